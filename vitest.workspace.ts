@@ -13,7 +13,7 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 /** Unit tests beside the code, suites that start processes in test/. */
 const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
 const LIMITS = { testTimeout: 60_000, hookTimeout: 60_000 };
-const CONFORMANCE = 'test/conformance/**';
+const CONFORMANCE = 'test/conformance/**/*.test.ts';
 /** Of files that share a process. */
 const GUARD = join(root, 'packages/core/test/support/leavesNothing.ts');
 
@@ -81,8 +81,8 @@ const conformance: TestProjectConfiguration = {
   extends: true,
   test: {
     name: 'conformance',
-    root: './packages/core',
-    include: ['test/conformance/**/*.test.ts'],
+    root: '.',
+    include: [`packages/core/${CONFORMANCE}`],
     globals: true,
     isolate: false,
     setupFiles: [GUARD],

@@ -184,7 +184,7 @@ export const KINDS = [
       { path: 'packages/core/test/state/failedCommits.test.ts' },
       { path: `${SAVER}/fileFaults.test.ts`, titles: /a failed commit/ },
     ],
-    env: ['DEVS_FAULTS_EVERY'],
+    env: ['DEVS_FAULTS_EVERY', 'DEVS_FAILED_COMMITS'],
   },
   {
     name: 'races',
@@ -194,7 +194,7 @@ export const KINDS = [
       { path: 'packages/core/test/drive/racingDrivers.test.ts', titles: /two processes/ },
       { path: 'packages/core/test/drive/wakes.test.ts' },
     ],
-    env: ['DEVS_WAKES_EVERY'],
+    env: ['DEVS_WAKES_EVERY', 'DEVS_WAKE_RACES'],
   },
   {
     name: 'frozen',
@@ -214,7 +214,7 @@ export const KINDS = [
       { path: 'packages/core/test/crash/randomGraphs.test.ts' },
       { path: 'packages/core/src/engine/__tests__/breakpoints.test.ts', titles: /never goes on before/ },
     ],
-    env: ['DEVS_DEATHS_EVERY', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
+    env: ['DEVS_DEATHS_EVERY', 'DEVS_ENTROPY_DEATHS_EVERY', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
   },
   {
     name: 'programs',

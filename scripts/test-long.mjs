@@ -52,6 +52,25 @@ const LONG = [
     'waits, signals and clocks in any order',
   ],
   [
+    'checkpoints',
+    { DEVS_RESUMED_EVERY: 1 },
+    'resumedCheckpoints',
+    'recorded runs, resumed from each of their checkpoints',
+  ],
+  ['spender', { DEVS_SPENDER_KILLS: 20 }, 'guards/countersOverKills', 'counters of a budget, over kills'],
+  [
+    'entropy-deaths',
+    { DEVS_ENTROPY_DEATHS_EVERY: 1 },
+    'killedEntropy',
+    'a death at every write on the way to a failure gate',
+  ],
+  [
+    'failed-commits',
+    { DEVS_FAILED_COMMITS: 80 },
+    'state/failedCommits',
+    'commits that the operating system fails',
+  ],
+  [
     'deadlines',
     { DEVS_DEADLINE_DEATHS_EVERY: 1 },
     'killedDeadlines',
@@ -69,7 +88,12 @@ const LONG = [
     'children/__tests__/trees',
     'trees of runs that die, and by LangGraph alone',
   ],
-  ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
+  [
+    'wakes',
+    { DEVS_WAKES_EVERY: 1, DEVS_WAKE_RACES: 24 },
+    'drive/wakes',
+    'a decision at every pair of moments of a drive',
+  ],
   [
     'wakes-across',
     { DEVS_WAKES_ACROSS: 2000 },
@@ -148,6 +172,7 @@ const LONG = [
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
+  ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [
     'ships',
     { DEVS_CHANGES: 20_000 },

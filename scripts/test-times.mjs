@@ -11,7 +11,7 @@ import { REPORT, readTimes, renderTimes, root } from './testTimes.mjs';
 
 const HELP = `Usage: pnpm test:times [--last] [--json]
 
-What the default tests cost: files, tests, seconds and seconds of processors by kind and by package, the slowest files,
+What the default tests cost: files, tests, seconds and seconds of processors by kind and by package, the costliest files,
 and the stages of the last \`.ci/run\`. Seconds of tests are summed over files, which run in parallel; those of processors
 include the processes that a test has started and waited for (on Linux).
 

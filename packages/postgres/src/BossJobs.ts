@@ -101,6 +101,7 @@ export class BossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #pool: Pick<ClientBase, 'query'>;
   readonly #runs: string;
+  readonly #table: string;
   readonly #channel: string;
   readonly #opened = new Map<string, Promise<void>>();
   #started: Promise<unknown> | null = null;
@@ -110,6 +111,7 @@ export class BossJobs implements Jobs {
     this.#pool = pool as unknown as Pick<ClientBase, 'query'>;
     this.#runs = `${quoted(options.schema)}.runs`;
     this.#boss = bossOf(pool, options, false);
+    this.#table = `${quoted(bossSchema(options.schema))}.job`;
     this.#channel = jobsChannel(options.schema);
   }
 
@@ -168,6 +170,23 @@ export class BossJobs implements Jobs {
       ...(caps.size > 0 && { groupConcurrency: { default: NO_CAP, tiers: Object.fromEntries(caps) } }),
     });
     return jobs.map(({ id, data, retryCount }) => ({ jobId: id, runId: data.runId, queue, retryCount }));
+  }
+
+  /** Jobs that were fetched, and whose runs nobody has. Locks the runs. */
+  async unclaimed(
+    client: ClientBase,
+    untouchedMs: number,
+    limit: number,
+  ): Promise<readonly (QueuedRun & { readonly job_id: string })[]> {
+    const { rows } = await client.query<QueuedRun & { readonly job_id: string }>(
+      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, j.id AS job_id
+       FROM ${this.#table} j JOIN ${this.#runs} r ON r.run_id = j.data ->> 'runId'
+       WHERE j.state = 'active' AND j.name LIKE 'runs.%' AND r.owner IS NULL
+         AND coalesce(j.heartbeat_on, j.started_on) <= now() - $1 * interval '1 ms'
+       ORDER BY r.run_id LIMIT $2 FOR UPDATE OF r SKIP LOCKED`,
+      [untouchedMs, limit],
+    );
+    return rows;
   }
 
   /** Says that they are in hand still. */

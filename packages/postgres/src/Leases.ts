@@ -18,6 +18,8 @@ const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => 
   ...{ queue, tenant, priority },
 });
 
+/** Since when a job was not touched that is in nobody's hands, ms: who has one touches it three times meanwhile. */
+const LEFT_MS = 20_000;
 /** At once, runs. */
 const BATCH = 200;
 
@@ -42,30 +44,40 @@ export class Leases {
    */
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<FreedRow>(this.#reapSql());
+      const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
+      const { rows } = await client.query<FreedRow>(this.#freeSql());
+      await this.#recount(client, rows);
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
         await this.#jobs.wake(client, queuedRun(row));
       }
-      await this.#recount(client, rows);
+      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
       return rows.length;
     });
   }
 
-  #reapSql(): string {
+  #freeSql(): string {
     const schema = this.#schema;
     return `
-WITH dead AS (
-  DELETE FROM ${schema}.workers w WHERE ${isDeadSql('w')} RETURNING w.worker_id
-), theirs AS (
+WITH theirs AS (
   SELECT r.run_id, r.job_id FROM ${schema}.runs r
-  WHERE r.owner IS NOT NULL AND (r.owner IN (SELECT worker_id FROM dead)
-    OR NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner))
+  WHERE r.owner IS NOT NULL AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner)
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
 UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
 FROM theirs WHERE r.run_id = theirs.run_id
 RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
+  }
+
+  /** Gives jobs back that somebody fetched who died before he had claimed their runs; what nobody has touched for long is such. */
+  async giveBackLeft(): Promise<void> {
+    await this.#tables.transaction((client) => this.#giveBack(client, LEFT_MS));
+  }
+
+  /** Whoever lives and has fetched one finds his run free, or in the hands of the next. */
+  async #giveBack(client: ClientBase, untouchedMs: number): Promise<void> {
+    for (const { job_id, ...run } of await this.#jobs.unclaimed(client, untouchedMs, BATCH))
+      await this.#jobs.putBack(client, run, job_id);
   }
 
   /** Has those driven whose time has come; returns how many. */

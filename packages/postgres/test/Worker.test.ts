@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDriver, RunSignal } from '@devs/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { queueName } from '../src/Jobs.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { postgres } from '../src/postgres.ts';
 import { Worker, type WorkerEvent, type WorkerOptions } from '../src/Worker.ts';
@@ -337,6 +338,36 @@ describe('tenants', () => {
     ]);
     for (const tenant of Object.keys(caps)) await leases.setCap(tenant, null);
     await expect(leases.setCap('a', -1)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a job that was fetched by who died before he claimed its run', () => {
+  test('is given back as soon as he is known to be dead', async () => {
+    const [id] = (await start(1)) as [string];
+    const { jobs } = await runs.driving();
+    const fetched = await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() });
+    expect(fetched.map(({ runId }) => runId)).toEqual([id]);
+    await query(
+      server.url,
+      `INSERT INTO devs.workers (worker_id, lock_key, host, pid, slots, graphs) VALUES ('dead', 1, 'h', 1, 1, '[]')`,
+    );
+    await aWorker();
+    await stand([id], 'completed');
+  });
+
+  test('is given back when nobody has touched it for long, whoever he was', async () => {
+    const [id] = (await start(1)) as [string];
+    const { jobs, leases } = await runs.driving();
+    await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() });
+    await leases.giveBackLeft();
+    expect(await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() })).toEqual([]);
+    await query(
+      server.url,
+      `UPDATE devs_boss.job SET started_on = now() - interval '1 h', heartbeat_on = now() - interval '1 h'`,
+    );
+    await leases.giveBackLeft();
+    await aWorker();
+    await stand([id], 'completed');
   });
 });
 

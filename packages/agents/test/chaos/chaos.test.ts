@@ -6,7 +6,7 @@ import { tried } from '../../../core/test/support/tried.ts';
 import { type Histogram, runChaos } from './runChaos.ts';
 
 /** `pnpm chaos --kills 1000` is the same with more of them. */
-const kills = howMany('CHAOS_KILLS', 40);
+const kills = howMany('CHAOS_KILLS', 12);
 const pipeline = Math.ceil(kills * 0.6);
 const KILLS = { pipeline, ownGraph: kills - pipeline };
 

@@ -7,7 +7,7 @@ import { runChaos } from './runChaos.ts';
 import { REVIEWERS } from './scenarios.ts';
 
 /** `CHAOS_REVIEWS=50` kills more, in every scenario; so does `pnpm chaos --review --kills 50`. */
-const kills = { pipeline: howMany('CHAOS_REVIEWS', 6), ownGraph: 0 };
+const kills = { pipeline: howMany('CHAOS_REVIEWS', 3), ownGraph: 0 };
 const pipelines =
   env['CHAOS_REVIEWS'] === undefined ? REVIEWERS.filter(({ workspace }) => workspace === 'file') : REVIEWERS;
 

@@ -10,7 +10,7 @@ import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
 import { howMany } from '../../../core/test/support/howMany.ts';
 
 const CALLS = 15;
-const KILLS = howMany('DEVS_DEMO_KILLS', 3);
+const KILLS = howMany('DEVS_DEMO_KILLS', 1);
 
 const EXAMPLE = fileURLToPath(new URL('../../../../examples/slugify/', import.meta.url));
 

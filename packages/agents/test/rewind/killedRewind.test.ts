@@ -7,7 +7,7 @@ import { spawnProgram } from '../../../core/test/support/spawnTs.ts';
 import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
 
 /** Spread evenly over everything a rewind writes. */
-const KILLS = howMany('DEVS_REWIND_KILLS', 3);
+const KILLS = howMany('DEVS_REWIND_KILLS', 1);
 
 const root = mkdtempSync(join(tmpdir(), 'devs-killed-rewind-'));
 const finished = join(root, 'finished');

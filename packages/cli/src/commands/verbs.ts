@@ -173,7 +173,7 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addMigrate,
   },
   {
-    usage: 'worker [options] <module>',
+    usage: 'worker [options] [module]',
     description: 'drive the runs of your graphs in a cluster, until it is told to stop',
     load: async () => (await operating()).addWorker,
   },

@@ -34,28 +34,34 @@ const BY_SPEED: readonly Repository[] = ['node-test', 'fast-json-stable-stringif
   (wanted) => LOCAL_REPOSITORIES.find(({ name }) => name === wanted) as Repository,
 );
 
-/** Their vice shows in what a runner of tests prints, and in what only a reviewer reads. */
-const BESIDE: readonly TrialName[] = ['gutted-test', 'special-case'];
-
 /**
- * Every agent once, over the transports one after the other.
+ * Every agent once, over the transports one after the other, in one repository.
  *
- * @param turn - 0: in the fastest repository, but for one agent in each of the others. Nine turns are every combination.
+ * @param turn - Nine turns are every combination.
  */
-export function shortCombinations(turn: number): readonly Combination[] {
-  const every = TRIALS.map((agent, step) => ({
+export function turnOf(turn: number): readonly Combination[] {
+  return TRIALS.map((agent, step) => ({
     agent,
     repository: at(BY_SPEED, Math.floor(turn / TRANSPORTS.length)),
     transport: at(TRANSPORTS, step + turn),
   }));
-  if (turn > 0) return every;
-  const beside = BESIDE.map((agent, step) => ({
-    agent,
-    repository: at(BY_SPEED, step + 1),
-    transport: at(TRANSPORTS, step),
-  }));
-  return [...every.filter(({ agent }) => !BESIDE.includes(agent)), ...beside];
 }
+
+/**
+ * One agent for each place where work is found to be wrong or cannot be: the tests, a reviewer, the check before the work,
+ * the answer itself; one whose setup says nothing for a while, one whose tool is missing. Each transport is among them, and
+ * two repositories.
+ */
+export const SHORT: readonly Combination[] = (
+  [
+    ['gutted-test', 'http', 1],
+    ['special-case', 'http', 0],
+    ['red-baseline', 'http', 0],
+    ['refusal', 'acp', 0],
+    ['no-test', 'command', 0],
+    [MISSING_TOOL, 'http', 0],
+  ] as const
+).map(([agent, transport, index]) => ({ agent, transport, repository: at(BY_SPEED, index) }));
 
 /** `p-limit`, `p-limit/refusal`, `p-limit/refusal/acp`, `//acp`: a part that is left out stands for all. */
 export function matches({ repository, agent, transport }: Combination, only: string): boolean {

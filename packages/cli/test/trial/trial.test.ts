@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { callMain } from '../support/callMain.ts';
 import { Silence } from '../support/Silence.ts';
-import { shortCombinations } from './combinations.ts';
+import { SHORT, turnOf } from './combinations.ts';
 import { ModelHost } from './ModelHost.ts';
 import type { Devs } from './Person.ts';
 import { faultsOf, runTrial } from './runTrial.ts';
 import { LOCAL } from './Toolbox.ts';
 
-/** Each has every agent once, over other transports. */
+/** Six combinations; of more, each has every agent once, in another repository or over other transports. */
 const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 
 /** Longer than a person may be left without a sign, ms. */
@@ -40,7 +40,7 @@ afterAll(async () => {
   await models.stop();
 });
 
-const turns = Array.from({ length: TURNS }, (_, turn) => shortCombinations(turn)).flat();
+const turns = TURNS === 1 ? SHORT : Array.from({ length: TURNS }, (_, turn) => turnOf(turn)).flat();
 
 // More at a time make each slower, and all of them no faster: they share one process.
 vi.setConfig({ maxConcurrency: 3 });

@@ -18,7 +18,7 @@ import { only } from '../support/only.ts';
 import { recordedKeys } from '../support/recordedKeys.ts';
 import { tried } from '../support/tried.ts';
 
-/** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
+/** Kills per example, each right after another effect; one in three examples is killed, where that is 1. `DEVS_GRAPH_SEED=42` repeats which. */
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 
@@ -159,7 +159,8 @@ async function runKilled(program: string, name: string, dir: string, place: numb
 }
 
 /** The calls after which an example is killed: others in each run, all of them if there are no more. */
-function placesIn(calls: number): readonly number[] {
+function placesIn(calls: number, example: number): readonly number[] {
+  if (KILLS === 1 && (example + SEED) % 3 !== 0) return [];
   const all = Array.from({ length: calls }, (_, index) => index + 1);
   const length = Math.min(KILLS, calls);
   const some = fc.shuffledSubarray(all, { minLength: length, maxLength: length });
@@ -175,7 +176,7 @@ describe('an example of a graph', () => {
   });
   afterAll(() => rmSync(bundled, { recursive: true }));
 
-  for (const [name, example] of Object.entries(examples)) {
+  for (const [index, [name, example]] of Object.entries(examples).entries()) {
     test(`${name} ends as by LangGraph alone, in one process and killed after a call`, async ({
       dbPath,
       annotate,
@@ -188,7 +189,7 @@ describe('an example of a graph', () => {
       // A node that is retried by LangGraph alone makes its calls again.
       expect(own.effects).toStrictEqual([...new Set(plain.effects)]);
 
-      const places = placesIn(own.effects.length);
+      const places = placesIn(own.effects.length, index);
       tried(task, { ways: places.length });
       await annotate(`seed ${SEED}: killed after call ${places.join(', ')} of ${own.effects.length}`);
       for (const place of places) {

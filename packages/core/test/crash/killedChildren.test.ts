@@ -12,7 +12,7 @@ import { tried } from '../support/tried.ts';
 import { EFFECTS, familyIn, raise, raised } from './childrenLife.ts';
 
 /** Processes that are killed at a write, each another one. */
-const KILLS = howMany('DEVS_CHILD_KILLS', 2);
+const KILLS = howMany('DEVS_CHILD_KILLS', 1);
 /** Of the writes, one in so many is died at; which, is another in every run. */
 const EVERY = howMany('DEVS_CHILD_DEATHS_EVERY', 120);
 

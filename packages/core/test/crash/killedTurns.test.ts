@@ -12,7 +12,7 @@ import { tried } from '../support/tried.ts';
 const CHILD = 'packages/core/test/crash/killedTurns.child.ts';
 
 /** Kills, each at another write of the chat. */
-const KILLS = howMany('DEVS_TURN_KILLS', 3);
+const KILLS = howMany('DEVS_TURN_KILLS', 1);
 
 interface Chat {
   readonly status: string;

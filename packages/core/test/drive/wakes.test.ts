@@ -17,8 +17,11 @@ import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
 prepareDrivers();
 
 /** Of the pairs of moments, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_WAKES_EVERY', 23);
+const EVERY = howMany('DEVS_WAKES_EVERY', 101);
 const WAKES = Math.floor(600 / EVERY);
+
+/** Runs that race with wakes; in one of four the driver is killed. */
+const RACES = howMany('DEVS_WAKE_RACES', 8);
 
 /** Approves open gates of a run, the oldest first; returns how many. */
 function approve(db: Database, run: string, atMost = Number.POSITIVE_INFINITY): number {
@@ -160,7 +163,7 @@ describe('a wake', { timeout: 300_000 }, () => {
     let driver = await Driver.start(dbPath);
     const lost: string[] = [];
     let kills = 0;
-    for (let round = 0; round < 24; round += 1) {
+    for (let round = 0; round < RACES; round += 1) {
       const id = `run-${round}`;
       const isToDie = round % 4 === 3;
       for (let wakes = 0; wakes < 2; ) {
@@ -192,8 +195,8 @@ describe('a wake', { timeout: 300_000 }, () => {
     }
     tried(task, { ways: raced, through: lost.length });
     expect(lost).toEqual([]);
-    expect(kills).toBe(6);
-    expect(new Set(desk.effects('last').map((line) => line.split(' ')[1])).size).toBe(24);
+    expect(kills).toBe(Math.floor(RACES / 4));
+    expect(new Set(desk.effects('last').map((line) => line.split(' ')[1])).size).toBe(RACES);
   });
 });
 

@@ -10,9 +10,10 @@ import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/StepStore.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
 
-const KILLS = 20;
+const KILLS = howMany('DEVS_SPENDER_KILLS', 6);
 const ROUNDS = 11;
 const CALLS = 4 * ROUNDS;
 const RAISE = 9;

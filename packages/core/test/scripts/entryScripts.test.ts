@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect } from 'vitest';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
+import { programFile } from '../support/programFile.ts';
 
 interface Ended {
   readonly exitCode: number;
@@ -19,7 +20,17 @@ interface Fixtures {
   run: (script: string, ...args: readonly string[]) => Promise<Ended>;
 }
 
-const TSX = import.meta.resolve('tsx');
+const CORE = new URL('../../src/index.ts', import.meta.url);
+
+/** Gives a script the sources as one file in the place of each by itself: ten processes start in a tenth of the time. */
+const insteadOfSources = (file: string): string => {
+  const resolve = `(name, context, next) =>
+    name === '${CORE.href}' ? { url: '${pathToFileURL(file).href}', shortCircuit: true } : next(name, context)`;
+  const hooks = asModule(`export const resolve = ${resolve};`);
+  return asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
+};
+const asModule = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
+
 const scriptPath = (name: string): string =>
   fileURLToPath(new URL(`../../../../scripts/${name}.mjs`, import.meta.url));
 
@@ -30,7 +41,7 @@ const test = base.extend<Fixtures>({
     rmSync(dir, { recursive: true, force: true });
   },
   run: async ({ dir }, use) => {
-    const node = ['--conditions=@devs/source', '--import', TSX];
+    const node = ['--conditions=@devs/source', '--import', insteadOfSources(programFile(CORE))];
     await use(
       (script, ...args) =>
         new Promise((resolve) => {

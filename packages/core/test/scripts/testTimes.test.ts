@@ -66,7 +66,7 @@ const REPORT = JSON.stringify({
 });
 
 describe('test:times', () => {
-  test('prints files, tests, seconds and share of each kind, the slowest files and the stages', ({
+  test('prints files, tests, seconds and share of each kind, the costliest files and the stages', ({
     render,
   }) => {
     const stages = JSON.stringify([
@@ -88,10 +88,10 @@ describe('test:times', () => {
       'cli 1 7 2.5 s 3.5 s 25 %',
       'all 3 10 10.0 s 5.0 s 100 %',
       '',
-      'slowest files',
-      '4.5 s packages/core/test/db/killedB.test.ts',
-      '3.0 s packages/core/test/crash/a.test.ts',
-      '2.5 s packages/cli/test/verbs.test.ts',
+      'costliest files',
+      '2.5 s 3.5 s packages/cli/test/verbs.test.ts',
+      '4.5 s 1.0 s packages/core/test/db/killedB.test.ts',
+      '3.0 s 0.5 s packages/core/test/crash/a.test.ts',
       '',
       'stages of the last `.ci/run` or `pnpm verify`',
       '12.0 s install and tests',

@@ -8,6 +8,7 @@ import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt } from './ackedCheckpoints.ts';
 import type { FailedCommits } from './failedCommits.child.ts';
@@ -15,7 +16,7 @@ import type { FailedCommits } from './failedCommits.child.ts';
 // A failed COMMIT is "unknown", not "no": with a failed flush it may be on the disk all the same. Real faults of the
 // operating system, on Linux; fileFaults.test.ts has the same question everywhere, with faults that are thrown.
 
-const FAULTS = 80;
+const FAULTS = howMany('DEVS_FAILED_COMMITS', 20);
 const child = new URL('failedCommits.child.ts', import.meta.url);
 const run = promisify(execFile);
 

@@ -11,7 +11,7 @@ import { toldApp } from './toldApp.ts';
 
 const CHILD = 'packages/core/test/stream/told.child.ts';
 /** Drivers that are killed, one after the other, until one ends the run. */
-const KILLS = howMany('DEVS_STREAM_KILLS', 5);
+const KILLS = howMany('DEVS_STREAM_KILLS', 2);
 const OPTIONS = { streamMode: ['updates', 'values', 'custom'], subgraphs: true } as const;
 
 const eventsIn = (stdout: string): readonly LastingEvent[] =>

@@ -10,7 +10,7 @@ import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { type Asked, SAYINGS, talkingApp } from './talkingApp.ts';
 
-const KILLS = howMany('DEVS_TOKEN_KILLS', 3);
+const KILLS = howMany('DEVS_TOKEN_KILLS', 1);
 const CHILD = 'packages/core/test/stream/talking.child.ts';
 const PLACES = ['word', 'putWrites', 'put'] as const;
 const OPTIONS = { streamMode: ['messages', 'updates', 'values'] } as const;

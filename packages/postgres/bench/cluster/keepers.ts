@@ -98,7 +98,7 @@ function file(shape: Shape, { dir }: Place, synchronous: string): Keeper {
     prepare: (id) => app.start(id, input),
     run: async (id) => assertVisited((await app.run(id)).values, shape),
     close: async () => {
-      await app.close();
+      app.close();
       db.close();
     },
   };

@@ -20,7 +20,7 @@ interface Stand {
 }
 
 /** A death at each so manieth write of a run. */
-const EVERY = howMany('DEVS_STOPS_EVERY', 61);
+const EVERY = howMany('DEVS_STOPS_EVERY', 97);
 
 const INPUT = { log: ['input'] };
 const names = Object.keys(stoppingGraphs(() => {})) as StoppingGraph[];

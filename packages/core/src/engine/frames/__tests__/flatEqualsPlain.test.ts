@@ -22,8 +22,10 @@ import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { type Program, programs } from './randomProgram.ts';
 
 /** Cases; `DEVS_FLAT_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_FLAT_CASES', 200);
+const CASES = howMany('DEVS_FLAT_CASES', 70);
 const SEED = process.env['DEVS_FLAT_SEED'];
+/** Few cases of another seed may lack a feature. */
+const DRAWS_THE_SAME = SEED === undefined && process.env['DEVS_SEED'] === undefined;
 
 const STORES = {
   memory: () => new MemorySaver(),
@@ -132,6 +134,6 @@ describe('runGraphIteratively', () => {
       { numRuns: CASES, ...(SEED !== undefined && { seed: Number(SEED) }) },
     );
     db.close();
-    if (CASES >= 200) expect([...seen]).toEqual(expect.arrayContaining(FEATURES));
+    if (CASES >= 200 || DRAWS_THE_SAME) expect([...seen]).toEqual(expect.arrayContaining(FEATURES));
   });
 });
