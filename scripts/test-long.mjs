@@ -26,6 +26,7 @@ const LONG = [
     'keptIndex',
     'folders that git reads the changed files of, beside all of them',
   ],
+  ['checkouts', { DEVS_CHECKOUTS: 200 }, 'HeldFile', 'run files that processes take from each other'],
   ['adoptions', { DEVS_ADOPTIONS: 200 }, 'adopt.test', 'changes of agents and a person, adopted'],
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],

@@ -83,7 +83,7 @@ describe('a run’s file', () => {
       fc.constant({ do: 'take' as const }),
       fc.constant({ do: 'vacuum' as const }),
     );
-    const property = fc.asyncProperty(fc.array(act, { minLength: 10, maxLength: 40 }), async (acts) => {
+    const property = fc.asyncProperty(fc.array(act, { minLength: 10, maxLength: 25 }), async (acts) => {
       const { take, image } = await aRun();
       let held = await take();
       let n = 0;
@@ -108,6 +108,6 @@ describe('a run’s file', () => {
       }
       await held.close();
     });
-    await fc.assert(property, { numRuns: howMany('DEVS_CHECKOUTS', 5) });
+    await fc.assert(property, { numRuns: howMany('DEVS_CHECKOUTS', 3) });
   });
 });

@@ -123,7 +123,7 @@ describe('changes of runs', () => {
     const through = poolOf(proxy.url);
     const shipper = shipperOn(through);
     const run = await aRun();
-    const bytes = Buffer.alloc(17 * 1024 * 1024, 'devs');
+    const bytes = Buffer.alloc(9 * 1024 * 1024, 'devs');
     const ship = (seq: number, lease = run.lease) => shipper.ship({ ...shipment(run, seq), lease, bytes });
     await ship(1);
     proxy.loseAnswer('string_agg');

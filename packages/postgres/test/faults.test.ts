@@ -153,7 +153,7 @@ describe('a file', () => {
     const fill = `
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
       INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, resumed_at, status)
-      SELECT 's' || i, 't', hex(randomblob(20000)), 1, 2, 'resumed' FROM n`;
+      SELECT 's' || i, 't', hex(randomblob(2500)), 1, 2, 'resumed' FROM n`;
     const runs = cluster.runs();
     await runs.create({ ...cluster.newRun('older'), file: olderFile(22, fill) });
     const looked = await runs.look('older');
@@ -233,7 +233,7 @@ describe('a file', () => {
     const held = await runs.create(cluster.newRun('long')).then(() => runs.hold('long'));
     held.db.exec('CREATE TABLE made (n INTEGER PRIMARY KEY, body BLOB)');
     const sizes: number[] = [];
-    for (let n = 0; n < 8; n += 1) {
+    for (let n = 0; n < 5; n += 1) {
       held.db.exec('INSERT OR REPLACE INTO made VALUES (1, randomblob(3000000))');
       await held.outlet.arrived();
       const { log } = held.db.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { readonly log: number };

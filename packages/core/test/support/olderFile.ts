@@ -2,9 +2,10 @@ import { openScratch } from '../../src/db/createDatabase.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 
-/** The bytes of a state file as a release before a migration has left it, after `fill`, which is SQL. */
+/** The bytes of a state file, of small pages, as a release before a migration has left it, after `fill`, which is SQL. */
 export function olderFile(before: number, fill: string): Buffer {
   const db = openScratch();
+  db.pragma('page_size = 512');
   runMigrations(
     db,
     MIGRATIONS.filter(({ version }) => version < before),
