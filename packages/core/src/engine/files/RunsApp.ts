@@ -1,6 +1,6 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
+import { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/EventStore.ts';
@@ -116,13 +116,20 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async #create(id: string, input: Update, given: RunStartOptions, place: RunPlace): Promise<boolean> {
     const db = newRunFile();
     try {
-      const { app } = this.#plan.open({ db });
-      await app.start(id, input, given);
+      const { app } = this.#plan.open({ db, events: new EventBus() });
+      const isStarted = app.start(id, input, given).then(() => true);
+      // What is wrong with a new run need not be with one that is known: that is looked at.
+      if (!(await isStarted.catch((error) => this.#unlessKnown(id, error)))) return false;
       const index = standingOf(id, app.store);
       return await this.runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
     } finally {
       db.close();
     }
+  }
+
+  async #unlessKnown(id: string, error: unknown): Promise<false> {
+    await this.#access.lookAtRecord(id, () => undefined).catch(() => Promise.reject(error));
+    return false;
   }
 
   /** Whoever holds it drives it already. */
