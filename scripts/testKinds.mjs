@@ -14,6 +14,7 @@ const KINDS = [
   ['agents', /^packages\/agents\//],
   ['mcp', /^packages\/mcp\//],
   ['page for people', /^packages\/ui\//],
+  ['runs in PostgreSQL', /^packages\/postgres\//],
   ['transcript', /cli\/test\/transcript\//],
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],

@@ -75,7 +75,7 @@ const isInstalled = (path: string): boolean => !path.includes(join('node_modules
 /** The sources of every package in a folder of their own, as a stranger's clone has them. */
 function cloneSources(): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-stranger-'));
-  for (const name of ['core', 'agents', 'ui', 'cli']) {
+  for (const name of ['core', 'agents', 'postgres', 'ui', 'cli']) {
     for (const part of ['src', 'package.json', 'node_modules']) {
       const path = join('packages', name, part);
       cpSync(join(ROOT, path), join(dir, path), {

@@ -5,7 +5,7 @@ import { immediately } from './immediately.ts';
 /** All that there is of a run which nobody has driven, the row that others refer to first. */
 const TABLES = ['threads', 'thread_inputs', 'events'] as const;
 
-const HAS_RUN = `SELECT 1 FROM threads WHERE thread_id = ? AND (status = 'created' OR @any)`;
+const STATUS_OF = 'SELECT status FROM threads WHERE thread_id = ?';
 
 /**
  * Records a run that another state file has, as it is there, in one transaction; false, and nothing is changed, where its id
@@ -15,16 +15,16 @@ const HAS_RUN = `SELECT 1 FROM threads WHERE thread_id = ? AND (status = 'create
  * @throws RangeError for a run that is not in it, or has been driven.
  */
 export function adoptRun(id: string, from: Database, to: Database): boolean {
-  if (!hasRun(from, id, false)) throw new RangeError(`Expected a file with run "${id}", not driven.`);
+  if (statusOf(id, from) !== 'created') throw new RangeError(`Expected a file with run "${id}", not driven.`);
   return immediately(to, () => {
-    if (hasRun(to, id, true)) return false;
+    if (statusOf(id, to) !== undefined) return false;
     for (const table of TABLES) for (const row of rowsOf(table, id, from)) insert(table, row, to);
     return true;
   });
 }
 
-const hasRun = (db: Database, id: string, any: boolean): boolean =>
-  prepare<[string, object]>(db, HAS_RUN).get(id, { any: Number(any) }) !== undefined;
+const statusOf = (id: string, db: Database): string | undefined =>
+  prepare<[string], string>(db, STATUS_OF).pluck().get(id);
 
 const rowsOf = (table: string, id: string, from: Database): readonly Record<string, unknown>[] =>
   prepare<[string], Record<string, unknown>>(

@@ -4,6 +4,7 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { EngineStore } from '../../src/engine/EngineStore.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
+import { adoptRun } from '../../src/state/adoptRun.ts';
 import { CheckpointPruner } from '../../src/state/CheckpointPruner.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { stateStats } from '../../src/state/StateStats.ts';
@@ -85,6 +86,7 @@ function askEveryTable(db: Database): void {
     interruptId: 'i',
     dueAt: 1,
   });
+  adoptRun(threadId, db, db);
   for (const table of [...Object.values(tables), store.threads.signals, ...others]) askEverything(table);
 }
 

@@ -36,6 +36,8 @@ const ALLOWED = {
     'a removed run takes its texts along unless another decision says the same',
   'FROM schema_migrations ORDER BY version': 'a row for each version of the tables',
   'FROM threads ORDER BY created_at DESC': 'every run, because every run was asked for',
+  'FROM threads WHERE thread_id <> ?': 'every other run of a file, because one is taken out of it',
+  "status = 'awaiting_approval' AND thread_id IS NOT NULL ORDER BY id": 'those of a file that one run has',
   'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
   "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
   // Sorted
