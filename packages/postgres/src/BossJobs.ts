@@ -74,7 +74,7 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
   await boss.stop({ close: false, graceful: false });
 }
 
-/** What {@link migrateJobs} does to an empty database, for who reads or runs it himself. */
+/** What `migrateJobs` does to an empty database, for who reads or runs it himself. */
 export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
 
 function bossOf(pool: Pool, { schema, onError }: BossJobsOptions, migrate: boolean) {

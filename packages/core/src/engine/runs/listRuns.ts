@@ -59,7 +59,7 @@ export function listRuns(filter: RunFilter, { db, directory, threads }: EngineSt
   });
 }
 
-/** What is looked for, from the newest on. @throws RangeError as {@link listRuns}. */
+/** What is looked for, from the newest on. @throws RangeError as `listRuns`. */
 export function runQueryOf(filter: RunFilter): RunQuery {
   const { status, graph, due = false, createdSince, createdBefore } = filter;
   const end = { at: timeOf('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
