@@ -30,6 +30,13 @@ async function commit(run: RunWorkspace, path: string, content = `${path}\n`): P
   return run.commit({ tree: await run.snapshot(), message: `Add ${path}`, stepKey: path });
 }
 
+/** The repository gets a commit that the run has not begun at. */
+function moveOn(): void {
+  const seed = join(root, 'seed');
+  gitIn(seed, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'Later');
+  gitIn(seed, 'push', '-q', join(root, 'origin.git'), 'main');
+}
+
 const isWhole = (machine: Machine): void =>
   expect(gitIn(machine.gitDir, 'fsck', '--strict', '--no-dangling')).toBe('');
 
@@ -106,19 +113,7 @@ describe('a run that goes on on another machine', () => {
     const base = gitIn(one.gitDir, 'rev-parse', 'refs/devs/base');
     await commit(there, 'b.txt');
     one.arrive();
-    gitIn(
-      join(root, 'seed'),
-      '-c',
-      'user.name=a',
-      '-c',
-      'user.email=a@b',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-m',
-      'Later',
-    );
-    gitIn(join(root, 'seed'), 'push', '-q', join(root, 'origin.git'), 'main');
+    moveOn();
     await two.drive(2);
     expect(gitIn(two.gitDir, 'rev-parse', 'refs/devs/base')).toBe(base);
   });
@@ -137,19 +132,7 @@ describe('a run that goes on on another machine', () => {
     await commit(there, 'b.txt');
     const gone = await commit(there, 'c.txt');
     one.arrive();
-    gitIn(
-      join(root, 'seed'),
-      '-c',
-      'user.name=a',
-      '-c',
-      'user.email=a@b',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-m',
-      'Later',
-    );
-    gitIn(join(root, 'seed'), 'push', '-q', join(root, 'origin.git'), 'main');
+    moveOn();
 
     const here = await two.drive(2);
     const synced = await here.sync?.([gone]);

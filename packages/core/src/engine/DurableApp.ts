@@ -1,5 +1,4 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
@@ -21,6 +20,7 @@ import { type DriveOptions, drive } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
 import { holdRun } from './drive/holdRun.ts';
+import { unlessBusy } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
 import type { EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
@@ -417,13 +417,3 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 const configFor = (id: string, checkpointId?: string) => ({
   configurable: { thread_id: id, ...(checkpointId !== undefined && { checkpoint_id: checkpointId }) },
 });
-
-/** `null` where another process was faster: whoever waits goes on waiting. */
-async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
-  try {
-    return await drive();
-  } catch (error) {
-    if (isDevsError(error, 'THREAD_BUSY')) return null;
-    throw error;
-  }
-}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS, type Lease } from '../../state/ThreadStore.ts';
@@ -67,3 +67,13 @@ export const threadBusy = (threadId: string, owner: string, epoch: number): Devs
     remedy: 'Wait for that process, or end it; a dead one is taken over at once.',
     context: { threadId, owner, epoch },
   });
+
+/** `null` where somebody else was faster: whoever waits goes on waiting. */
+export async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
+  try {
+    return await drive();
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_BUSY')) return null;
+    throw error;
+  }
+}

@@ -1,5 +1,4 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import { isDevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
@@ -11,6 +10,7 @@ import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
 import { graphFingerprint } from '../compile/graphShape.ts';
 import { givenAmong, isNothing } from '../drive/givenOptions.ts';
+import { unlessBusy } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { messageId, type SignalOptions, type SignalReceipt } from '../drive/signalRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -136,11 +136,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async #goOn(id: string): Promise<void> {
     const status = await this.#access.lookAtRecord(id, ({ threads }) => threads.require(id).status);
     if (isOver(status)) return;
-    try {
-      await this.#change(id, async () => undefined, true);
-    } catch (error) {
-      if (!isDevsError(error, 'THREAD_BUSY')) throw error;
-    }
+    await unlessBusy(() => this.#change(id, async () => undefined, true));
   }
 
   /**
@@ -354,13 +350,3 @@ function queueName(name: string | undefined): string {
 
 const FILE_OF_ITS_OWN =
   "With `runs`, each run has a file of its own, and `store: 'file'` would be seen by one run: give it a BaseStore.";
-
-/** `null` where somebody else was faster: whoever waits goes on waiting. */
-async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
-  try {
-    return await drive();
-  } catch (error) {
-    if (isDevsError(error, 'THREAD_BUSY')) return null;
-    throw error;
-  }
-}
