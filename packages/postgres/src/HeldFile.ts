@@ -5,11 +5,11 @@ import { isDevsError } from '@devs/core';
 import { emptyLog, OpenQuestions, openWorkingCopy } from '@devs/core/runs';
 import type { Outlet } from '@devs/core/state';
 import type { Database } from 'better-sqlite3';
-import { type Change, encodeChange } from './change.ts';
+import { encodeChange } from './change.ts';
 import { assertFileFits } from './fileLimit.ts';
 import type { RunAtOnce, RunCodec } from './RunFiles.ts';
 import type { Claim } from './RunRows.ts';
-import type { Shipper } from './Shipper.ts';
+import { lost, type Sender, type Shipment, type Shipper } from './Shipper.ts';
 import { WalTap } from './WalTap.ts';
 
 /** Of changes since the base, bytes: more, and a new base is made of them. */
@@ -29,7 +29,7 @@ export interface HeldParts {
  * A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link arrived}.
  * The working copy is never trusted: its name has the epoch, and it is deleted when it is closed.
  */
-export class HeldFile implements Outlet {
+export class HeldFile implements Outlet, Sender {
   readonly db: Database;
   readonly #claim: Claim;
   readonly #parts: HeldParts;
@@ -40,6 +40,9 @@ export class HeldFile implements Outlet {
   #seq: number;
   /** Since the base, bytes. */
   #changed: number;
+  /** Of what is to be packed; `null` where nothing is. */
+  #next: Promise<void> | null = null;
+  /** Of what is packed and has not arrived; stays where it never will. */
   #underWay: Promise<void> | null = null;
 
   private constructor(claim: Claim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
@@ -90,33 +93,50 @@ export class HeldFile implements Outlet {
    *   stays away; `VALUE_TOO_LARGE` if the file has become too large to be kept.
    */
   arrived(): Promise<void> | null {
-    const change = this.#tap.take();
-    if (change !== null) this.#send(change);
-    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && emptyLog(this.db)) this.#tap.restart();
-    return this.#underWay;
+    if (this.#next === null && this.#tap.isBehind) this.#request();
+    return this.#next ?? this.#underWay;
   }
 
-  #send(change: Change): void {
+  get runId(): string {
+    return this.#claim.runId;
+  }
+
+  get lease(): string {
+    return this.#claim.lease;
+  }
+
+  /** @throws DevsError `VALUE_TOO_LARGE`; `LEASE_LOST` once it is closed. */
+  pack(): Shipment | null {
+    this.#underWay = this.#next;
+    this.#next = null;
+    if (!this.db.open) throw lost(this);
+    const change = this.#tap.take();
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && emptyLog(this.db)) this.#tap.restart();
+    if (change === null) return null;
+    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
+    const bytes = this.#parts.codec.encode(encodeChange(change));
     this.#seq += 1;
-    const way = this.#shipped(change, this.#seq);
-    this.#underWay = way;
+    this.#changed += bytes.length;
+    return { seq: this.#seq, bytes, gates: this.#questions.news() };
+  }
+
+  #request(): void {
+    const way = this.#ship();
+    this.#next = way;
     way.then(
       () => {
         if (this.#underWay === way) this.#underWay = null;
       },
       (error: unknown) => {
         if (isDevsError(error, 'LEASE_LOST')) this.#lost.abort(error);
-        // One that was refused stays: nothing of this file arrives any more.
       },
     );
   }
 
-  async #shipped(change: Change, seq: number): Promise<void> {
-    const { runId, lease } = this.#claim;
-    assertFileFits(runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
-    const bytes = this.#parts.codec.encode(encodeChange(change));
-    this.#changed += bytes.length;
-    await this.#parts.shipper.ship({ runId, lease, seq, bytes, gates: this.#questions.news() });
+  /** What comes after a change that is lost is lost too. */
+  async #ship(): Promise<void> {
+    await this.#underWay;
+    await this.#parts.shipper.ship(this);
   }
 
   /** The file, where the changes since the last base are many. Everything has arrived, and nobody may write meanwhile. */

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { DevsError, type Gate } from '@devs/core';
 import type { Pool } from 'pg';
 import { gateRows, gatesSql } from './gateRows.ts';
@@ -7,11 +8,17 @@ import { DEAD_AFTER_MS } from './SessionOwner.ts';
 import { quoted } from './schema.ts';
 import { WorkerMeters } from './WorkerMeters.ts';
 
-/** A change of a run's file, on its way. */
-export interface Shipment {
+/** Who has changes of a run's file to send. */
+export interface Sender {
   readonly runId: string;
   /** Of the claim it is made under: no other one has it. */
   readonly lease: string;
+  /** What is to be sent, all that there is by now; `null` for nothing. Asked when there is room for it in a statement. */
+  pack(): Shipment | null;
+}
+
+/** A change of a run's file, on its way. */
+export interface Shipment {
   /** The next of its run, from 1. */
   readonly seq: number;
   readonly bytes: Uint8Array;
@@ -27,10 +34,13 @@ const STALE_MS = DEAD_AFTER_MS / 2;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 
-interface Waiting extends Shipment {
+interface Waiting {
+  readonly sender: Sender;
   readonly arrived: () => void;
   readonly failed: (error: unknown) => void;
 }
+
+type Packed = Waiting & Shipment & Pick<Sender, 'runId' | 'lease'>;
 
 /**
  * Sends the changes of all runs of a process, each run's in order, those that are there at the same time in one statement. A
@@ -43,6 +53,7 @@ export class Shipper {
   readonly #patience: Patience;
   readonly #meters: WorkerMeters;
   readonly #waiting: Waiting[] = [];
+  #left: Packed | null = null;
   #isSending = false;
 
   constructor(pool: Pool, schema: string, patience: Patience, meters = new WorkerMeters()) {
@@ -53,33 +64,44 @@ export class Shipper {
   }
 
   /**
-   * Resolves when the change is durable.
+   * Resolves when what the sender packs is durable.
    *
-   * @throws DevsError `LEASE_LOST` if somebody else has the run; `STATE_IO` if PostgreSQL stays away.
+   * @throws DevsError `LEASE_LOST` if somebody else has the run; `STATE_IO` if PostgreSQL stays away; what `pack` throws.
    */
-  ship(shipment: Shipment): Promise<void> {
+  ship(sender: Sender): Promise<void> {
     return new Promise((arrived, failed) => {
-      this.#waiting.push({ ...shipment, arrived, failed });
+      this.#waiting.push({ sender, arrived, failed });
       if (this.#isSending) return;
       this.#isSending = true;
-      queueMicrotask(() => void this.#sendAll()); // whoever commits in this tick goes along
+      void this.#sendAll();
     });
   }
 
   async #sendAll(): Promise<void> {
-    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
+    while (this.#waiting.length > 0 || this.#left !== null) {
+      await this.#allWait();
+      const batch = this.#packed();
+      if (batch.length === 0) continue;
       await this.#send(batch).catch((error: unknown) => {
-        for (const each of batch) this.#fail(each, pgFault(error));
+        for (const { failed } of batch) failed(pgFault(error));
       });
     }
     this.#isSending = false;
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  /** Until no run of the process can go on without an arrival: what they all wait for goes in one statement. */
+  async #allWait(): Promise<void> {
+    for (let waiting = 0; waiting < this.#waiting.length; ) {
+      waiting = this.#waiting.length;
+      await turnOfTheLoop();
+    }
+  }
+
+  async #send(batch: readonly Packed[]): Promise<void> {
     const kept = await insist(() => this.#ask(batch), this.#patience);
     for (const each of batch) {
       if (kept.has(each.runId)) each.arrived();
-      else this.#fail(each, lost(each));
+      else each.failed(lost(each));
     }
   }
 
@@ -87,7 +109,7 @@ export class Shipper {
    * Who stood still may read an answer of a time when the run was still his: one that took long is asked for again, and what was
    * kept is found there if nobody has the run since.
    */
-  async #ask(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  async #ask(batch: readonly Packed[]): Promise<ReadonlySet<string>> {
     const askedAt = performance.now();
     const kept = await this.#append(batch);
     const ms = performance.now() - askedAt;
@@ -95,33 +117,28 @@ export class Shipper {
     return ms < STALE_MS ? kept : this.#append(batch);
   }
 
-  /** What comes after a change that is not kept never is. */
-  #fail({ lease, failed }: Waiting, error: unknown): void {
-    failed(error);
-    for (const each of this.#waiting.filter((other) => other.lease === lease)) {
-      this.#waiting.splice(this.#waiting.indexOf(each), 1);
-      each.failed(error);
+  /** One of each run, up to the size of a statement: what does not fit is the first of the next one. */
+  #packed(): readonly Packed[] {
+    const batch: Packed[] = this.#left === null ? [] : [this.#left];
+    this.#left = null;
+    const runs = new Set(batch.map(({ runId }) => runId));
+    let bytes = sum(batch.map((each) => each.bytes.length));
+    while (bytes < BATCH_BYTES) {
+      const at = this.#waiting.findIndex(({ sender }) => !runs.has(sender.runId));
+      const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (next === undefined) break;
+      const packed = pack(next);
+      if (packed === null) continue;
+      bytes += packed.bytes.length;
+      if (batch.length > 0 && bytes > BATCH_BYTES) this.#left = packed;
+      else batch.push(packed);
+      runs.add(packed.runId);
     }
-  }
-
-  /** The first of each run, up to the size of a statement. */
-  #next(): readonly Waiting[] {
-    const batch: Waiting[] = [];
-    const runs = new Set<string>();
-    let bytes = 0;
-    for (const each of this.#waiting) {
-      if (runs.has(each.runId)) continue;
-      if (bytes > 0 && bytes + each.bytes.length > BATCH_BYTES) break;
-      runs.add(each.runId);
-      batch.push(each);
-      bytes += each.bytes.length;
-    }
-    for (const each of batch) this.#waiting.splice(this.#waiting.indexOf(each), 1);
     return batch;
   }
 
   /** The runs whose change is there. */
-  async #append(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  async #append(batch: readonly Packed[]): Promise<ReadonlySet<string>> {
     const [first] = batch;
     const isLarge = first !== undefined && first.bytes.length > BATCH_BYTES;
     const sent = isLarge ? [{ ...first, bytes: await this.#putAhead(first) }] : batch;
@@ -135,7 +152,7 @@ export class Shipper {
   }
 
   /** Puts the beginning of a large change beside the others: nobody reads it before its end comes, which is what is left. */
-  async #putAhead({ runId, lease, seq, bytes }: Shipment): Promise<Uint8Array> {
+  async #putAhead({ runId, lease, seq, bytes }: Packed): Promise<Uint8Array> {
     const parts = Math.ceil(bytes.length / BATCH_BYTES);
     for (let part = 0; part < parts - 1; part += 1) {
       const piece = bytes.subarray(part * BATCH_BYTES, (part + 1) * BATCH_BYTES);
@@ -150,8 +167,21 @@ export class Shipper {
   }
 }
 
+/** `null` where there is nothing to send: all of it has arrived. */
+function pack({ sender, arrived, failed }: Waiting): Packed | null {
+  const { runId, lease } = sender;
+  try {
+    const shipment = sender.pack();
+    if (shipment !== null) return { ...shipment, runId, lease, sender, arrived, failed };
+    arrived();
+  } catch (error) {
+    failed(error);
+  }
+  return null;
+}
+
 /** One buffer for all changes: `pg` sends that as it is, an array of them as text. */
-function parametersOf(batch: readonly Shipment[]): readonly unknown[] {
+function parametersOf(batch: readonly Packed[]): readonly unknown[] {
   const lengths = batch.map(({ bytes }) => bytes.length);
   let end = 0;
   const starts = lengths.map((length) => {
@@ -195,7 +225,7 @@ const ahead = (schema: string): string =>
   `(SELECT string_agg(p.bytes, ''::bytea ORDER BY p.part) FROM ${schema}.run_parts p
     WHERE p.run_id = s.run_id AND p.lease = s.lease AND p.seq = s.seq) ||`;
 
-export function lost({ runId }: Pick<Shipment, 'runId'>): DevsError {
+export function lost({ runId }: Pick<Sender, 'runId'>): DevsError {
   return new DevsError(`The lease on run "${runId}" is lost: another worker has it, or what it rests on.`, {
     code: 'LEASE_LOST',
     remedy: 'Nothing was written; let the worker that holds the run go on.',

@@ -10,6 +10,14 @@ import {
 import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
 import { pageSizeOf } from './FileImage.ts';
 
+/** Pages kept in memory for each file. */
+const HOT_PAGES = 64;
+
+interface Page {
+  readonly bytes: Buffer;
+  readonly sum: number;
+}
+
 /**
  * What a connection has committed to its file since the last look, read from the write-ahead log. It is the only connection, has
  * `wal_autocheckpoint = 0`, and cuts the log only when all of it was taken, in the same tick; {@link restart} is told.
@@ -26,6 +34,8 @@ export class WalTap {
   #position: LogPosition | null = null;
   /** Where the newest frame of a page that was taken begins, bytes. */
   readonly #taken = new Map<number, number>();
+  /** Pages as they were taken, those that changed last at the end: what changes does so again and again. */
+  readonly #hot = new Map<number, Page>();
 
   /**
    * @param path - Of the file, which has all that was committed: its log is empty.
@@ -44,20 +54,31 @@ export class WalTap {
     return this.#position?.at ?? 0;
   }
 
+  /** False where nothing was committed since the last look. True costs a look. */
+  get isBehind(): boolean {
+    return fstatSync(this.#openLog()).size !== this.taken;
+  }
+
   /**
    * `null` where nothing was committed.
    *
    * @throws RangeError if the log is not the one that was read before: what it had is lost to who takes it from here.
    */
   take(): Change | null {
-    const commits = this.#commits();
+    const log = this.#openLog();
+    const begin = beginOfLog(this.#read(log, 0, LOG_HEADER));
+    const from = this.#position ?? begin;
+    if (from === null) return null;
+    if (begin?.salts.equals(from.salts) !== true)
+      throw new RangeError(`${this.#logPath} was cut by somebody else.`);
+    const tail = this.#read(log, from.at, fstatSync(log).size - from.at);
+    const commits = committed(tail, from);
     if (commits === null) return null;
-    const { frames, pages, end } = commits;
-    const edits = this.#edits(commits);
-    for (const [page, at] of frames) this.#taken.set(page, at);
-    this.#pages = pages;
-    this.#position = end;
-    return { pageSize: this.#pageSize, pages, sum: this.#sum, edits };
+    const pageAt = (at: number): number => at - from.at + FRAME_HEADER;
+    const edits = this.#edits(commits, (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize));
+    this.#pages = commits.pages;
+    this.#position = commits.end;
+    return { pageSize: this.#pageSize, pages: this.#pages, sum: this.#sum, edits };
   }
 
   /**
@@ -75,7 +96,7 @@ export class WalTap {
   restart(): void {
     if (this.#log !== null && fstatSync(this.#log).size > 0)
       throw new RangeError(`${this.#logPath} is not empty.`);
-    this.#taken.clear();
+    this.#taken.clear(); // the pages are in the file, and as hot as before
     this.#position = null;
   }
 
@@ -85,42 +106,50 @@ export class WalTap {
     if (this.#log !== null) closeSync(this.#log);
   }
 
-  #edits({ frames, pages }: Commits): readonly PageEdit[] {
+  #edits({ frames, pages }: Commits, frameAt: (at: number) => Buffer): readonly PageEdit[] {
     const edits: PageEdit[] = [];
     let sum = this.#sum;
-    for (let page = pages + 1; page <= this.#pages; page += 1) sum ^= sumOf(page, this.#before(page));
-    const zeros = Buffer.alloc(this.#pageSize);
-    for (let page = this.#pages + 1; page <= pages; page += 1) sum ^= sumOf(page, zeros);
+    for (let page = pages + 1; page <= this.#pages; page += 1) {
+      sum ^= this.#before(page).sum;
+      this.#hot.delete(page);
+    }
+    for (let page = this.#pages + 1; page <= pages; page += 1) sum ^= this.#before(page).sum;
     for (const [page, at] of frames) {
-      if (page > pages) continue;
-      const [before, after] = [page > this.#pages ? zeros : this.#before(page), this.#frame(at)];
-      sum ^= sumOf(page, before) ^ sumOf(page, after);
-      edits.push(...editsBetween(page, before, after));
+      if (page <= pages) {
+        const before = this.#before(page);
+        const after = pageOf(page, frameAt(at));
+        sum ^= before.sum ^ after.sum;
+        edits.push(...editsBetween(page, before.bytes, after.bytes));
+        this.#keepHot(page, after);
+      }
+      this.#taken.set(page, at);
     }
     this.#sum = sum >>> 0;
     return edits;
   }
 
-  /** A page as it was when the last change was taken. */
-  #before(page: number): Buffer {
+  /** As it was when the last change was taken: zeros, where the file had no such page. */
+  #before(page: number): Page {
+    if (page > this.#pages) return pageOf(page, Buffer.alloc(this.#pageSize));
     const at = this.#taken.get(page);
-    return at === undefined
-      ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize)
-      : this.#frame(at);
+    return (
+      this.#hot.get(page) ??
+      pageOf(
+        page,
+        at === undefined ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize) : this.#frame(at),
+      )
+    );
+  }
+
+  #keepHot(page: number, { bytes, sum }: Page): void {
+    this.#hot.delete(page);
+    this.#hot.set(page, { bytes: Buffer.from(bytes), sum });
+    const [coldest] = this.#hot.keys();
+    if (this.#hot.size > HOT_PAGES && coldest !== undefined) this.#hot.delete(coldest);
   }
 
   #frame(at: number): Buffer {
     return this.#read(this.#openLog(), at + FRAME_HEADER, this.#pageSize);
-  }
-
-  #commits(): Commits | null {
-    const log = this.#openLog();
-    const begin = beginOfLog(this.#read(log, 0, LOG_HEADER));
-    const from = this.#position ?? begin;
-    if (from === null) return null;
-    if (begin?.salts.equals(from.salts) !== true)
-      throw new RangeError(`${this.#logPath} was cut by somebody else.`);
-    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from);
   }
 
   #openLog(): number {
@@ -134,3 +163,5 @@ export class WalTap {
     return bytes;
   }
 }
+
+const pageOf = (page: number, bytes: Buffer): Page => ({ bytes, sum: sumOf(page, bytes) });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Gate } from '@devs/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Shipper } from '../src/Shipper.ts';
+import { type Sender, type Shipment, Shipper } from '../src/Shipper.ts';
 import { migrate } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { startProxy } from './support/startProxy.ts';
@@ -57,10 +57,11 @@ const changesOf = async ({ id }: Run): Promise<readonly string[]> => {
   return rows.map(({ bytes }) => bytes.toString());
 };
 
-const shipment = ({ id, lease }: Run, seq: number, gates: readonly Gate[] | null = null) => ({
-  ...{ runId: id, lease, seq, gates },
-  bytes: Buffer.from(`change ${seq}`),
-});
+const shipment = (
+  { id, lease }: Run,
+  seq: number,
+  { gates = null, bytes = Buffer.from(`change ${seq}`) }: Partial<Pick<Shipment, 'gates' | 'bytes'>> = {},
+): Sender => ({ ...{ runId: id, lease }, pack: () => ({ seq, bytes, gates }) });
 
 const aGate = (sessionId: string, threadId: string): Gate => ({
   ...{ sessionId, threadId, kind: 'review' as const, taskId: 't', artifactHash: 'h' },
@@ -108,13 +109,13 @@ describe('changes of runs', () => {
     const shipper = shipperOn(pool);
     const run = await aRun();
     const [a, b] = ['a', 'b'].map((name) => aGate(`${run.id}-${name}`, run.id)) as [Gate, Gate];
-    await shipper.ship(shipment(run, 1, [a, b]));
+    await shipper.ship(shipment(run, 1, { gates: [a, b] }));
     expect(await gatesOf(run)).toEqual({ a: 'open', b: 'open' });
     await pool.query(`UPDATE devs.gates SET status = 'decided' WHERE session_id = $1`, [a.sessionId]);
-    await shipper.ship(shipment(run, 2, [a]));
+    await shipper.ship(shipment(run, 2, { gates: [a] }));
     await shipper.ship(shipment(run, 3));
     expect(await gatesOf(run)).toEqual({ a: 'decided', b: 'closed' });
-    await shipper.ship(shipment(run, 4, []));
+    await shipper.ship(shipment(run, 4, { gates: [] }));
     expect(await gatesOf(run)).toEqual({ a: 'closed', b: 'closed' });
   });
 
@@ -124,7 +125,7 @@ describe('changes of runs', () => {
     const shipper = shipperOn(through);
     const run = await aRun();
     const bytes = Buffer.alloc(9 * 1024 * 1024, 'devs');
-    const ship = (seq: number, lease = run.lease) => shipper.ship({ ...shipment(run, seq), lease, bytes });
+    const ship = (seq: number, lease = run.lease) => shipper.ship(shipment({ ...run, lease }, seq, { bytes }));
     await ship(1);
     proxy.loseAnswer('string_agg');
     await ship(2);

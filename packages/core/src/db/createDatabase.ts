@@ -156,13 +156,13 @@ export function openCopy(of: Database): Database {
 
 /**
  * Opens a working copy of a state file that is kept elsewhere, brought up to date: the only connection, that waits for no disk
- * and moves its log into the file only when {@link emptyLog} is called.
+ * and moves its log into the file only when {@link emptyLog} is called. Nobody else knows its path: it is not watched.
  *
  * @throws DevsError as {@link createDatabase}.
  */
 export function openWorkingCopy(path: string): Database {
   const policy = policyOf({ dbPath: path, synchronous: 'normal' });
-  return opened(path, { timeout: policy.busyTimeoutMs, fileMustExist: true }, (db) => {
+  return opened(path, { timeout: policy.busyTimeoutMs, fileMustExist: true, isWatched: false }, (db) => {
     applyPragmas(db, policy);
     keepLog(db);
     claimFile(db);
@@ -217,14 +217,18 @@ function connect(path: string | Buffer, options?: Options): Database {
 }
 
 /** Opens, then sets up; a connection that cannot be set up is closed again. */
-function opened(path: string, options: Options, setUp: (db: Database) => void): Database {
+function opened(
+  path: string,
+  { isWatched = path !== MEMORY, ...options }: Options & { readonly isWatched?: boolean },
+  setUp: (db: Database) => void,
+): Database {
   return withStateFaults(() => {
     const file = path === MEMORY ? undefined : identityOf(path);
     assertFile(path);
     const db = connect(path, options);
     try {
       setUp(db);
-      if (path !== MEMORY) watchFile(db, path, file);
+      if (isWatched) watchFile(db, path, file);
     } catch (error) {
       closeQuietly(db);
       throw error;
