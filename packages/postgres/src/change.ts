@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /** Bytes of a page that became others. */
 export interface PageEdit {
@@ -20,7 +20,12 @@ export interface Change {
   readonly edits: readonly PageEdit[];
 }
 
-const VERSION = 1;
+/** How a change is written: as it is, or but for its first byte deflated. */
+const [PLAIN, DEFLATED] = [1, 2];
+/** Bytes up to which a change is deflated: one that is larger would hold up the process. */
+const DEFLATED_UP_TO = 1024 * 1024;
+/** A change is small: a window and a table of 8 KiB each are soon made. */
+const DEFLATE = { level: 3, windowBits: 13, memLevel: 5 };
 const HEADER = 13;
 const EDIT = 8;
 const MIN_PAGE_SIZE = 512;
@@ -59,10 +64,16 @@ function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
 
-export function encodeChange({ pageSize, pages, sum, edits }: Change): Buffer {
+export function encodeChange(change: Change): Buffer {
+  const plain = plainOf(change);
+  if (plain.length > DEFLATED_UP_TO) return plain;
+  return Buffer.concat([Uint8Array.of(DEFLATED), deflateRawSync(plain.subarray(1), DEFLATE)]);
+}
+
+function plainOf({ pageSize, pages, sum, edits }: Change): Buffer {
   const size = edits.reduce((bytes, edit) => bytes + EDIT + edit.bytes.length, HEADER);
   const out = Buffer.allocUnsafe(size);
-  out.writeUInt8(VERSION, 0);
+  out.writeUInt8(PLAIN, 0);
   out.writeUInt32LE(pageSize, 1);
   out.writeUInt32LE(pages, 5);
   out.writeUInt32LE(sum, 9);
@@ -79,8 +90,8 @@ export function encodeChange({ pageSize, pages, sum, edits }: Change): Buffer {
 
 /** @throws RangeError if `bytes` are no change, or one of a newer release. */
 export function decodeChange(bytes: Uint8Array): Change {
-  const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (from.length < HEADER || from.readUInt8(0) !== VERSION) throw unreadable('of another release, or none');
+  const from = toPlain(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  if (from.length < HEADER) throw unreadable('cut off');
   const pageSize = from.readUInt32LE(1);
   const isPageSize =
     pageSize >= MIN_PAGE_SIZE && pageSize <= MAX_PAGE_SIZE && Number.isInteger(Math.log2(pageSize));
@@ -97,6 +108,17 @@ export function decodeChange(bytes: Uint8Array): Change {
     at += EDIT + length;
   }
   return { pageSize, pages, sum: from.readUInt32LE(9), edits };
+}
+
+function toPlain(bytes: Buffer): Buffer {
+  if (bytes[0] === PLAIN) return bytes;
+  if (bytes[0] !== DEFLATED) throw unreadable('of another release, or none');
+  try {
+    const options = { maxOutputLength: DEFLATED_UP_TO };
+    return Buffer.concat([Uint8Array.of(PLAIN), inflateRawSync(bytes.subarray(1), options)]);
+  } catch {
+    throw unreadable('damaged');
+  }
 }
 
 const unreadable = (how: string): RangeError => new RangeError(`The change of a run's file is ${how}.`);
