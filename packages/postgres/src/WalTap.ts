@@ -142,10 +142,12 @@ export class WalTap {
   }
 
   #keepHot(page: number, { bytes, sum }: Page): void {
+    const kept = this.#hot.get(page)?.bytes ?? Buffer.allocUnsafeSlow(this.#pageSize);
+    bytes.copy(kept);
     this.#hot.delete(page);
-    this.#hot.set(page, { bytes: Buffer.from(bytes), sum });
-    const [coldest] = this.#hot.keys();
-    if (this.#hot.size > HOT_PAGES && coldest !== undefined) this.#hot.delete(coldest);
+    this.#hot.set(page, { bytes: kept, sum });
+    const [coldest] = this.#hot.size > HOT_PAGES ? this.#hot.keys() : [];
+    if (coldest !== undefined) this.#hot.delete(coldest);
   }
 
   #frame(at: number): Buffer {
@@ -158,9 +160,8 @@ export class WalTap {
   }
 
   #read(file: number, at: number, length: number): Buffer {
-    const bytes = Buffer.alloc(Math.max(0, length)); // zeros, where the file ends earlier
-    readSync(file, bytes, 0, bytes.length, at);
-    return bytes;
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, length));
+    return bytes.fill(0, readSync(file, bytes, 0, bytes.length, at)); // zeros, where the file ends earlier
   }
 }
 

@@ -1,3 +1,5 @@
+import { endianness } from 'node:os';
+
 /** The log of a SQLite file: a header, then frames of one page each. Big-endian, but for what is summed up. */
 export const LOG_HEADER = 32;
 export const FRAME_HEADER = 24;
@@ -76,12 +78,23 @@ const isSum = (bytes: Buffer, at: number, [first, second]: Sums): boolean =>
   bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
 
 /** SQLite's sum over pairs of words, going on from `before`. */
-function sumUp(bytes: Buffer, [first, second]: Sums, littleEndian: boolean): Sums {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let [left, right] = [first, second];
-  for (let at = 0; at < bytes.length; at += 8) {
-    left = (left + view.getUint32(at, littleEndian) + right) >>> 0;
-    right = (right + view.getUint32(at + 4, littleEndian) + left) >>> 0;
+function sumUp(bytes: Buffer, before: Sums, littleEndian: boolean): Sums {
+  const words = wordsOf(bytes, littleEndian);
+  let [left, right] = [before[0] | 0, before[1] | 0];
+  for (let at = 0; at < words.length; at += 2) {
+    left = (left + (words[at] ?? 0) + right) | 0;
+    right = (right + (words[at + 1] ?? 0) + left) | 0;
   }
-  return [left, right];
+  return [left >>> 0, right >>> 0];
+}
+
+/** Without a copy where they are aligned, and in this machine's order, as they are in a log that was written here. */
+function wordsOf(bytes: Buffer, littleEndian: boolean): Uint32Array {
+  const isOwnOrder = littleEndian === (endianness() === 'LE');
+  if (isOwnOrder && bytes.byteOffset % 4 === 0)
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  if (!isOwnOrder) copy.swap32();
+  return new Uint32Array(copy.buffer);
 }
