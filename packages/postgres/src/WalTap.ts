@@ -136,7 +136,9 @@ export class WalTap {
       this.#hot.get(page) ??
       pageOf(
         page,
-        at === undefined ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize) : this.#frame(at),
+        at === undefined
+          ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize)
+          : this.#frame(at),
       )
     );
   }

@@ -86,6 +86,47 @@ describe('changes of runs', () => {
     for (const run of all) expect(await changesOf(run)).toEqual(['change 1', 'change 2', 'change 3']);
   });
 
+  test('of runs that go on when theirs has arrived wait for those of the others', async () => {
+    const counted = poolOf(server.url);
+    const statements = vi.spyOn(counted, 'query');
+    const shipper = shipperOn(counted);
+    const all = await Promise.all(Array.from({ length: 20 }, () => aRun()));
+    const drive = async (run: Run, turns: number): Promise<void> => {
+      for (let seq = 1; seq <= 3; seq += 1) {
+        for (let turn = 0; turn < turns; turn += 1) await null;
+        await shipper.ship(shipment(run, seq));
+      }
+    };
+    await Promise.all(all.map(drive));
+    expect(statements).toHaveBeenCalledTimes(3);
+    await counted.end();
+  });
+
+  test('that do not fit are the first of the next statement', async () => {
+    const shipper = shipperOn(pool);
+    const [small, large, next] = [await aRun(), await aRun(), await aRun()];
+    const bytes = Buffer.alloc(9 * 1024 * 1024, 'devs');
+    const sent = [shipment(small, 1), shipment(large, 1, { bytes }), shipment(next, 1), shipment(small, 2)];
+    await Promise.all(sent.map((each) => shipper.ship(each)));
+    const sizes = await Promise.all([small, large, next].map(changesOf));
+    expect(sizes.map((changes) => changes.map(({ length }) => length))).toEqual([[8, 8], [bytes.length], [8]]);
+  });
+
+  test('fail alone where they cannot be packed', async () => {
+    const shipper = shipperOn(pool);
+    const [bad, good] = [await aRun(), await aRun()];
+    const pack = (): never => {
+      throw new RangeError('too large');
+    };
+    const results = await Promise.allSettled([
+      shipper.ship({ ...shipment(bad, 1), pack }),
+      shipper.ship(shipment(good, 1)),
+      shipper.ship({ ...shipment(bad, 1), pack: () => null }),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(results[0]).toMatchObject({ reason: { message: 'too large' } });
+  });
+
   test('are refused of who was taken over, with all that come after, and nobody else’s', async () => {
     const shipper = shipperOn(pool);
     const [theirs, other] = [await aRun(), await aRun()];
@@ -125,7 +166,8 @@ describe('changes of runs', () => {
     const shipper = shipperOn(through);
     const run = await aRun();
     const bytes = Buffer.alloc(9 * 1024 * 1024, 'devs');
-    const ship = (seq: number, lease = run.lease) => shipper.ship(shipment({ ...run, lease }, seq, { bytes }));
+    const ship = (seq: number, lease = run.lease) =>
+      shipper.ship(shipment({ ...run, lease }, seq, { bytes }));
     await ship(1);
     proxy.loseAnswer('string_agg');
     await ship(2);

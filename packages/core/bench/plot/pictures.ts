@@ -56,6 +56,18 @@ export interface OverheadFigures {
   }[];
 }
 
+/** Of `pnpm bench:cluster --only runs`. */
+export interface ClusterFigures {
+  readonly runs: {
+    readonly counts: readonly number[];
+    readonly keepers: readonly {
+      readonly keeper: string;
+      readonly workerCpuMs: readonly number[];
+      readonly serverCpuMs: readonly number[];
+    }[];
+  };
+}
+
 /** SVG documents by name. */
 export type Pictures = Readonly<Record<string, string>>;
 
@@ -63,6 +75,7 @@ export type Pictures = Readonly<Record<string, string>>;
 export const PICTURES = {
   growth: growthPictures,
   drivers: driverPictures,
+  cluster: clusterPictures,
   cli: ({ rows }: CliFigures): Pictures => ({
     cli: barPlot({
       title: 'Starting the command',
@@ -143,3 +156,24 @@ function driverPictures({ figures }: DriverFigures): Pictures {
     }),
   };
 }
+
+function clusterPictures({ runs: { counts, keepers } }: ClusterFigures): Pictures {
+  const drawn = (title: string, of: 'workerCpuMs' | 'serverCpuMs', whose: typeof keepers): string =>
+    linePlot({
+      title,
+      x: { says: 'runs at the same time', kind: 'log' },
+      y: { says: 'CPU ms of a super-step', kind: 'log' },
+      series: whose.map((each) => ({
+        name: each.keeper,
+        points: counts.map((count, at) => [count, each[of][at] ?? Number.NaN] as const),
+      })),
+    });
+  const onServer = keepers.filter(({ serverCpuMs }) => serverCpuMs.every((ms) => ms > SERVER_MS));
+  return {
+    'cluster-workers': drawn('Processor time of the worker', 'workerCpuMs', keepers),
+    'cluster-servers': drawn('Processor time of PostgreSQL', 'serverCpuMs', onServer),
+  };
+}
+
+/** Of a server that only waits, ms in the time of a super-step. */
+const SERVER_MS = 0.05;

@@ -20,6 +20,7 @@ import {
 import { pragma, pragmaValue, prepare } from './prepare.ts';
 import { markPrepared } from './prepareConnection.ts';
 import { withStateFaults } from './sqliteFault.ts';
+import { markWorkingCopy } from './workingCopies.ts';
 
 /** Where the state file is: its path, or the folder whose `.devs/state.sqlite` it is. */
 export type StateFileLocation =
@@ -169,6 +170,7 @@ export function openWorkingCopy(path: string): Database {
     assertPragmas(db, policy);
     runMigrations(db);
     pragma(db, 'synchronous = OFF');
+    markWorkingCopy(db);
   });
 }
 

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { isWorkingCopy } from '../db/workingCopies.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { assembleValue, type SplicePart } from './blobs/assembleValue.ts';
 import { commonEnds } from './blobs/commonEnds.ts';
@@ -59,6 +60,8 @@ const caches = new WeakMap<Database, ValueCache>();
  */
 export class BlobStore {
   readonly #cache: ValueCache;
+  /** Whether values are compressed by who keeps the file. */
+  readonly #isLeft: boolean;
   readonly #insert: Statement<[Omit<BlobRow, 'blobId'>]>;
   readonly #selectId: Statement<[Uint8Array], number>;
   readonly #selectHead: Statement<[number], BlobHead>;
@@ -68,6 +71,7 @@ export class BlobStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, cache: ValueCache = cacheOf(db)) {
     this.#cache = cache;
+    this.#isLeft = isWorkingCopy(db);
     this.#insert = prepare(db, INSERT);
     this.#selectId = prepare<[Uint8Array], number>(db, SELECT_ID).pluck();
     this.#selectHead = prepare(db, SELECT_HEAD);
@@ -121,7 +125,7 @@ export class BlobStore {
     const { prefix, suffix } = commonEnds(base.bytes, bytes);
     const middle = bytes.subarray(prefix, bytes.byteLength - suffix);
     if (middle.byteLength > bytes.byteLength / 2) return null;
-    const stored = { size: bytes.byteLength, baseId, prefix, suffix, ...compress(middle) };
+    const stored = { size: bytes.byteLength, baseId, prefix, suffix, ...compress(middle, this.#isLeft) };
     const chainBytes = base.chainBytes + costOf(stored);
     if (chainBytes > base.fullSize) return null;
     this.#cache.delete(head.sha256);
@@ -131,7 +135,7 @@ export class BlobStore {
 
   #full(bytes: Uint8Array, sha256: Uint8Array): StoredValue {
     const size = bytes.byteLength;
-    const stored = { size, baseId: null, prefix: null, suffix: null, ...compress(bytes) };
+    const stored = { size, baseId: null, prefix: null, suffix: null, ...compress(bytes, this.#isLeft) };
     if (size >= MIN_SPLICED_SIZE) this.#cache.set(sha256, { bytes, stored, fullSize: size, chainBytes: 0 });
     return stored;
   }

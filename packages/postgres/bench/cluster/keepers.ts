@@ -6,6 +6,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { MemorySaver } from '@langchain/langgraph-checkpoint';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { postgres } from '../../src/postgres.ts';
+import { proseOf } from './prose.ts';
 
 /** Who keeps runs, and how. `devs cluster` is what is measured; the others are beside it. */
 export const KEEPERS = [
@@ -37,9 +38,9 @@ export interface Place {
   readonly dir: string;
 }
 
-/** Never changes in a run. Random, as nothing else is of no use to compress. */
-const STABLE = Array.from({ length: 100 * 1024 }, () => Math.floor(Math.random() * 36).toString(36)).join('');
-const answer = (n: number): string => `${n} `.repeat(1024).slice(0, 1024);
+/** Never changes in a run. */
+const STABLE = proseOf(0, 100 * 1024);
+const answer = (n: number): string => proseOf(n, 1024);
 
 const Bench = Annotation.Root({
   stable: Annotation<string>(),
@@ -91,7 +92,9 @@ function cluster(shape: Shape, { url, dir }: Place): Keeper {
 }
 
 function file(shape: Shape, { dir }: Place, synchronous: string): Keeper {
-  const db = createDatabase({ dbPath: join(dir, `embedded-${synchronous}-${shape.calls}.sqlite`) });
+  const db = createDatabase({
+    dbPath: join(dir, `embedded-${synchronous}-${shape.calls}-${shape.steps}.sqlite`),
+  });
   db.pragma(`synchronous = ${synchronous}`);
   const app = durable(graphOf(shape, callOf(shape)), { db, guards: guards(shape) });
   return {

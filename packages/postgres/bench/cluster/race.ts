@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { KEEPERS, type KeeperName, openKeeper, type Place, type Shape } from './keepers.ts';
+import { KEEPERS, type Keeper, type KeeperName, openKeeper, type Place, type Shape } from './keepers.ts';
 import { serverCpuMs } from './serverCpu.ts';
 
 /** Of one super-step, ms. */
@@ -10,34 +10,68 @@ export interface Lap {
   readonly ms: number;
 }
 
+/** A lap of runs of so many super-steps; one of runs twice as long; and what the second half alone has taken. */
+export interface Laps {
+  readonly whole: Lap;
+  readonly further: Lap;
+}
+
 export interface RaceOptions extends Place {
   readonly rounds: number;
   /** At the same time, in this process. */
   readonly runs: number;
 }
 
-/** Every keeper does the same in every round, one after the other; the first round warms up. */
+/**
+ * Every keeper does the same in every round, one after the other; the first round warms up. Runs of one length and of twice
+ * that: what the longer ones take more is of super-steps alone, without what a run takes to begin and to end.
+ */
 export async function race(
-  shape: Shape,
+  { steps, calls }: Shape,
   { rounds, runs, ...place }: RaceOptions,
-): Promise<ReadonlyMap<KeeperName, readonly Lap[]>> {
-  const laps = new Map<KeeperName, Lap[]>(KEEPERS.map((name) => [name, []]));
-  const keepers = new Map(
-    await Promise.all(KEEPERS.map(async (name) => [name, await openKeeper(name, shape, place)] as const)),
+): Promise<ReadonlyMap<KeeperName, readonly Laps[]>> {
+  const laps = new Map<KeeperName, Laps[]>(KEEPERS.map((name) => [name, []]));
+  const open = (name: KeeperName, length: number) => openKeeper(name, { steps: length, calls }, place);
+  const keepers = await Promise.all(
+    KEEPERS.map(async (name) => ({
+      name,
+      short: await open(name, steps),
+      long: await open(name, 2 * steps),
+    })),
   );
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, keeper] of keepers) {
-      const ids = Array.from({ length: runs }, () => randomUUID());
-      for (const id of ids) await keeper.prepare(id);
-      const before = now(place.url);
-      await Promise.all(ids.map((id) => keeper.run(id)));
-      const lap = since(before, place.url, runs * shape.steps);
-      if (round > 0) laps.get(name)?.push(lap);
+    for (const { name, short, long } of keepers) {
+      const [one, two] = [await lapOf(short, runs, place.url), await lapOf(long, runs, place.url)];
+      const per = (lap: Lap): Lap => dividedBy(lap, runs * steps);
+      if (round > 0) laps.get(name)?.push({ whole: per(one), further: per(minus(two, one)) });
     }
   }
-  for (const keeper of keepers.values()) await keeper.close();
+  for (const { short, long } of keepers) {
+    await short.close();
+    await long.close();
+  }
   return laps;
 }
+
+async function lapOf(keeper: Keeper, runs: number, url: string): Promise<Lap> {
+  const ids = Array.from({ length: runs }, () => randomUUID());
+  for (const id of ids) await keeper.prepare(id);
+  const before = now(url);
+  await Promise.all(ids.map((id) => keeper.run(id)));
+  return since(before, url);
+}
+
+const dividedBy = ({ workerCpuMs, serverCpuMs, ms }: Lap, by: number): Lap => ({
+  workerCpuMs: workerCpuMs / by,
+  serverCpuMs: serverCpuMs / by,
+  ms: ms / by,
+});
+
+const minus = (a: Lap, b: Lap): Lap => ({
+  workerCpuMs: a.workerCpuMs - b.workerCpuMs,
+  serverCpuMs: a.serverCpuMs - b.serverCpuMs,
+  ms: a.ms - b.ms,
+});
 
 const now = (url: string) => ({
   cpu: process.cpuUsage(),
@@ -45,11 +79,11 @@ const now = (url: string) => ({
   at: performance.now(),
 });
 
-function since(before: ReturnType<typeof now>, url: string, steps: number): Lap {
+function since(before: ReturnType<typeof now>, url: string): Lap {
   const { user, system } = process.cpuUsage(before.cpu);
   return {
-    workerCpuMs: (user + system) / 1000 / steps,
-    serverCpuMs: (serverCpuMs(Number(new URL(url).port)) - before.server) / steps,
-    ms: (performance.now() - before.at) / steps,
+    workerCpuMs: (user + system) / 1000,
+    serverCpuMs: serverCpuMs(Number(new URL(url).port)) - before.server,
+    ms: performance.now() - before.at,
   };
 }

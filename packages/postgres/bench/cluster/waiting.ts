@@ -5,6 +5,7 @@ import { postgres } from '../../src/postgres.ts';
 import { Worker } from '../../src/Worker.ts';
 import { query } from '../../test/support/query.ts';
 import type { Place } from './keepers.ts';
+import { proseOf } from './prose.ts';
 
 /** Runs that wait for an answer, so many of them. */
 export interface Waiting {
@@ -22,9 +23,7 @@ export interface Waiting {
 const REAL = 60;
 
 const Asked = Annotation.Root({ text: Annotation<string>(), answer: Annotation<string>() });
-/** 100 KiB of words: what a state is made of is text. */
-const textOf = (seed: number): string =>
-  Array.from({ length: 14_000 }, (_, n) => ((n * 7919 + seed * 104_729) % 99_991).toString(36)).join(' ');
+const STATE_BYTES = 100 * 1024;
 
 export async function waiting({ url, dir }: Place, counts: readonly number[]): Promise<readonly Waiting[]> {
   const schema = 'waiting';
@@ -39,7 +38,7 @@ export async function waiting({ url, dir }: Place, counts: readonly number[]): P
   const found: Waiting[] = [];
   for (const count of counts) {
     const ids = Array.from({ length: REAL }, (_, n) => `real-${count}-${n}`);
-    for (const [n, id] of ids.entries()) await app.run(id, { text: textOf(n) });
+    for (const [n, id] of ids.entries()) await app.run(id, { text: proseOf(n, STATE_BYTES) });
     await copyUpTo(url, schema, count);
     const worker = await Worker.start(theirs, {
       drivers: [driver],

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { createDatabase } from '../../db/createDatabase.ts';
+import { createDatabase, openWorkingCopy } from '../../db/createDatabase.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { BlobStore, hashBytes } from '../BlobStore.ts';
 import { ValueCache } from '../blobs/ValueCache.ts';
@@ -48,6 +48,19 @@ describe('BlobStore', () => {
     expect(row.get(repetitive)).toMatchObject({ encoding: 'deflate', size: 15_000 });
     expect(row.get(repetitive)?.stored).toBeLessThan(1000);
     expect(row.get(noise)).toEqual({ encoding: 'raw', size: 4000, stored: 4000 });
+  });
+
+  test('leaves what is not large to who compresses a working copy as a whole', ({ dbPath }) => {
+    createDatabase({ dbPath }).close();
+    const copy = openWorkingCopy(dbPath);
+    const blobs = new BlobStore(copy);
+    const encodingOf = (length: number): unknown => {
+      const id = blobs.put(text('a'.repeat(length)));
+      expect(new BlobStore(copy, new ValueCache()).get(id)).toHaveLength(length);
+      return copy.prepare('SELECT encoding FROM state_blobs WHERE blob_id = ?').pluck().get(id);
+    };
+    expect([10_000, 1_000_000].map(encodingOf)).toEqual(['raw', 'deflate']);
+    copy.close();
   });
 
   test('comes back when only its beginning compresses', ({ db }) => {

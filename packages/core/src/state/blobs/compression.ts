@@ -20,8 +20,12 @@ const WORTHWHILE_RATIO = 0.7;
 /** The fastest: commits wait for it. */
 const LEVEL = 1;
 
-/** Compresses where that pays. */
-export function compress(bytes: Uint8Array): Encoded {
+/** Bytes up to which a value is left to who compresses the whole file: equal parts of two values are found that near. */
+const LEFT_SIZE = 256 * 1024;
+
+/** Compresses where that pays. @param isLeft - Whether the whole file is compressed by who keeps it. */
+export function compress(bytes: Uint8Array, isLeft: boolean): Encoded {
+  if (isLeft && bytes.byteLength <= LEFT_SIZE) return { encoding: 'raw', bytes };
   if (bytes.byteLength < MIN_SIZE || !pays(bytes.subarray(0, SAMPLE_SIZE))) return { encoding: 'raw', bytes };
   // A copy, because zlib gives a view of a buffer of 16 KiB, all of which would be kept.
   return { encoding: 'deflate', bytes: new Uint8Array(deflateSync(bytes, { level: LEVEL })) };
