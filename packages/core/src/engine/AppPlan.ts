@@ -35,12 +35,13 @@ import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGate.ts';
+import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
-import type { SaverLimits } from './saver/limits.ts';
+import { type SaverLimits, validLimits } from './saver/limits.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
@@ -144,6 +145,7 @@ export class AppPlan<Graph, State, Update> {
   /** @throws RangeError, TypeError as `durable`; so do `open` and `outline`, for what the compiler checks. */
   constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
+    assertLimits(options);
     const { builder, carried } = takeGraph<State & object, Update, string>(source, options.gates);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});
@@ -229,6 +231,13 @@ export class AppPlan<Graph, State, Update> {
     // The copy has the types of the builder that it is of.
     return { ...compiled, graph: graph as unknown as Graph };
   }
+}
+
+/** Before there is a file: an app over runs opens one for each. @throws RangeError */
+function assertLimits({ guards = {}, limits }: Pick<AppOptions<never>, 'guards' | 'limits'>): void {
+  const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  assertUnitInterval('entropyThreshold', entropyThreshold);
+  validLimits(limits);
 }
 
 /** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */

@@ -9,6 +9,7 @@ import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
 import { graphFingerprint } from '../compile/graphShape.ts';
+import { readOnce } from '../decideGate.ts';
 import { givenAmong, isNothing } from '../drive/givenOptions.ts';
 import { unlessBusy } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
@@ -214,8 +215,9 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * @returns The session as it will be in the run's file.
    * @throws DevsError as `DurableApp.decide`.
    */
-  async decide(gate: ReadGate, answer: GateAnswer): Promise<HitlSession> {
+  async decide(gate: ReadGate, given: GateAnswer): Promise<HitlSession> {
     const { sessionId } = gate;
+    const answer = readOnce(given);
     const id = await this.runs.runOfGate(sessionId);
     if (id === null) throw new HitlSessionNotFoundError(sessionId);
     return this.#access.tell(id, async ({ app }) => {
@@ -229,7 +231,8 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     return this.#access.tell(id, async ({ app }) => {
       const left = await app.signal(id, name, payload, options);
-      const said = maskPreciseDeep({ name, payload: payload ?? null, ...options }).value;
+      const { value, count } = maskPreciseDeep({ name, payload: payload ?? null, ...options });
+      const said = { ...value, ...(count > 0 && { redacted: count }) };
       const signal = { ...said, kind: 'message', id: messageId(id, options.signalId) } as const;
       return { left, signal: left.isNew ? signal : null };
     });

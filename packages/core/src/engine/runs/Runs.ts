@@ -49,7 +49,13 @@ export type RunSignal = {
   readonly id: string;
 } & (
   | { readonly kind: 'pause' | 'cancel' }
-  | ({ readonly kind: 'message'; readonly name: string; readonly payload: unknown } & SignalOptions)
+  | ({
+      readonly kind: 'message';
+      readonly name: string;
+      readonly payload: unknown;
+      /** Secrets that were masked in it. @defaultValue 0 */
+      readonly redacted?: number;
+    } & SignalOptions)
   | {
       readonly kind: 'decision';
       readonly sessionId: string;
@@ -57,6 +63,10 @@ export type RunSignal = {
       readonly answer: GateAnswer;
       /** False for a vote: others are wanted. */
       readonly closes: boolean;
+      /** When it was given, milliseconds since the Unix epoch. @defaultValue when it is taken */
+      readonly at?: number;
+      /** Secrets that were masked in the answer. @defaultValue 0 */
+      readonly redacted?: number;
     }
 );
 

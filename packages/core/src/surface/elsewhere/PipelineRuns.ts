@@ -1,4 +1,5 @@
 import { graphFingerprint } from '../../engine/compile/graphShape.ts';
+import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import { decisionSignal } from '../../engine/files/decisionSignal.ts';
@@ -108,8 +109,9 @@ export class PipelineRuns implements RunDriver {
   decide(
     id: string,
     gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    answer: GateAnswer,
+    given: GateAnswer,
   ): Promise<HitlSession> {
+    const answer = readOnce(given);
     return this.#access.tell(id, async (opened) => {
       const before = opened.app.store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
