@@ -66,6 +66,8 @@ async function onCluster() {
     console.log(`calls                      ${report.begun}, of these ${report.again} again`);
     console.log(`violations                 ${report.violations.length}`);
     for (const violation of report.violations) console.log(`  ${violation}`);
+    if (report.ledger !== null) console.log(`what happened              ${report.ledger}`);
+    if (report.failures !== '') console.log(`tried again after\n${report.failures}`);
     console.log(`took                       ${seconds()} s`);
   }
   process.exit(report.violations.length === 0 ? 0 : 1);
