@@ -55,7 +55,9 @@ function showProgress(done) {
 async function onCluster() {
   const { runClusterChaos } = await import('../packages/postgres/test/chaos/runClusterChaos.ts');
   process.stderr.write(`chaos: ${kills} kills of workers\n`);
-  const report = await runClusterChaos({ kills, onProgress: showProgress });
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort()); // with a report of what there is
+  const report = await runClusterChaos({ kills, onProgress: showProgress, signal: stopping.signal });
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
   else {

@@ -9,7 +9,7 @@ import { type Change, encodeChange } from './change.ts';
 import { assertFileFits } from './fileLimit.ts';
 import type { RunAtOnce, RunCodec } from './RunFiles.ts';
 import type { Claim } from './RunRows.ts';
-import type { Shipper } from './Shipper.ts';
+import { lost, type Shipper } from './Shipper.ts';
 import { WalTap } from './WalTap.ts';
 
 /** Of changes since the base, bytes: more, and a new base is made of them. */
@@ -78,9 +78,14 @@ export class HeldFile implements Outlet {
     return this.#seq;
   }
 
-  /** Aborted once a change was refused because somebody else has the run. */
+  /** Aborted once it is known that somebody else has the run: a change was refused, or {@link lose} was called. */
   get lost(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /** It is known that somebody else has the run: nothing of this file is kept any more. */
+  lose(): void {
+    this.#lost.abort(lost(this.#claim));
   }
 
   /**

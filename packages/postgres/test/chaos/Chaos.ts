@@ -15,6 +15,8 @@ export interface ChaosOptions {
   /** Every how many kills PostgreSQL ends as the power goes out. @defaultValue 50 */
   readonly restartsEvery?: number;
   readonly onProgress?: (kills: number) => void;
+  /** No more kills than there are until then. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ChaosParts {
@@ -60,7 +62,8 @@ export class Chaos {
 
   async #strikeAll(): Promise<readonly string[]> {
     try {
-      while (this.kills < this.#options.kills) await this.#strike();
+      const { kills, signal } = this.#options;
+      while (this.kills < kills && signal?.aborted !== true) await this.#strike();
       await Promise.all(this.#freezing);
       while ((await this.#open()).length > 0) await this.#calls(() => this.#hasEnded());
       return [];

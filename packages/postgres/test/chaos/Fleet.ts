@@ -11,11 +11,17 @@ export interface FleetOptions {
   readonly slots: number;
   /** A call takes so long on the average, ms. */
   readonly callMs: number;
+  /** What a worker is. @defaultValue one that drives `lifeApp` */
+  readonly program?: URL;
   /** Workers that are loaded ahead: one that is killed has a successor at once. @defaultValue none */
   readonly spares?: number;
 }
 
 type Child = ReturnType<typeof spawn>;
+
+const LIFE = new URL('worker.child.ts', import.meta.url);
+/** Starts of one worker. */
+const TRIES = 20;
 
 /** Worker processes, to be killed. They end with this process, however that ends. */
 export class Fleet {
@@ -41,19 +47,23 @@ export class Fleet {
     return this.#errors;
   }
 
-  /** Resolves when the worker takes runs. */
+  /** Resolves when the worker takes runs. One that ends before, as PostgreSQL is just starting, is started again. */
   async add(): Promise<ChildProcess> {
-    const worker = this.#spares.shift() ?? this.#spawn();
-    this.#load(this.#options.spares ?? 0);
-    worker.stdin?.write('go\n');
-    const gone = once(worker, 'exit').then(() => {
-      throw new Error(`A worker has not started:\n${this.#errors}`);
-    });
-    await Promise.race([once(worker.stdout as NodeJS.ReadableStream, 'data'), gone]);
-    gone.catch(() => undefined);
-    this.#workers.add(worker);
-    worker.once('exit', () => this.#workers.delete(worker));
-    return worker;
+    for (let tries = 1; ; tries += 1) {
+      const worker = this.#spares.shift() ?? this.#spawn();
+      this.#load(this.#options.spares ?? 0);
+      worker.stdin?.write('go\n');
+      const isReady = new Promise<boolean>((resolve) => {
+        worker.stdout?.once('data', () => resolve(true));
+        worker.once('exit', () => resolve(false));
+      });
+      if (await isReady) {
+        this.#workers.add(worker);
+        worker.once('exit', () => this.#workers.delete(worker));
+        return worker;
+      }
+      if (tries === TRIES) throw new Error(`A worker has not started:\n${this.#errors}`);
+    }
   }
 
   async kill(worker: ChildProcess): Promise<void> {
@@ -91,9 +101,9 @@ export class Fleet {
   }
 
   #spawn(): Child {
-    const { url, ledger, dir, slots, callMs } = this.#options;
-    const program = programFile(new URL('worker.child.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, url, ledger, dir, String(slots), String(callMs)]);
+    const { url, ledger, dir, slots, callMs, program = LIFE } = this.#options;
+    const file = programFile(program);
+    const child = spawn(process.execPath, [file, url, ledger, dir, String(slots), String(callMs)]);
     child.stderr.on('data', (bytes: Buffer) => {
       this.#errors += bytes.toString();
     });
