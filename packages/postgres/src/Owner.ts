@@ -1,3 +1,6 @@
+/** Who has not been heard of for so long is dead: the server ends his session, and whoever reaps goes by it, too. */
+export const DEAD_AFTER_MS = 10_000;
+
 /**
  * A process that holds runs, as others know it: a row of `workers`, and a lock that its one direct connection has as long as
  * it lives. Who has lost the lock, or has not written `seen_at` for ten seconds, is dead: its runs are taken by others.

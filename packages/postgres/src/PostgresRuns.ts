@@ -146,7 +146,7 @@ export class PostgresRuns implements Runs {
   async #claim(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed> {
     const { owner, ready, rows, schema } = this.#parts;
     await ready();
-    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
+    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#hear(runId));
     this.#isListening = true;
     await owner.ready();
     const claim = await rows.claim(id, { ...how, owner: owner.id }, SCHEMA_VERSION);
@@ -211,6 +211,24 @@ export class PostgresRuns implements Runs {
       listeners.delete(tell);
       if (listeners.size === 0) this.#told.delete(runId);
     };
+  }
+
+  /** @param runId - `null` where the connection is new: what was held under the last one may have been given to others. */
+  #hear(runId: string | null): void {
+    this.#tell(runId);
+    if (runId === null) void this.#compareLeases().catch(() => undefined); // who has lost one finds out at his next commit
+  }
+
+  /**
+   * Lets go of runs that others have by now, and of those that are this process' by their rows and that it does not know: a
+   * server that has lost commits has them as they were.
+   */
+  async #compareLeases(): Promise<void> {
+    const { owner, rows, driving } = this.#parts;
+    const [before, leases] = [[...this.#held], await rows.heldBy(owner.id)];
+    for (const [id, held] of before) if (held !== null) held.checkLease(leases.get(id));
+    const unknown = [...leases].filter(([id]) => !this.#held.has(id)).map(([, lease]) => lease);
+    if (unknown.length > 0) await driving.leases.freeLeases(unknown);
   }
 
   /** @param runId - `null`: nobody knows which, as the connection is new. */

@@ -1,4 +1,4 @@
-import { DEAD_AFTER_MS } from './SessionOwner.ts';
+import { DEAD_AFTER_MS } from './Owner.ts';
 
 /**
  * Whether a row of `workers` is of somebody dead: his session has let go of its lock, or he has not been heard of for long. After

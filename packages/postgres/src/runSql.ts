@@ -1,9 +1,10 @@
 // SQL of RunRows.
 
+import { ENDED_STATUSES } from '@devs/core/runs';
 import { gatesSql } from './gateRows.ts';
 import { isDeadSql } from './owners.ts';
 
-const ENDED_SQL = `('completed', 'failed', 'cancelled', 'dead_letter')`;
+const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 export const createSql = (schema: string): string => `
 WITH held AS (

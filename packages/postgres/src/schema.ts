@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { BEGIN } from './transaction.ts';
 
 /** One step of the schema, in the order they are made; `$` is the schema's quoted name. One that was released is never edited. */
 const STEPS: readonly string[] = [
@@ -126,7 +127,7 @@ export function schemaSql(schema: string): string {
 /** Brings the schema up to this release's; several may try at the same time. */
 export async function migrate(client: ClientBase, schema: string): Promise<void> {
   const name = quoted(schema);
-  await client.query('BEGIN');
+  await client.query(BEGIN);
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);

@@ -72,7 +72,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const { graph, shape } = plan.outline();
     this.graph = graph;
     this.fingerprint = graphFingerprint(shape);
-    this.queue = { graph: queueName(name ?? plan.name), fingerprint: this.fingerprint };
+    this.queue = { graph: graphName(name ?? plan.name), fingerprint: this.fingerprint };
     this.events = plan.events;
     this.memory = plan.memory ?? NO_STORE;
     this.runs = runs;
@@ -344,7 +344,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
 const isIdAlone = (input: unknown, { turn, ...options }: RunStartOptions): boolean =>
   input === undefined && turn === undefined && isNothing(givenAmong(options));
 
-function queueName(name: string | undefined): string {
+function graphName(name: string | undefined): string {
   if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
   throw new TypeError(
     `Expected \`graph\`: what runs of this graph are called, 1 to 40 of A-Z a-z 0-9 _ -, got ${String(name)}.`,
