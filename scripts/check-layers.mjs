@@ -62,6 +62,7 @@ const POSTGRES_SQL = new Set(
     'RunRows',
     'SessionOwner',
     'Shipper',
+    'Watches',
     'TenantView',
     'gateRows',
     'openSchema',

@@ -61,7 +61,16 @@ export class SharedRuns implements Runs {
       run.tell();
       return true;
     };
-    return { db, isCopy: true, signals: run.told, tell, close: () => db.close() };
+    return { db, isCopy: true, signals: run.told, at: '', tell, close: () => db.close() };
+  }
+
+  lookAgain(id: string): Promise<LookedAtRun> {
+    return this.look(id);
+  }
+
+  async watch(_id: string | null, tell: () => void): Promise<() => void> {
+    const looks = setInterval(tell, 25);
+    return () => clearInterval(looks);
   }
 
   /** Takes it from whoever has it, as if that had died. */

@@ -36,6 +36,10 @@ interface Kept {
   holder: AbortController | null;
   /** Signals that were taken. */
   handled: number;
+  /** Times that its file became another one. */
+  changes: number;
+  /** Tells whoever watches it. */
+  readonly onNews: () => void;
 }
 
 /**
@@ -44,6 +48,7 @@ interface Kept {
  */
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, Kept>();
+  readonly #watching = new Set<(id: string) => void>();
   readonly #now: () => number;
 
   /** @param now - Milliseconds since the Unix epoch. */
@@ -55,11 +60,13 @@ export class MemoryRuns implements Runs {
     if (this.#runs.has(id)) return false;
     const at = this.#now();
     this.#runs.set(id, {
-      ...{ queue, file, createdAt: at, updatedAt: at, epoch: 0, holder: null, handled: 0 },
+      ...{ queue, file, createdAt: at, updatedAt: at, epoch: 0, holder: null, handled: 0, changes: 0 },
       end: { ...index, until: at },
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
+      onNews: () => this.#tellWatching(id),
     });
+    this.#tellWatching(id);
     return true;
   }
 
@@ -68,10 +75,22 @@ export class MemoryRuns implements Runs {
     const db = openStateCopy(run.file);
     const seen = run.signals.length;
     return {
-      ...{ db, isCopy: true, signals: run.signals.slice(run.handled) },
+      ...{ db, isCopy: true, signals: run.signals.slice(run.handled), at: momentOf(run) },
       tell: async (signal) => this.#tell(run, signal, seen),
       close: () => db.close(),
     };
+  }
+
+  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+    return momentOf(this.#require(id)) === at ? null : this.look(id);
+  }
+
+  async watch(id: string | null, tell: () => void): Promise<() => void> {
+    const own = (changed: string): void => {
+      if (id === null || id === changed) tell();
+    };
+    this.#watching.add(own);
+    return () => void this.#watching.delete(own);
   }
 
   #tell(run: Kept, signal: RunSignal, seen: number): boolean {
@@ -85,7 +104,12 @@ export class MemoryRuns implements Runs {
     run.known.add(signal.id);
     run.signals.push(signal);
     for (const tell of run.listeners) tell();
+    run.onNews();
     return true;
+  }
+
+  #tellWatching(id: string): void {
+    for (const tell of [...this.#watching]) tell(id);
   }
 
   async hold(id: string): Promise<HeldRun> {
@@ -175,6 +199,8 @@ class HeldInMemory implements HeldRun {
     for (const { sessionId } of gates) this.#run.asked.add(sessionId);
     this.#run.end = { ...this.#run.end, gates };
     this.#run.file = this.db.serialize();
+    this.#run.changes += 1;
+    this.#run.onNews();
   }
 
   async signals(): Promise<readonly RunSignal[]> {
@@ -196,6 +222,7 @@ class HeldInMemory implements HeldRun {
     Object.assign(run, { end, handled: this.#given, holder: null, updatedAt: this.#now() });
     if (queue !== undefined) run.queue = queue;
     run.decided.clear();
+    run.onNews();
     return 'settled';
   }
 
@@ -204,6 +231,8 @@ class HeldInMemory implements HeldRun {
     this.db.close();
   }
 }
+
+const momentOf = ({ changes, signals, handled }: Kept): string => `${changes} ${signals.length} ${handled}`;
 
 const openOf = ({ end, decided }: Kept): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));

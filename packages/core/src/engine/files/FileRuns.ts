@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../../db/createDatabase.ts';
+import { onNews } from '../../db/FileWatch.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { adoptRun } from '../../state/adoptRun.ts';
 import { HERE } from '../../state/Outlet.ts';
@@ -39,7 +40,15 @@ export class FileRuns implements Runs {
   async look(id: string): Promise<LookedAtRun> {
     const { db, threads } = this.#store;
     threads.require(id);
-    return { db, isCopy: false, signals: [], tell: async () => true, close: () => {} };
+    return { db, isCopy: false, signals: [], at: '', tell: async () => true, close: () => {} };
+  }
+
+  async lookAgain(id: string): Promise<LookedAtRun> {
+    return this.look(id);
+  }
+
+  async watch(_id: string | null, tell: () => void): Promise<() => void> {
+    return onNews(this.#store.db, tell);
   }
 
   async hold(id: string): Promise<HeldRun> {

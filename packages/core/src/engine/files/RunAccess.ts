@@ -3,6 +3,7 @@ import { EventBus } from '../../events/EventBus.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
+import { FollowedRun, type Look } from './FollowedRun.ts';
 import { HeldApp } from './HeldApp.ts';
 import { takeSignals } from './takeSignals.ts';
 
@@ -40,6 +41,11 @@ export class RunAccess<Graph, State, Update> {
   /** Looks at a run as it was when its last change arrived. */
   lookAtRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
     return this.#looking(id, async ({ app }) => use(app.store));
+  }
+
+  /** Looks at a run again whenever something of it is new. Close it when done. */
+  follow(id: string): Promise<FollowedRun<Graph, State, Update>> {
+    return FollowedRun.of(id, this.#runs, (looked) => this.#open(looked));
   }
 
   /**
@@ -95,22 +101,23 @@ export class RunAccess<Graph, State, Update> {
     }
   }
 
-  async #looking<T>(
-    id: string,
-    use: (opened: OpenedApp<Graph, State, Update>, looked: LookedAtRun) => Promise<T>,
-  ): Promise<T> {
+  async #looking<T>(id: string, use: Look<Graph, State, Update, T>): Promise<T> {
     const looked = await this.#runs.look(id);
     try {
-      const { db, isCopy } = looked;
-      // What is done to a copy has not happened: nobody hears of it.
-      return await use(this.#plan.open({ db, ...(isCopy && { events: new EventBus() }) }), looked);
+      return await use(this.#open(looked), looked);
     } finally {
       looked.close();
     }
   }
+
+  /** What is done to a copy has not happened: nobody hears of it. */
+  #open({ db, isCopy }: LookedAtRun): OpenedApp<Graph, State, Update> {
+    return this.#plan.open({ db, ...(isCopy && { events: new EventBus() }) });
+  }
 }
 
-async function takeTold<Graph, State, Update>(
+/** Writes into a copy what its run was told, as its driver will. */
+export async function takeTold<Graph, State, Update>(
   id: string,
   { parts }: OpenedApp<Graph, State, Update>,
   { isCopy, signals }: LookedAtRun,

@@ -22,7 +22,15 @@ import type { RunResult } from '../RunResult.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
+import type {
+  HeldRun,
+  HeldRunEnd,
+  LookedAtRun,
+  RunDriver,
+  RunPlace,
+  RunQueue,
+  Runs,
+} from '../runs/Runs.ts';
 import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
 import type { StateUpdate } from '../runs/updateRun.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
@@ -30,9 +38,8 @@ import { NO_STORE } from '../store/takeStore.ts';
 import { decisionSignal } from './decisionSignal.ts';
 import { type FollowOptions, followRun } from './followRun.ts';
 import { HeldApp } from './HeldApp.ts';
-import { Looks } from './Looks.ts';
 import { newRunFile } from './newRunFile.ts';
-import { RunAccess } from './RunAccess.ts';
+import { RunAccess, takeTold } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
 import { standingOf } from './standing.ts';
 
@@ -42,6 +49,9 @@ export interface RunsAppOptions {
   readonly graph?: string | undefined;
   readonly store?: BaseStore | 'file' | undefined;
 }
+
+/** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
+const BUSY_MS = 1000;
 
 /** A question as it was read, and what it showed. */
 type ReadGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
@@ -148,12 +158,42 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     id: string,
     { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
   ): Promise<RunStanding<State>> {
-    const looks = new Looks(signal);
-    for (;;) {
-      const standing = await this.#access.look(id, (opened) => readStanding(id, opened));
-      if (!wait || hasEnded(standing.status) || signal?.aborted === true) return standing;
-      await looks.next();
+    if (!wait) return this.#access.look(id, (opened) => readStanding(id, opened));
+    return this.#follow(id, signal, ({ status }) => (hasEnded(status) ? 'done' : null));
+  }
+
+  /**
+   * Where the run stands once it is `done`, or `signal` is aborted.
+   *
+   * @param waits - Until it stands elsewhere (`null`), or so many milliseconds.
+   */
+  async #follow(
+    id: string,
+    signal: AbortSignal | undefined,
+    waits: (standing: RunStanding<State>) => 'done' | number | null,
+  ): Promise<RunStanding<State>> {
+    const followed = await this.#access.follow(id);
+    try {
+      let standing: RunStanding<State> | null = null;
+      for (;;) {
+        standing = (await followed.look((opened, looked) => this.#standingIn(id, opened, looked))) ?? standing;
+        if (standing === null) continue;
+        const wait = waits(standing);
+        if (wait === 'done' || signal?.aborted === true) return standing;
+        await followed.next(signal, wait ?? undefined);
+      }
+    } finally {
+      followed.close();
     }
+  }
+
+  async #standingIn(
+    id: string,
+    opened: OpenedApp<Graph, State, Update>,
+    looked: LookedAtRun,
+  ): Promise<RunStanding<State>> {
+    await takeTold(id, opened, looked);
+    return readStanding(id, opened);
   }
 
   /**
@@ -167,8 +207,12 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   ): Promise<RunResult<State>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
-    while (wait && result.status === 'suspended' && (await this.#canGoOn(id, options.signal)))
-      result = (await unlessBusy(() => this.#driveHere(id, input, options))) ?? result;
+    for (let isBusy = false; wait && result.status === 'suspended'; ) {
+      if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
+      const driven = await unlessBusy(() => this.#driveHere(id, input, options));
+      isBusy = (driven ?? null) === null;
+      result = driven ?? result;
+    }
     return result;
   }
 
@@ -180,17 +224,20 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   }
 
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
-  async #canGoOn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const looks = new Looks(signal);
-    while (signal?.aborted !== true) {
-      const isDue = await this.#access.look(id, async ({ app: { store } }) => {
-        const { status, until } = standingOf(id, store);
-        return hasEnded(status) || (until !== null && until <= store.now());
-      });
-      if (isDue) return true;
-      await looks.next();
-    }
-    return false;
+  async #canGoOn(id: string, isBusy: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+    let restMs = isBusy ? BUSY_MS : 0;
+    const waits = ({ status, until }: RunStanding<State>) => {
+      if (hasEnded(status)) return 'done';
+      if (restMs > 0) {
+        const ms = restMs;
+        restMs = 0;
+        return ms;
+      }
+      if (until === undefined) return null;
+      const ms = until - this.#plan.now();
+      return ms <= 0 ? 'done' : ms;
+    };
+    return waits(await this.#follow(id, signal, waits)) === 'done';
   }
 
   async drive(
@@ -282,7 +329,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * ```
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
-    return followRun(id, options, (use) => this.#access.lookAtRecord(id, use));
+    return followRun(id, options, () => this.#access.follow(id));
   }
 
   /** Runs of every graph that are there, newest first, page by page. @throws RangeError */

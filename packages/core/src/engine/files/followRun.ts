@@ -1,7 +1,6 @@
 import type { EventRecord } from '../../state/EventStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { Looks } from './Looks.ts';
+import type { FollowedRun } from './FollowedRun.ts';
 
 export interface FollowOptions {
   /** `seq` of the last event that is known. @defaultValue 0, the beginning */
@@ -10,29 +9,29 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What one look at a run has found. */
-interface Seen {
-  readonly events: readonly EventRecord[];
-  readonly isOver: boolean;
-}
+/** Events that are read at once. */
+const PAGE = 1000;
 
 /** The events of a run in the order they were recorded, as they arrive, until it has ended. */
-export async function* followRun(
+export async function* followRun<Graph, State, Update>(
   id: string,
   { after = 0, signal }: FollowOptions,
-  look: (use: (store: EngineStore) => Seen) => Promise<Seen>,
+  follow: () => Promise<FollowedRun<Graph, State, Update>>,
 ): AsyncGenerator<EventRecord, void> {
-  const looks = new Looks(signal);
-  let afterSeq = after;
-  while (signal?.aborted !== true) {
-    const { events, isOver } = await look(({ threads, log }) => ({
-      isOver: hasEnded(threads.require(id).status),
-      events: log.list(id, { afterSeq }),
-    }));
-    yield* events;
-    afterSeq = events.at(-1)?.seq ?? afterSeq;
-    if (events.length > 0) continue;
-    if (isOver) return;
-    await looks.next();
+  const followed = await follow();
+  try {
+    for (let afterSeq = after; signal?.aborted !== true; ) {
+      const seen = await followed.look(async ({ app: { store } }) => ({
+        isOver: hasEnded(store.threads.require(id).status),
+        events: store.log.list(id, { afterSeq, limit: PAGE }),
+      }));
+      yield* seen?.events ?? [];
+      afterSeq = seen?.events.at(-1)?.seq ?? afterSeq;
+      if (seen?.events.length === PAGE) followed.forget();
+      else if (seen?.isOver === true) return;
+      else await followed.next(signal);
+    }
+  } finally {
+    followed.close();
   }
 }

@@ -67,6 +67,8 @@ export interface LookedAtRun {
   readonly isCopy: boolean;
   /** What it was told and has not taken, oldest first: whoever opened a copy writes it there before he looks. */
   readonly signals: readonly RunSignal[];
+  /** For {@link Runs.lookAgain}. */
+  readonly at: string;
   /**
    * Records what the run is told, as of what was looked at, and has it driven: in one commit. False, and nothing is recorded,
    * where it was told something else since, or the question is not open any more: look again. A signal whose id is known is
@@ -122,6 +124,22 @@ export interface Runs {
   create(run: NewRunFile): Promise<boolean>;
   /** @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
   look(id: string): Promise<LookedAtRun>;
+  /**
+   * Looks at a run that was looked at; `null` where it is known to be as it was.
+   *
+   * @param at - Of the look before.
+   * @throws DevsError as {@link look}.
+   */
+  lookAgain(id: string, at: string): Promise<LookedAtRun | null>;
+  /**
+   * Has `tell` called soon after something of a run has arrived, or the run was told something, and now and then without a
+   * reason. Whoever looks once this has resolved misses nothing.
+   *
+   * @param id - `null` for all runs: what only a driver does is told of later then.
+   * @returns What ends it.
+   * @throws DevsError `STATE_IO` if they cannot be reached.
+   */
+  watch(id: string | null, tell: () => void): Promise<() => void>;
   /**
    * Makes the caller the one who may write.
    *

@@ -110,6 +110,60 @@ const TELLING: readonly RunsCase[] = [
   },
 ];
 
+const LOOKING: readonly RunsCase[] = [
+  {
+    name: 'who looks again is given what is new, as a whole, and nothing where nothing is',
+    async check({ runs, elsewhere }) {
+      await waiting({ runs }, 'm');
+      const first = await elsewhere.look('m');
+      assert.equal(await elsewhere.lookAgain('m', first.at), null);
+      assert.equal(await told({ runs }, 'm', word('a')), true);
+      const second = await elsewhere.lookAgain('m', first.at);
+      assert.deepEqual(second?.signals, [word('a')]);
+      const held = await runs.hold('m');
+      new ThreadStore(held.db).signal('m', { id: 'x', kind: 'pause', payload: null });
+      await held.outlet.arrived();
+      const third = await elsewhere.lookAgain('m', second.at);
+      assert.ok(third !== null);
+      assert.notEqual(new ThreadStore(third.db).signals.find('x'), null);
+      assert.equal(new ThreadStore(first.db).signals.find('x'), null);
+      await held.signals();
+      assert.equal(await held.settle(STANDS), 'settled');
+      const fourth = await elsewhere.lookAgain('m', third.at);
+      assert.deepEqual(fourth?.signals, []);
+      assert.deepEqual(third.db.serialize(), fourth.db.serialize());
+      for (const each of [first, second, third, fourth, held]) await each.close();
+      await assert.rejects(elsewhere.lookAgain('nobody', first.at), rejected('THREAD_NOT_FOUND'));
+    },
+  },
+  {
+    name: 'who watches a run is told of what arrives and of what the run is told, who watches all of every new run',
+    async check({ runs, elsewhere }) {
+      await waiting({ runs }, 'm');
+      const heard = { one: 0, all: 0 };
+      const ends = [
+        await elsewhere.watch('m', () => void (heard.one += 1)),
+        await elsewhere.watch(null, () => void (heard.all += 1)),
+      ];
+      const hears = async (who: keyof typeof heard, work: () => Promise<unknown>): Promise<void> => {
+        const before = heard[who];
+        await work();
+        while (heard[who] === before) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      await hears('one', () => told({ runs }, 'm', word('a')));
+      const held = await runs.hold('m');
+      const write = async (): Promise<void> => {
+        new ThreadStore(held.db).signal('m', { id: 'x', kind: 'pause', payload: null });
+        await held.outlet.arrived();
+      };
+      await hears('one', write);
+      await held.close();
+      await hears('all', () => waiting({ runs }, 'n'));
+      for (const end of ends) end();
+    },
+  },
+];
+
 const HOLDING: readonly RunsCase[] = [
   {
     name: 'what a run was told is given out in order, once to each holder until one of them has settled it',
@@ -216,4 +270,4 @@ const HOLDING: readonly RunsCase[] = [
 const STANDS = { status: 'waiting', reason: null, title: null, view: null, gates: [], until: null } as const;
 
 /** What holds where each run has a file of its own. */
-export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...HOLDING];
+export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...LOOKING, ...HOLDING];
