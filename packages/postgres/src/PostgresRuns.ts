@@ -1,5 +1,6 @@
 import type {
   GatePage,
+  IndexedRun,
   LookedAtRun,
   NewRunFile,
   PageRequest,
@@ -23,8 +24,8 @@ import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
 import type { SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
-import { Worker, type WorkerOptions } from './Worker.ts';
 import type { Watches } from './Watches.ts';
+import { Worker, type WorkerOptions } from './Worker.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
 import type { WorkingCopies } from './WorkingCopies.ts';
 
@@ -198,6 +199,16 @@ export class PostgresRuns implements Runs {
   async list(filter: RunFilter = {}): Promise<RunPage> {
     await this.#parts.ready();
     return this.#parts.lists.list(filter);
+  }
+
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    await this.#parts.ready();
+    return this.#parts.lists.indexed(ids);
+  }
+
+  async countGates(): Promise<number> {
+    await this.#parts.ready();
+    return this.#parts.lists.countGates();
   }
 
   async gates(page: PageRequest = {}): Promise<GatePage> {

@@ -108,7 +108,7 @@ ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `,
   // What is told of a run that nobody follows is little: a commit that notifies waits for every other one that does.
   `
-ALTER TABLE $.runs ADD COLUMN followed_until timestamptz;
+ALTER TABLE $.runs ADD COLUMN followed_until timestamptz, ADD COLUMN listed_seq bigint NOT NULL DEFAULT 0;
 
 CREATE FUNCTION $.tell_news() RETURNS trigger LANGUAGE plpgsql AS '
 BEGIN

@@ -1,10 +1,10 @@
 import type { DevsError, HeldRun } from '@devs/core';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { plain, RunFiles } from '../src/RunFiles.ts';
 import { Tables } from '../src/Tables.ts';
 import { Watches } from '../src/Watches.ts';
-import pg from 'pg';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
 let cluster: Cluster;
@@ -38,7 +38,8 @@ async function seen(by: PostgresRuns, id: string): Promise<readonly unknown[]> {
   return names;
 }
 
-const spoilBase = (id: string) => cluster.sql(`UPDATE devs.run_bases SET bytes = '\\x00' WHERE run_id = $1`, [id]);
+const spoilBase = (id: string) =>
+  cluster.sql(`UPDATE devs.run_bases SET bytes = '\\x00' WHERE run_id = $1`, [id]);
 
 describe('who looks again', () => {
   test('reads what has come since, not the file anew', async () => {
@@ -134,8 +135,12 @@ describe('who watches', () => {
     const watches = new Watches(tables, two.owner, LATER_MS);
     const told = { one: 0, all: 0 };
     const ends = [
-      await watches.watch(id, () => void (told.one += 1)),
-      await watches.watch(null, () => void (told.all += 1)),
+      await watches.watch(id, () => {
+        told.one += 1;
+      }),
+      await watches.watch(null, () => {
+        told.all += 1;
+      }),
     ];
     const [held, unheard] = [await one.hold(id), await one.hold(other)];
     await heard(() => told.one > 0);
@@ -146,7 +151,9 @@ describe('who watches', () => {
     }
     const before = { ...told };
     await write(unheard, 'w_1');
-    expect(await one.look(id).then(async (looked) => (looked.close(), looked.tell({ id: 'p', kind: 'pause' })))).toBe(true);
+    const looked = await one.look(id);
+    looked.close();
+    expect(await looked.tell({ id: 'p', kind: 'pause' })).toBe(true);
     await heard(() => told.one > before.one && told.all > before.all);
     expect(told.all).toBe(before.all + 1);
     for (const end of ends) end();
@@ -159,7 +166,9 @@ describe('who watches', () => {
     const id = await aRun();
     const deaf = cluster.runs({ directUrl: 'postgres://devs@127.0.0.1:1/none' });
     let told = 0;
-    const end = await deaf.watch(id, () => void (told += 1));
+    const end = await deaf.watch(id, () => {
+      told += 1;
+    });
     const held = await one.hold(id);
     await write(held, 'w_1');
     await heard(() => told > 0);

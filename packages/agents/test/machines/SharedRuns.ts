@@ -5,6 +5,7 @@ import {
   type GatePage,
   type HeldRun,
   type HeldRunEnd,
+  type IndexedRun,
   type LookedAtRun,
   type NewRunFile,
   type RunDriver,
@@ -124,6 +125,15 @@ export class SharedRuns implements Runs {
       ...{ createdAt: '', updatedAt: '', endedAt: null },
     }));
     return { runs: runs.toReversed(), next: null };
+  }
+
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const known = ids.filter((id) => this.#runs.has(id));
+    return new Map(known.map((id) => [id, { createdAt: this.#require(id).createdAt, index: null }]));
+  }
+
+  async countGates(): Promise<number> {
+    return (await this.gates()).gates.length;
   }
 
   async gates(): Promise<GatePage> {

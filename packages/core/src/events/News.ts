@@ -19,8 +19,7 @@ export class News {
    * alive that long.
    */
   async next(atMostMs = FOR_EVER_MS, signal?: AbortSignal): Promise<void> {
-    if (!this.#hasCome && signal?.aborted !== true)
-      await this.#told(Math.min(atMostMs, FOR_EVER_MS), signal);
+    if (!this.#hasCome && signal?.aborted !== true) await this.#told(Math.min(atMostMs, FOR_EVER_MS), signal);
     this.#hasCome = false;
   }
 

@@ -8,8 +8,10 @@ import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pag
 import type {
   HeldRun,
   HeldRunEnd,
+  IndexedRun,
   LookedAtRun,
   NewRunFile,
+  RunIndex,
   RunQueue,
   RunSignal,
   Runs,
@@ -36,8 +38,9 @@ interface Kept {
   holder: AbortController | null;
   /** Signals that were taken. */
   handled: number;
-  /** Times that its file became another one. */
+  /** Times that its file became another one, and how many of them `end` knows of. */
   changes: number;
+  listed: number;
   /** Tells whoever watches it. */
   readonly onNews: () => void;
 }
@@ -60,7 +63,17 @@ export class MemoryRuns implements Runs {
     if (this.#runs.has(id)) return false;
     const at = this.#now();
     this.#runs.set(id, {
-      ...{ queue, file, createdAt: at, updatedAt: at, epoch: 0, holder: null, handled: 0, changes: 0 },
+      ...{
+        queue,
+        file,
+        createdAt: at,
+        updatedAt: at,
+        epoch: 0,
+        holder: null,
+        handled: 0,
+        changes: 0,
+        listed: 0,
+      },
       end: { ...index, until: at },
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
@@ -141,6 +154,14 @@ export class MemoryRuns implements Runs {
     return { runs: items, next };
   }
 
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const known = ids.flatMap((id) => {
+      const run = this.#runs.get(id);
+      return run === undefined ? [] : [[id, { createdAt: run.createdAt, index: indexOf(run) }] as const];
+    });
+    return new Map(known);
+  }
+
   async gates({ limit, after }: PageRequest = {}): Promise<GatePage> {
     const last = placeOf(after);
     const at = ({ openedAt, sessionId: id }: Gate) => ({ at: Date.parse(openedAt), id });
@@ -150,6 +171,10 @@ export class MemoryRuns implements Runs {
       .sort((a, b) => (isBefore(at(a), at(b)) ? -1 : 1));
     const { items, next } = pageOf(found, pageLimit(limit), at);
     return { gates: items, next };
+  }
+
+  async countGates(): Promise<number> {
+    return [...this.#runs.values()].flatMap(openOf).length;
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {
@@ -219,7 +244,8 @@ class HeldInMemory implements HeldRun {
     await this.#arrive();
     const run = this.#run;
     if (run.signals.length > this.#given) return 'again';
-    Object.assign(run, { end, handled: this.#given, holder: null, updatedAt: this.#now() });
+    Object.assign(run, { end, listed: run.changes, handled: this.#given, holder: null });
+    run.updatedAt = this.#now();
     if (queue !== undefined) run.queue = queue;
     run.decided.clear();
     run.onNews();
@@ -233,6 +259,11 @@ class HeldInMemory implements HeldRun {
 }
 
 const momentOf = ({ changes, signals, handled }: Kept): string => `${changes} ${signals.length} ${handled}`;
+
+function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunIndex | null {
+  const { until: _, ...index } = end;
+  return holder === null && changes === listed && signals.length === handled ? index : null;
+}
 
 const openOf = ({ end, decided }: Kept): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));

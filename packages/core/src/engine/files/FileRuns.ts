@@ -9,7 +9,7 @@ import { EngineStore } from '../EngineStore.ts';
 import { type GatePage, inbox } from '../runs/inbox.ts';
 import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type { HeldRun, LookedAtRun, NewRunFile, Runs } from '../runs/Runs.ts';
+import type { HeldRun, IndexedRun, LookedAtRun, NewRunFile, Runs } from '../runs/Runs.ts';
 
 const heldIn = new WeakMap<Database, Set<string>>();
 
@@ -71,8 +71,19 @@ export class FileRuns implements Runs {
     return listRuns(filter, this.#store);
   }
 
+  /** Its file is open: whoever wants to know more reads it. */
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const { threads } = this.#store;
+    const known = ids.flatMap((id) => threads.get(id) ?? []);
+    return new Map(known.map(({ threadId, createdAt }) => [threadId, { createdAt, index: null }]));
+  }
+
   async gates(page: PageRequest = {}): Promise<GatePage> {
     return inbox(page, this.#store.sessions);
+  }
+
+  async countGates(): Promise<number> {
+    return this.#store.sessions.countOpen();
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {

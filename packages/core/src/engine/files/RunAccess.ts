@@ -15,7 +15,9 @@ export interface Told<T> {
 }
 
 /** How a held run stands when it is let go of. */
-type Standing = (store: EngineStore) => HeldRunEnd;
+type Standing<Graph, State, Update> = (
+  opened: OpenedApp<Graph, State, Update>,
+) => HeldRunEnd | Promise<HeldRunEnd>;
 
 /** How often it is tried to tell a run something as of what was seen: each time somebody else was faster. */
 const ATTEMPTS = 100;
@@ -69,7 +71,7 @@ export class RunAccess<Graph, State, Update> {
   change<T>(
     id: string,
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
-    standing: Standing,
+    standing: Standing<Graph, State, Update>,
   ): Promise<T> {
     return this.#holding(id, async (held) => {
       await held.take();
@@ -87,7 +89,7 @@ export class RunAccess<Graph, State, Update> {
   drive<T>(
     id: string,
     drive: (held: HeldApp<Graph, State, Update>) => Promise<T>,
-    standing: Standing,
+    standing: Standing<Graph, State, Update>,
   ): Promise<T> {
     return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
   }
@@ -129,10 +131,9 @@ export async function takeTold<Graph, State, Update>(
 async function leaving<Graph, State, Update, T>(
   opened: HeldApp<Graph, State, Update>,
   work: () => Promise<T>,
-  standing: Standing,
+  standing: Standing<Graph, State, Update>,
 ): Promise<T> {
-  const { held, app } = opened;
-  const settle = (): Promise<'settled' | 'again'> => held.settle(standing(app.store));
+  const settle = async (): Promise<'settled' | 'again'> => opened.held.settle(await standing(opened));
   for (;;) {
     const [done] = await Promise.allSettled([work()]);
     if (done.status === 'rejected') {

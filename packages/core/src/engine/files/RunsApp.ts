@@ -22,15 +22,7 @@ import type { RunResult } from '../RunResult.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type {
-  HeldRun,
-  HeldRunEnd,
-  LookedAtRun,
-  RunDriver,
-  RunPlace,
-  RunQueue,
-  Runs,
-} from '../runs/Runs.ts';
+import type { HeldRun, HeldRunEnd, LookedAtRun, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
 import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
 import type { StateUpdate } from '../runs/updateRun.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
@@ -41,7 +33,7 @@ import { HeldApp } from './HeldApp.ts';
 import { newRunFile } from './newRunFile.ts';
 import { RunAccess, takeTold } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
-import { standingOf } from './standing.ts';
+import { listedOf, standingOf } from './standing.ts';
 
 export interface RunsAppOptions {
   readonly runs: Runs;
@@ -130,7 +122,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
       const isStarted = app.start(id, input, given).then(() => true);
       // What is wrong with a new run need not be with one that is known: that is looked at.
       if (!(await isStarted.catch((error) => this.#unlessKnown(id, error)))) return false;
-      const index = standingOf(id, app.store);
+      const index = this.#standing(id, app.store);
       return await this.runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
     } finally {
       db.close();
@@ -176,7 +168,8 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     try {
       let standing: RunStanding<State> | null = null;
       for (;;) {
-        standing = (await followed.look((opened, looked) => this.#standingIn(id, opened, looked))) ?? standing;
+        standing =
+          (await followed.look((opened, looked) => this.#standingIn(id, opened, looked))) ?? standing;
         if (standing === null) continue;
         const wait = waits(standing);
         if (wait === 'done' || signal?.aborted === true) return standing;
@@ -220,7 +213,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const { abort, ...others } = options;
     const driveTold = (held: HeldApp<Graph, State, Update>) =>
       held.drive((told) => held.app.run(id, input, { ...others, ...told }), abort);
-    return this.#access.drive(id, driveTold, (store) => this.#standing(id, store));
+    return this.#access.drive(id, driveTold, ({ app }) => this.#standing(id, app.store));
   }
 
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
@@ -252,7 +245,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   /** Where it stands; a run of this shape is this graph's from then on. */
   #standing(id: string, store: EngineStore): HeldRunEnd {
     const isOurs = store.threads.require(id).graphFingerprint === this.fingerprint;
-    return { ...standingOf(id, store), ...(isOurs && { queue: this.queue }) };
+    return { ...standingOf(id, store), view: listedOf(id, store), ...(isOurs && { queue: this.queue }) };
   }
 
   /**
@@ -372,7 +365,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
     goesOn = false,
   ): Promise<T> {
-    return this.#access.change(id, change, (store) => {
+    return this.#access.change(id, change, ({ app: { store } }) => {
       const standing = this.#standing(id, store);
       return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
     });

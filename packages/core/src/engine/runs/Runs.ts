@@ -28,10 +28,18 @@ export interface RunIndex {
   readonly status: ThreadStatus;
   readonly reason: string | null;
   readonly title: string | null;
-  /** Plain JSON: what the program that has started it lists of it. */
+  /** Plain JSON: what is listed of it besides; `null` for who has nothing to list. */
   readonly view: unknown;
   /** Every open question of the file. */
   readonly gates: readonly Gate[];
+}
+
+/** A run as lists have it. */
+export interface IndexedRun {
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+  /** As its file says; `null` where that may say something else by now: it is driven, or was told something. */
+  readonly index: RunIndex | null;
 }
 
 /** A run that is to be. */
@@ -147,7 +155,11 @@ export interface Runs {
    */
   hold(id: string): Promise<HeldRun>;
   list(filter?: RunFilter): Promise<RunPage>;
+  /** By id, without their files being opened. Those that there are not are left out. */
+  indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>>;
   gates(page?: PageRequest): Promise<GatePage>;
+  /** Open questions of all runs. */
+  countGates(): Promise<number>;
   /** The run whose question it is; `null` for none. */
   runOfGate(sessionId: string): Promise<string | null>;
   close(): Promise<void>;

@@ -16,7 +16,8 @@ import { workspaceName } from '../../state/workspaceName.ts';
 import type { PipelineApp } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import type { Collected, PipelineHome, RunListPage } from './PipelineHome.ts';
+import type { RunStatus } from '../views.ts';
+import type { Collected, PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** All runs in one local state file. */
 export class StateFileHome implements PipelineHome {
@@ -77,6 +78,10 @@ export class StateFileHome implements PipelineHome {
       .map(({ id }) => id);
   }
 
+  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+    return Promise.all(ids.map((id) => this.handle(id).status()));
+  }
+
   async gates(): Promise<readonly Gate[]> {
     return openGatesOfRuns(this.#app.store.sessions);
   }
@@ -105,7 +110,7 @@ export class StateFileHome implements PipelineHome {
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 
-  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
+  async news(): Promise<StateNews> {
     dataVersion(this.#app.store.db);
     return new FileNews(this.#app.store.db);
   }

@@ -137,13 +137,41 @@ const LOOKING: readonly RunsCase[] = [
     },
   },
   {
+    name: 'what is listed of a run is what its file says: nothing while somebody drives it or it was told something',
+    async check({ runs, elsewhere, free }) {
+      const app = mailApp(runs, 'asks');
+      const decision = await waiting({ runs }, 'm');
+      await app.start('n', { log: [] });
+      const index = async (id: string) => (await elsewhere.indexed(['m', 'n', 'nobody'])).get(id)?.index;
+      assert.deepEqual([(await index('m'))?.status, (await index('n'))?.status], ['waiting', 'created']);
+      assert.deepEqual((await index('m'))?.gates, await app.gates('m'));
+      assert.equal(await index('nobody'), undefined);
+      assert.equal(await elsewhere.countGates(), 1);
+      assert.equal(await told({ runs }, 'm', decision), true);
+      assert.equal(await index('m'), null);
+      assert.equal(await elsewhere.countGates(), 0);
+      const dying = await runs.hold('n');
+      assert.equal(await index('n'), null);
+      await app.drive(dying, { signal: LATER, abort: LATER });
+      await dying.close();
+      await free('n');
+      assert.equal(await index('n'), null);
+      await drive(app, 'm');
+      assert.deepEqual([(await index('m'))?.status, (await index('m'))?.gates], ['completed', []]);
+    },
+  },
+  {
     name: 'who watches a run is told of what arrives and of what the run is told, who watches all of every new run',
     async check({ runs, elsewhere }) {
       await waiting({ runs }, 'm');
       const heard = { one: 0, all: 0 };
       const ends = [
-        await elsewhere.watch('m', () => void (heard.one += 1)),
-        await elsewhere.watch(null, () => void (heard.all += 1)),
+        await elsewhere.watch('m', () => {
+          heard.one += 1;
+        }),
+        await elsewhere.watch(null, () => {
+          heard.all += 1;
+        }),
       ];
       const hears = async (who: keyof typeof heard, work: () => Promise<unknown>): Promise<void> => {
         const before = heard[who];
