@@ -23,7 +23,7 @@ describe('devs migrate', () => {
     const again = await callMain(dir, ['migrate', '--schema', 'made', '--json'], {
       env: { DEVS_DATABASE_URL: server.url },
     });
-    expect(documentOf(again)).toEqual({ schema: 'made', before: 1, version: 1 });
+    expect(documentOf(again)).toEqual({ schema: 'made', before: 2, version: 2 });
   });
 
   test('prints SQL that makes the same tables, and connects to nothing', async ({ dir }) => {
@@ -169,9 +169,10 @@ describe('who runs a cluster', () => {
     await held.close();
   });
 
-  test('has no page there, and is told what else there is', async ({ dir }) => {
-    expect(await called(dir, 'ui')).toMatchObject({
-      said: expect.stringMatching(/^RUN_ELSEWHERE: .*\n {2}→ .*devs pull/),
+  test('is told what it can do, and what not', async ({ dir }) => {
+    expect(await called(dir, 'ui', '--file', 'x.sqlite')).toMatchObject({
+      exitCode: 2,
+      said: expect.stringContaining('--file is for runs that are here'),
     });
     const { said } = await called(dir, 'migrate', '--grant', 'devs_worker');
     expect(said).toContain('--grant prints');

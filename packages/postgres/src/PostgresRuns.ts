@@ -121,12 +121,12 @@ export class PostgresRuns implements Runs {
     await this.#parts.ready();
     const { looked, rows } = this.#parts;
     return looked.look(id, (run) => {
-      const { image, signals, told, taken, birth, mark, seq } = run ?? unknown(id);
-      const at = [birth, mark, seq, told, taken].join(' ');
+      const { image, signals, told, taken, birth, mark, seq, driven: isDriven } = run ?? unknown(id);
+      const at = [birth, mark, seq, told, taken, isDriven].join(' ');
       if (at === before) return null;
       const db = openStateCopy(image.bytes);
       return {
-        ...{ db, isCopy: true, signals, at },
+        ...{ db, isCopy: true, isDriven, signals, at },
         tell: (signal: RunSignal) => rows.tell(id, signal, told),
         close: () => void db.close(),
       };

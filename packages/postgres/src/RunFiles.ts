@@ -4,6 +4,7 @@ import { DevsError, type RunSignal } from '@devs/core';
 import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
+import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 const [deflated, inflated] = [promisify(deflate), promisify(inflate)];
@@ -43,6 +44,8 @@ export interface RunAtOnce extends KnownFile {
   readonly told: number;
   /** Of the last of it that it has taken. */
   readonly taken: number;
+  /** Whether a live process has it. */
+  readonly driven: boolean;
   /** What it has not taken, oldest first. */
   readonly signals: readonly RunSignal[];
 }
@@ -53,7 +56,7 @@ interface Piece {
   readonly text: string | null;
 }
 
-type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken'> & {
+type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken' | 'driven'> & {
   /** Whether what was known is its file as it was: only what came after it was read. */
   readonly grown: boolean;
 };
@@ -80,8 +83,8 @@ export class RunFiles {
    * @throws DevsError `STATE_CORRUPT`, `STATE_IO`
    */
   async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
-    const values = [runId, known?.birth ?? null, known?.mark ?? null, known?.seq ?? null];
-    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), values);
+    const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
+    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), [runId, ...values]);
     const of = (kind: Piece['kind']): readonly Piece[] => pieces.filter((piece) => piece.kind === kind);
     const [run] = of('run');
     if (run === undefined) return null;
@@ -89,10 +92,7 @@ export class RunFiles {
     const changes = of('change').map(bytesOf);
     const codec = this.#codecs(row.tenant);
     try {
-      const image =
-        grown && known !== null
-          ? known.image
-          : new FileImage(await inflated(codec.decode(Buffer.concat(of('base').map(bytesOf)))));
+      const image = (grown ? known?.image : undefined) ?? (await imageOf(of('base'), codec));
       for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes)));
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
@@ -126,6 +126,9 @@ export class RunFiles {
   }
 }
 
+const imageOf = async (base: readonly Piece[], codec: RunCodec): Promise<FileImage> =>
+  new FileImage(await inflated(codec.decode(Buffer.concat(base.map(bytesOf)))));
+
 const bytesOf = ({ bytes }: Piece): Buffer => bytes ?? Buffer.alloc(0);
 
 /** One statement: nothing is added or compacted between its parts. */
@@ -138,7 +141,7 @@ WITH found AS (
 ), pieces AS (
   SELECT 0 AS kind, 0::bigint AS at, NULL::bytea AS bytes,
     json_build_object('tenant', tenant, 'birth', birth, 'mark', mark, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq,
-      'grown', grown)::text AS text FROM run
+      'driven', owner IS NOT NULL AND ${isLiveSql(schema)}, 'grown', grown)::text AS text FROM run
   UNION ALL
   SELECT 1, b.part, b.bytes, NULL FROM run JOIN ${schema}.run_bases b ON b.run_id = run.run_id AND b.seq = run.base_seq
   WHERE NOT grown

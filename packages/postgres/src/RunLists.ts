@@ -1,6 +1,6 @@
 import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunPage, RunSummary } from '@devs/core';
 import { pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
-import { isDeadSql } from './owners.ts';
+import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 interface RunRow {
@@ -117,8 +117,7 @@ const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (stat
 
 const listSql = (schema: string, due: boolean): string => `
 SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at,
-  owner IS NOT NULL AND EXISTS (SELECT 1 FROM ${schema}.workers w WHERE w.worker_id = owner AND NOT ${isDeadSql('w')})
-    AS is_driven
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
 FROM ${schema}.runs
 WHERE ${STATUS} = ANY ($1) AND ($2::text IS NULL OR fingerprint = $2) AND created_at >= $3
   AND (created_at, run_id) < ($4, $5) ${due ? DUE : ''}

@@ -62,7 +62,15 @@ export class SharedRuns implements Runs {
       run.tell();
       return true;
     };
-    return { db, isCopy: true, signals: run.told, at: '', tell, close: () => db.close() };
+    return {
+      db,
+      isCopy: true,
+      signals: run.told,
+      isDriven: run.held !== null,
+      at: '',
+      tell,
+      close: () => db.close(),
+    };
   }
 
   lookAgain(id: string): Promise<LookedAtRun> {

@@ -204,6 +204,21 @@ export class Orchestrator {
   }
 
   /**
+   * Reads a run as it is at one moment: what is read of one that is elsewhere is read from one copy of its file. Decide and
+   * drive with {@link Orchestrator.run}.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`; what `read` throws.
+   *
+   * @example
+   * ```ts
+   * const [status, log] = await devs.view('csv-export', async (run) => [await run.status(), await run.log()]);
+   * ```
+   */
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    return this.#home.view(id, read);
+  }
+
+  /**
    * The runs in the folder, newest first: all of them, or a page. Each is read with its state; for its gates alone there is
    * {@link Orchestrator.gates}. Of runs that are elsewhere only the files of those are opened that somebody drives or has told
    * something.

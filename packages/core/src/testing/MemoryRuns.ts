@@ -89,6 +89,7 @@ export class MemoryRuns implements Runs {
     const seen = run.signals.length;
     return {
       ...{ db, isCopy: true, signals: run.signals.slice(run.handled), at: momentOf(run) },
+      isDriven: run.holder !== null,
       tell: async (signal) => this.#tell(run, signal, seen),
       close: () => db.close(),
     };
@@ -258,7 +259,8 @@ class HeldInMemory implements HeldRun {
   }
 }
 
-const momentOf = ({ changes, signals, handled }: Kept): string => `${changes} ${signals.length} ${handled}`;
+const momentOf = ({ changes, signals, handled, holder }: Kept): string =>
+  `${changes} ${signals.length} ${handled} ${holder !== null}`;
 
 function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunIndex | null {
   const { until: _, ...index } = end;

@@ -40,7 +40,8 @@ export class FileRuns implements Runs {
   async look(id: string): Promise<LookedAtRun> {
     const { db, threads } = this.#store;
     threads.require(id);
-    return { db, isCopy: false, signals: [], at: '', tell: async () => true, close: () => {} };
+    const isDriven = threads.driverOf(id) !== null;
+    return { db, isCopy: false, isDriven, signals: [], at: '', tell: async () => true, close: () => {} };
   }
 
   async lookAgain(id: string): Promise<LookedAtRun> {

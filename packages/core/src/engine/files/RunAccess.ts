@@ -1,10 +1,11 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
+import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
 import { FollowedRun, type Look } from './FollowedRun.ts';
-import { HeldApp } from './HeldApp.ts';
+import { evictAll, HeldApp } from './HeldApp.ts';
 import { takeSignals } from './takeSignals.ts';
 
 /** What came of telling a run something. */
@@ -13,6 +14,9 @@ export interface Told<T> {
   /** What is to be recorded of it; `null` where nothing is new. */
   readonly signal: RunSignal | null;
 }
+
+/** From where nobody's process can be seen: who has a lease in a copy is alive, as whoever handed it out has said. */
+const ELSEWHERE: HostIdentity = { ...localHost(), bootId: '' };
 
 /** How a held run stands when it is let go of. */
 type Standing<Graph, State, Update> = (
@@ -113,8 +117,11 @@ export class RunAccess<Graph, State, Update> {
   }
 
   /** What is done to a copy has not happened: nobody hears of it. */
-  #open({ db, isCopy }: LookedAtRun): OpenedApp<Graph, State, Update> {
-    return this.#plan.open({ db, ...(isCopy && { events: new EventBus() }) });
+  #open({ db, isCopy, isDriven }: LookedAtRun): OpenedApp<Graph, State, Update> {
+    if (!isCopy) return this.#plan.open({ db });
+    const opened = this.#plan.open({ db, events: new EventBus(), host: ELSEWHERE });
+    if (!isDriven) evictAll(opened.app.store);
+    return opened;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EventRecord } from '../../state/EventStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
+import type { OpenedApp } from '../AppPlan.ts';
 import type { FollowedRun } from './FollowedRun.ts';
 
 export interface FollowOptions {
@@ -8,6 +9,14 @@ export interface FollowOptions {
   /** Aborting it ends the loop. */
   readonly signal?: AbortSignal;
 }
+
+/** What one look at a run has found. */
+interface Seen {
+  readonly events: readonly EventRecord[];
+  readonly isOver: boolean;
+}
+
+const NOTHING: Seen = { events: [], isOver: false };
 
 /** Events that are read at once. */
 const PAGE = 1000;
@@ -21,14 +30,15 @@ export async function* followRun<Graph, State, Update>(
   const followed = await follow();
   try {
     for (let afterSeq = after; signal?.aborted !== true; ) {
-      const seen = await followed.look(async ({ app: { store } }) => ({
+      const read = async ({ app: { store } }: OpenedApp<Graph, State, Update>): Promise<Seen> => ({
         isOver: hasEnded(store.threads.require(id).status),
         events: store.log.list(id, { afterSeq, limit: PAGE }),
-      }));
-      yield* seen?.events ?? [];
-      afterSeq = seen?.events.at(-1)?.seq ?? afterSeq;
-      if (seen?.events.length === PAGE) followed.forget();
-      else if (seen?.isOver === true) return;
+      });
+      const { events, isOver } = (await followed.look(read)) ?? NOTHING;
+      yield* events;
+      afterSeq = events.at(-1)?.seq ?? afterSeq;
+      if (events.length === PAGE) followed.forget();
+      else if (isOver) return;
       else await followed.next(signal);
     }
   } finally {

@@ -75,6 +75,8 @@ export interface LookedAtRun {
   readonly isCopy: boolean;
   /** What it was told and has not taken, oldest first: whoever opened a copy writes it there before he looks. */
   readonly signals: readonly RunSignal[];
+  /** Whether a live process has it in hand. Of a copy: the leases in it say who had it, not where he is now. */
+  readonly isDriven: boolean;
   /** For {@link Runs.lookAgain}. */
   readonly at: string;
   /**

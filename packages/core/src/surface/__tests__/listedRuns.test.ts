@@ -1,4 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
+import { localHost } from '../../state/hostIdentity.ts';
+import { ThreadStore } from '../../state/ThreadStore.ts';
 import { fakeAgents, MemoryRuns, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { drive, mailApp } from '../../testing/runs/mail.ts';
 import { Orchestrator } from '../Orchestrator.ts';
@@ -51,6 +53,20 @@ describe('runs that have files elsewhere', () => {
     expect(opened.mock.calls.length).toBeGreaterThan(2);
     await held.close();
     await expect(devs.statuses(['nobody'])).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  });
+
+  test('are driven by whom the place of the runs knows, not by whom the file names', async () => {
+    const { runs, devs } = await elsewhere();
+    const run = await devs.start({ id: 'export', brief: BRIEF });
+    const held = await runs.hold('export');
+    const threads = new ThreadStore(held.db, { host: { ...localHost(), bootId: 'another machine' } });
+    expect(threads.claim('export').kind).toBe('claimed');
+    await held.outlet.arrived();
+    expect((await run.status()).driver).not.toBeNull();
+    expect((await devs.list())[0]?.driver).not.toBeNull();
+    runs.free('export');
+    expect((await run.status()).driver).toBeNull();
+    expect((await devs.list())[0]?.driver).toBeNull();
   });
 
   test('are listed page by page, and how many questions there are is known with the first', async () => {

@@ -57,7 +57,7 @@ export class ElsewhereHome implements PipelineHome {
   }
 
   async require(id: string): Promise<void> {
-    await (await this.#work()).record(id, ({ threads }) => threads.require(id));
+    if (!(await this.#runs.indexed([id])).has(id)) notFound(id);
   }
 
   /** Every machine has a folder of its own. */
@@ -71,6 +71,10 @@ export class ElsewhereHome implements PipelineHome {
 
   handle(id: string): Run {
     return runElsewhere(id, () => this.#work(), this.#about.events);
+  }
+
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    return (await this.#work()).look(id, read);
   }
 
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {

@@ -53,6 +53,8 @@ export interface PipelineHome {
   admit(admission: Admission, place: RunPlace): Promise<void>;
   /** A handle; whether there is such a run is not asked. */
   handle(id: string): Run;
+  /** Reads a run as it is at one moment. @throws DevsError `THREAD_NOT_FOUND` */
+  view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T>;
   /** Newest first. */
   ids(page: RunListPage): Promise<readonly string[]>;
   /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */

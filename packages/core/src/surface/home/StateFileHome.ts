@@ -63,6 +63,11 @@ export class StateFileHome implements PipelineHome {
     return new Run(id, this.#app, this.#deps);
   }
 
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    await this.require(id);
+    return read(this.handle(id));
+  }
+
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
     const { directory, threads } = this.#app.store;
     if (limit === undefined && after === undefined && status === undefined) return directory.ids();
