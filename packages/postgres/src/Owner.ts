@@ -19,6 +19,10 @@ export interface Owner {
   close(): Promise<void>;
 }
 
-/** Channels of the database, of one schema each: their payload is the id of a run that was told something; a queue that has a job. */
+/**
+ * Channels of the database, of one schema each: their payload is the id of a run that was told something; a queue that has a
+ * job; the id of a run of which something is new.
+ */
 export const toldChannel = (schema: string): string => `${schema}_told`;
 export const jobsChannel = (schema: string): string => `${schema}_jobs`;
+export const newsChannel = (schema: string): string => `${schema}_news`;

@@ -107,6 +107,24 @@ CREATE TABLE $.run_bases (
 );
 ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `,
+  // What is told of a run that nobody follows is little: a commit that notifies waits for every other one that does.
+  `
+ALTER TABLE $.runs ADD COLUMN followed_until timestamptz, ADD COLUMN listed_seq bigint NOT NULL DEFAULT 0;
+
+CREATE FUNCTION $.tell_news() RETURNS trigger LANGUAGE plpgsql AS '
+BEGIN
+  IF octet_length(NEW.run_id) < 8000 THEN PERFORM pg_notify(TG_TABLE_SCHEMA || ''_news'', NEW.run_id); END IF;
+  RETURN NULL;
+END';
+
+CREATE TRIGGER news_of_new AFTER INSERT ON $.runs FOR EACH ROW EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news AFTER UPDATE ON $.runs FOR EACH ROW WHEN (
+  OLD.wake_seq <> NEW.wake_seq OR OLD.ended_at IS DISTINCT FROM NEW.ended_at OR (NEW.followed_until > now() AND
+    (OLD.head_seq, OLD.status, OLD.owner) IS DISTINCT FROM (NEW.head_seq, NEW.status, NEW.owner))
+) EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news_of_new AFTER INSERT ON $.gates FOR EACH ROW EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news AFTER UPDATE ON $.gates FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION $.tell_news();
+`,
 ];
 
 /** How many steps this release has. */

@@ -12,6 +12,7 @@ import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import type { FencedLease } from '../state/Fence.ts';
+import type { HostIdentity } from '../state/hostIdentity.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import type { Outlet } from '../state/Outlet.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
@@ -109,6 +110,8 @@ export interface AppFile {
   readonly outlet?: Outlet;
   /** @defaultValue the bus of the options */
   readonly events?: EventBus;
+  /** @defaultValue this machine */
+  readonly host?: HostIdentity;
   /** Over `db`. @defaultValue one that is made */
   readonly store?: EngineStore;
   /** @defaultValue whoever has opened the file closes it */
@@ -172,11 +175,17 @@ export class AppPlan<Graph, State, Update> {
     return this.#compile(new MemorySaver(), deps, this.#carried);
   }
 
-  open({ db, outlet, events = this.events, store: given, close }: AppFile): OpenedApp<Graph, State, Update> {
+  open({
+    db,
+    events = this.events,
+    store: given,
+    close,
+    ...about
+  }: AppFile): OpenedApp<Graph, State, Update> {
     const { limits } = this.#options;
     const { profile: _, ...known } = this.#known;
     const seams = this.#seams(events);
-    const store = given ?? this.#storeOver(db, events, outlet);
+    const store = given ?? this.#storeOver(db, events, about);
     const streams = new RunStreams(db, this.#keep);
     const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
     const faults = new FaultBox();
@@ -198,14 +207,14 @@ export class AppPlan<Graph, State, Update> {
     return { events, now, newId, maxDepth };
   }
 
-  #storeOver(db: Database, events: EventBus, outlet: Outlet | undefined): EngineStore {
+  #storeOver(db: Database, events: EventBus, about: Pick<AppFile, 'outlet' | 'host'>): EngineStore {
     const { now, newId } = this;
     const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = this.#options.guards ?? {};
     return new EngineStore(db, {
       ...{ events, now, newId, entropyThreshold, prices: this.#prices },
       rules: this.#known.profile.rules,
       codec: STEP_CODEC,
-      ...(outlet && { outlet }),
+      ...about,
     });
   }
 
