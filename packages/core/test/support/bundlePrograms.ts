@@ -63,6 +63,9 @@ function options(program: string, outfile: string): object {
     target: 'node20',
     conditions: ['@devs/source'],
     logLevel: 'error',
+    // A process reads all of it, and runs little.
+    minifyWhitespace: true,
+    legalComments: 'none',
     // CommonJS packages inside an ES module still want `require`.
     banner: {
       js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
