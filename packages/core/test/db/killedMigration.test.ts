@@ -143,7 +143,7 @@ function leftInFrontOfEachStatement(dbPath: string, count: number): Left {
   db.pragma('journal_mode = WAL');
   runMigrations(db, MIGRATIONS.slice(0, count));
   counting = true;
-  runMigrations(db);
+  runMigrations(db, [...MIGRATIONS]); // one by one, where a file has none, too
   counting = false;
   db.close();
   return { statements, paths };
