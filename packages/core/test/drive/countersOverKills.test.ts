@@ -4,9 +4,7 @@ import { circle, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { durable } from '../support/runs/durable.ts';
-import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
-
-prepareDrivers();
+import { Desk, Driver, DriverGone } from './Drivers.ts';
 
 const LIMIT = 25;
 

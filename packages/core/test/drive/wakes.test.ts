@@ -13,9 +13,7 @@ import { durable } from '../support/runs/durable.ts';
 import { ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { UNWATCHED } from '../support/unwatched.ts';
-import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
-
-prepareDrivers();
+import { Desk, Driver, DriverGone } from './Drivers.ts';
 
 /** Of the pairs of moments, one in so many; which, is another in every run. */
 const EVERY = howMany('DEVS_WAKES_EVERY', 101);
