@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { bundleNow } from '../../core/test/support/bundlePrograms.ts';
+import { bundleAlone } from '../../core/test/support/bundlePrograms.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -142,7 +142,7 @@ describe('a new kind of gate', () => {
     onTestFinished(() => rmSync(state, { recursive: true }));
     const program = join(dir, 'packages/cli/stranger.ts');
     const file = join(dir, 'packages/cli/stranger.mjs');
-    bundleNow(program, file);
+    bundleAlone(program, file);
     const args = [file, join(state, 'letters.sqlite')];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
     expect({ stderr, ...JSON.parse(stdout || '{}') }).toEqual({

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleNow } from '../../../core/test/support/bundlePrograms.ts';
+import { bundleAlone } from '../../../core/test/support/bundlePrograms.ts';
 import { spawnNode, type TsProcess } from '../../../core/test/support/spawnTs.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
@@ -31,6 +31,6 @@ export function spawnAgents(
   place ??= placeWithPrompts();
   const source = fileURLToPath(program);
   const file = join(place, `${basename(source, '.ts')}.mjs`);
-  bundleNow(source, file);
+  bundleAlone(source, file);
   return spawnNode([file, ...args], env);
 }

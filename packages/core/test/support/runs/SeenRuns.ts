@@ -4,7 +4,14 @@ import { standingOf } from '../../../src/engine/files/standing.ts';
 import type { GatePage } from '../../../src/engine/runs/inbox.ts';
 import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
 import type { PageRequest } from '../../../src/engine/runs/pages.ts';
-import type { HeldRun, HeldRunEnd, LookedAtRun, NewRunFile, Runs } from '../../../src/engine/runs/Runs.ts';
+import type {
+  HeldRun,
+  HeldRunEnd,
+  IndexedRun,
+  LookedAtRun,
+  NewRunFile,
+  Runs,
+} from '../../../src/engine/runs/Runs.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { hashOf, sha256Hex } from '../../../src/state/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
@@ -37,7 +44,16 @@ export class SeenRuns implements Runs {
   async look(id: string): Promise<LookedAtRun> {
     const looked = await (await this.#runs).look(id);
     this.#last = id;
-    const { db, isCopy, signals } = looked;
+    return this.#seeing(id, looked);
+  }
+
+  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+    const looked = await (await this.#runs).lookAgain(id, at);
+    return looked && this.#seeing(id, looked);
+  }
+
+  #seeing(id: string, looked: LookedAtRun): LookedAtRun {
+    const { db, signals } = looked;
     const what = hashOf([sha256Hex(db.serialize()), signals]);
     const close = (): void => {
       // Whoever looks takes what was told anew, at another time.
@@ -45,7 +61,7 @@ export class SeenRuns implements Runs {
       this.#looked.set(id, what);
       looked.close();
     };
-    return { db, isCopy, signals, tell: (signal) => looked.tell(signal), close };
+    return { ...looked, tell: (signal) => looked.tell(signal), close };
   }
 
   async hold(id: string): Promise<HeldRun> {
@@ -92,6 +108,18 @@ export class SeenRuns implements Runs {
 
   async list(filter?: RunFilter): Promise<RunPage> {
     return (await this.#runs).list(filter);
+  }
+
+  async watch(id: string | null, tell: () => void): Promise<() => void> {
+    return (await this.#runs).watch(id, tell);
+  }
+
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    return (await this.#runs).indexed(ids);
+  }
+
+  async countGates(): Promise<number> {
+    return (await this.#runs).countGates();
   }
 
   async gates(page?: PageRequest): Promise<GatePage> {
