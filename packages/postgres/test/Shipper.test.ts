@@ -93,7 +93,7 @@ describe('changes of runs', () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => aRun()));
     const drive = async (run: Run, turns: number): Promise<void> => {
       for (let seq = 1; seq <= 3; seq += 1) {
-        for (let turn = 0; turn < turns; turn += 1) await null;
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
         await shipper.ship(shipment(run, seq));
       }
     };
@@ -109,7 +109,11 @@ describe('changes of runs', () => {
     const sent = [shipment(small, 1), shipment(large, 1, { bytes }), shipment(next, 1), shipment(small, 2)];
     await Promise.all(sent.map((each) => shipper.ship(each)));
     const sizes = await Promise.all([small, large, next].map(changesOf));
-    expect(sizes.map((changes) => changes.map(({ length }) => length))).toEqual([[8, 8], [bytes.length], [8]]);
+    expect(sizes.map((changes) => changes.map(({ length }) => length))).toEqual([
+      [8, 8],
+      [bytes.length],
+      [8],
+    ]);
   });
 
   test('fail alone where they cannot be packed', async () => {
