@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { TestProjectConfiguration } from 'vitest/config';
 
@@ -33,6 +34,12 @@ function sharesItsProcess(path: string): boolean {
   return !OWN_PROCESS.some((change) => change.test(text));
 }
 
+/** Whether the suites that can are run once more, through `Runs`, and nothing else is: see `packages/core/test/support/runs`. */
+const throughRuns = (env['DEVS_TEST_RUNS'] ?? '') !== '';
+
+const goesThroughRuns = (path: string): boolean =>
+  readFileSync(path, 'utf8').includes("support/runs/durable.ts'");
+
 /** The test files of a package, from the root of the repository, that may follow each other in one process. */
 const sharingFiles = (name: string): string[] =>
   ['src', 'test']
@@ -42,6 +49,7 @@ const sharingFiles = (name: string): string[] =>
       readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))),
     )
     .filter((file) => file.endsWith('.test.ts') && !file.includes(join('test', 'conformance')))
+    .filter((file) => !throughRuns || goesThroughRuns(join(root, file)))
     .filter((file) => sharesItsProcess(join(root, file)))
     .map((file) => file.replaceAll('\\', '/'));
 
@@ -90,9 +98,9 @@ const conformance: TestProjectConfiguration = {
 };
 
 const projects: TestProjectConfiguration[] = [
-  own,
+  ...(throughRuns ? [] : [own]),
   ...packages.filter((name) => sharing.get(name)?.length !== 0).map(shared),
-  conformance,
+  ...(throughRuns ? [] : [conformance]),
 ];
 
 export default projects;

@@ -55,7 +55,9 @@ function showProgress(done) {
 async function onCluster() {
   const { runClusterChaos } = await import('../packages/postgres/test/chaos/runClusterChaos.ts');
   process.stderr.write(`chaos: ${kills} kills of workers\n`);
-  const report = await runClusterChaos({ kills, onProgress: showProgress });
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort()); // with a report of what there is
+  const report = await runClusterChaos({ kills, onProgress: showProgress, signal: stopping.signal });
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
   else {
@@ -66,6 +68,8 @@ async function onCluster() {
     console.log(`calls                      ${report.begun}, of these ${report.again} again`);
     console.log(`violations                 ${report.violations.length}`);
     for (const violation of report.violations) console.log(`  ${violation}`);
+    if (report.ledger !== null) console.log(`what happened              ${report.ledger}`);
+    if (report.failures !== '') console.log(`tried again after\n${report.failures}`);
     console.log(`took                       ${seconds()} s`);
   }
   process.exit(report.violations.length === 0 ? 0 : 1);

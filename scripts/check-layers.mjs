@@ -32,7 +32,7 @@ const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
 const ALLOWED_PACKAGES = {
   core: [],
   agents: ['core'],
-  mcp: ['core', 'agents'],
+  mcp: ['core', 'agents', 'postgres'],
   ui: ['core'],
   postgres: ['core'],
   cli: ['core', 'agents', 'mcp', 'ui', 'postgres'],
@@ -62,6 +62,7 @@ const POSTGRES_SQL = new Set(
     'RunRows',
     'SessionOwner',
     'Shipper',
+    'Watches',
     'TenantView',
     'gateRows',
     'openSchema',

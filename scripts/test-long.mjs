@@ -173,6 +173,14 @@ const LONG = [
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
   ['deciders', { DEVS_DECIDED_GATES: 100 }, 'deciders', 'gates that eight decide at the same time'],
+  ['tenants', { DEVS_TENANT_RUNS: 60 }, 'tenants', 'tenants that share 32 slots, from a cold start'],
+  [
+    'cluster-wakes',
+    { DEVS_CLUSTER_WAKES: 600 },
+    'chaos/wakes',
+    'runs told something while workers are killed',
+  ],
+  ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [
     'ships',

@@ -19,11 +19,11 @@ const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse
 describe('devs migrate', () => {
   test('makes the schema, and leaves one that is there', async ({ dir }) => {
     const made = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'made']);
-    expect(made, made.stderr).toMatchObject({ exitCode: 0, stdout: 'schema made: made, version 1\n' });
+    expect(made, made.stderr).toMatchObject({ exitCode: 0, stdout: 'schema made: made, version 2\n' });
     const again = await callMain(dir, ['migrate', '--schema', 'made', '--json'], {
       env: { DEVS_DATABASE_URL: server.url },
     });
-    expect(documentOf(again)).toEqual({ schema: 'made', before: 1, version: 1 });
+    expect(documentOf(again)).toEqual({ schema: 'made', before: 2, version: 2 });
   });
 
   test('prints SQL that makes the same tables, and connects to nothing', async ({ dir }) => {
@@ -31,7 +31,7 @@ describe('devs migrate', () => {
     expect(printed, printed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     await query(server.url, printed.stdout);
     const checked = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'printed']);
-    expect(checked.stdout).toBe('schema printed: as this release wants it, version 1\n');
+    expect(checked.stdout).toBe('schema printed: as this release wants it, version 2\n');
   });
 });
 
@@ -169,9 +169,10 @@ describe('who runs a cluster', () => {
     await held.close();
   });
 
-  test('has no page there, and is told what else there is', async ({ dir }) => {
-    expect(await called(dir, 'ui')).toMatchObject({
-      said: expect.stringMatching(/^RUN_ELSEWHERE: .*\n {2}→ .*devs pull/),
+  test('is told what it can do, and what not', async ({ dir }) => {
+    expect(await called(dir, 'ui', '--file', 'x.sqlite')).toMatchObject({
+      exitCode: 2,
+      said: expect.stringContaining('--file is for runs that are here'),
     });
     const { said } = await called(dir, 'migrate', '--grant', 'devs_worker');
     expect(said).toContain('--grant prints');

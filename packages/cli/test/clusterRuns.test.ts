@@ -66,6 +66,30 @@ describe('a run that moves to a cluster and back', () => {
     expect(await told(there)).toEqual(before);
   });
 
+  test('is on the page there', async () => {
+    const ending = new AbortController();
+    const served = new Promise<URL>((resolve) => {
+      const onWrite = (text: string): void => {
+        const [url] = /http:[^"]+/.exec(text) ?? [];
+        if (url !== undefined) resolve(new URL(url));
+      };
+      const env = { DEVS_DATABASE_URL: cluster.server.url };
+      void callMain(dir, ['ui', 'sum', '--port', '0', '--json'], { env, onWrite, signal: ending.signal });
+    });
+    const url = await served;
+    expect(url.hash).toContain('&at=/runs/sum');
+    const ask = async (path: string, init: RequestInit): Promise<unknown> =>
+      (await fetch(new URL(path, url), init)).json();
+    const page = { 'sec-fetch-site': 'same-origin', origin: url.origin, 'content-type': 'application/json' };
+    const body = JSON.stringify({ code: /#code=([\w-]+)/.exec(url.hash)?.[1] });
+    const { secret } = (await ask('/api/session', { method: 'POST', headers: page, body })) as {
+      secret: string;
+    };
+    const inbox = await ask('/api/inbox', { headers: { ...page, 'x-devs-session': secret } });
+    expect(inbox).toMatchObject({ total: 1, gates: [{ threadId: 'sum' }], runs: [{ id: 'sum' }] });
+    ending.abort();
+  });
+
   test('is decided there, once', async () => {
     [gate] = JSON.parse((await there('gates', '--json')).stdout) as Gate[];
     const { sessionId = '', artifactHash = '' } = gate ?? {};

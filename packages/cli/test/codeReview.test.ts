@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CodeReview, Gate, LastComment } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { type Called, callMain } from './support/callMain.ts';
-import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+import { AGENTS, BRIEF, CHECK_SUM, test } from './support/fixtures.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
 /** The second attempt at the one task, after a review; the file hides itself from `git diff` and holds a secret. */
@@ -42,7 +42,7 @@ function aProject(dir: string, review?: 'task' | 'epic'): readonly string[] {
   const recording = join(dir, 'reviewed.jsonl');
   writeFileSync(recording, `${readFileSync(AGENTS.slice('replay:'.length), 'utf8')}${lines.join('\n')}\n`);
   writeConfig(dir, { gates: { design: 'auto', dag: 'auto' }, ...(review && { review }) });
-  const agents = ['--agents', `replay:${recording}`, '--check', 'node --test', '--no-sandbox'];
+  const agents = ['--agents', `replay:${recording}`, '--check', CHECK_SUM, '--no-sandbox'];
   return ['run', BRIEF, '--id', 'sum', ...agents, ...trusting(dir)];
 }
 
@@ -71,7 +71,7 @@ describe('a review of code', () => {
     const shown = await callMain(dir, ['show', 'sum']);
     expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [nothing named]\n');
     expect(shown.stdout).toContain('+2  -0  sum.js');
-    expect(shown.stdout).toContain('Checks  passed: node --test');
+    expect(shown.stdout).toContain(`Checks  passed: ${CHECK_SUM}`);
     expect(shown.stdout).toContain('── The code\ndiff --git a/README.md b/README.md');
     expect(shown.stdout).toContain('\n+export const sum = (a, b) => a + b;\n');
     expect(shown.stdout).toMatch(/devs reject [0-9a-f]{8} --hash [0-9a-f]{12} --feedback/);

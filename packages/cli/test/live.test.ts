@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { BRIEF, CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
 import { sharedBin } from './support/sharedBin.ts';
 import { startBin } from './support/startBin.ts';
 import { stateHome } from './support/stateHome.ts';
@@ -86,7 +86,7 @@ describe('a terminal on which a run is driven', () => {
       setup: talking(dir, 'setup'),
       checks: [{ name: 'all', argv: talking(dir, 'check', 'node', '--test') }],
     });
-    const argv = RUN_SUM.filter((word) => word !== '--check' && word !== 'node --test');
+    const argv = RUN_SUM.filter((word) => word !== '--check' && word !== CHECK_SUM);
     const { ended, screen, shows } = onTerminal(dir, [
       ...argv,
       ...trusting(dir),
@@ -126,7 +126,7 @@ describe('a terminal on which a run is driven', () => {
 describe('what was said in a stage', () => {
   test('is read while it runs, and after its process was killed', async ({ dir }) => {
     const check = talking(dir, 'check', 'node', '--test').join(' ');
-    const argv = RUN_SUM.map((word) => (word === 'node --test' ? check : word));
+    const argv = RUN_SUM.map((word) => (word === CHECK_SUM ? check : word));
     const run = startBin(dir, [...argv, '--yes']);
     onTestFinished(() => void run.child.kill('SIGKILL'));
     const file = join(dir, '.devs', 'state.sqlite');

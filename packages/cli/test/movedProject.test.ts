@@ -4,10 +4,10 @@ import { describe, expect } from 'vitest';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { repositoryIn } from '../src/project/specOf.ts';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
 
 const CHECK = `node -e "process.exitCode = require('node:fs').existsSync('sum.js') ? 0 : 1"`;
-const RUN = RUN_SUM.map((word) => (word === 'node --test' ? CHECK : word));
+const RUN = RUN_SUM.map((word) => (word === CHECK_SUM ? CHECK : word));
 
 /** A repository with a run that waits at its first gate. */
 async function projectIn(folder: string): Promise<void> {

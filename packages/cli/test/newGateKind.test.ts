@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bundleAlone } from '../../core/test/support/bundlePrograms.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -89,7 +90,14 @@ function cloneSources(): string {
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
   const config = {
     extends: './tsconfig.base.json',
-    compilerOptions: { noEmit: true, composite: false, incremental: false, allowImportingTsExtensions: true },
+    // Incremental: the second time, what the edits in between have not touched is not looked at again.
+    compilerOptions: {
+      noEmit: true,
+      composite: false,
+      incremental: true,
+      tsBuildInfoFile: './known.tsbuildinfo',
+      allowImportingTsExtensions: true,
+    },
     include: ['packages/*/src', 'packages/cli/stranger.ts'],
     exclude: ['**/__tests__', '**/node_modules'],
   };
@@ -133,7 +141,9 @@ describe('a new kind of gate', () => {
     const state = mkdtempSync(join(tmpdir(), 'devs-'));
     onTestFinished(() => rmSync(state, { recursive: true }));
     const program = join(dir, 'packages/cli/stranger.ts');
-    const args = ['--conditions=@devs/source', '--import', 'tsx', program, join(state, 'letters.sqlite')];
+    const file = join(dir, 'packages/cli/stranger.mjs');
+    bundleAlone(program, file);
+    const args = [file, join(state, 'letters.sqlite')];
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
     expect({ stderr, ...JSON.parse(stdout || '{}') }).toEqual({
       stderr: '',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type DriveResult, type Gate, type LogEntry, Orchestrator, type RunStatus } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { AGENTS, BRIEF, CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -39,7 +39,7 @@ describe('devs run', () => {
 
   test('tells what happens, whose words they are, and how to go on', async ({ dir }) => {
     const { stdout } = await callMain(dir, RUN_SUM);
-    expect(stdout).toContain('agents: sum (scripted)\nchecks: node --test\nsandbox: none, ');
+    expect(stdout).toContain(`agents: sum (scripted)\nchecks: ${CHECK_SUM}\nsandbox: none, `);
     expect(stdout).toMatch(/^ {2,}\d+\.\ds {2}design written$/m);
     expect(stdout).toMatch(/^read: {4}devs show [0-9a-f]{8}$/m);
     expect(stdout).toMatch(/^then: {4}devs resume sum$/m);

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+import { AGENTS, BRIEF, CHECK_SUM, test } from './support/fixtures.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
 /** A sandbox that runs nothing: whatever is green went around it. */
@@ -28,7 +28,7 @@ describe('devs resume --no-sandbox', () => {
   });
 
   test('records nothing for a run that has no sandbox', async ({ dir }) => {
-    const sum = [BRIEF, '--id', 'sum', '--agents', AGENTS, '--check', 'node --test', '--no-sandbox'];
+    const sum = [BRIEF, '--id', 'sum', '--agents', AGENTS, '--check', CHECK_SUM, '--no-sandbox'];
     await callMain(dir, ['run', ...sum]);
     await callMain(dir, ['resume', 'sum', '--no-sandbox']);
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('sandbox');

@@ -209,6 +209,7 @@ export {
   type OrchestratorOptions,
   type RunListPage,
   type StartOptions,
+  type StateNews,
 } from './surface/Orchestrator.ts';
 export type { RecordedRun } from './surface/RecordedRun.ts';
 export { type DriveRunOptions, Run } from './surface/Run.ts';

@@ -61,6 +61,7 @@ export type { PageRequest } from './engine/runs/pages.ts';
 export type {
   HeldRun,
   HeldRunEnd,
+  IndexedRun,
   LookedAtRun,
   NewRunFile,
   RunDriver,

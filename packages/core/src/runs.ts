@@ -20,3 +20,4 @@ export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
 export { pageLimit, pageOf, placeOf } from './engine/runs/pages.ts';
 export { isOwnerAlive, localHost, ownerToken } from './state/hostIdentity.ts';
 export type { RunQuery } from './state/RunDirectory.ts';
+export { ENDED_STATUSES, hasEnded } from './state/threadRecords.ts';

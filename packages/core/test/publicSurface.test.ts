@@ -337,6 +337,7 @@ describe('the public surface', () => {
         "GUARD_SUPPRESSED",
         "GUARD_TRIPPED",
         "GUARD_WARNED",
+        "HITL_ANSWER_REFUSED",
         "HITL_ANSWER_VOIDED",
         "HITL_SESSION_DECIDED",
         "HITL_SESSION_OPENED",

@@ -26,10 +26,10 @@ const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint:
 const JSON_TYPE = 'application/json';
 
 /**
- * Shows the runs of one folder over MCP: read-only tools and resources, masked [8_RISKS-REQ-001]. It lists nothing
+ * Shows the runs of one folder, or of a cluster, over MCP: read-only tools and resources, masked [8_RISKS-REQ-001]. It lists nothing
  * that decides a gate, drives a run or changes one, and refuses such a call by name.
  *
- * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`.
+ * @throws TypeError unless it is given either; DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`.
  *
  * @example
  * ```ts

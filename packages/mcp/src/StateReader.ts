@@ -5,12 +5,16 @@ import {
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorConfig,
+  type OrchestratorOptions,
   type Run,
+  type Runs,
 } from '@devs/core';
 
 /** What a tool or resource may read. */
 export interface ReadContext {
-  readonly devs: Pick<Orchestrator, 'list'> & { run(id: string): Promise<ReadableRun> };
+  readonly devs: Pick<Orchestrator, 'list'> & {
+    view<T>(id: string, read: (run: ReadableRun) => Promise<T>): Promise<T>;
+  };
   /** Depth at which a run without progress is stopped for a human. */
   readonly maxRecursionDepth: number;
 }
@@ -22,31 +26,35 @@ export type ReadableRun = Pick<
 >;
 
 export interface StateReaderOptions {
-  /** The engine's folder. */
-  readonly dir: string;
+  /** The engine's folder. Give this or `runs`. */
+  readonly dir?: string;
+  /** Where each run has a file of its own, such as a cluster. Whoever has opened it closes it. */
+  readonly runs?: Runs;
   /** @defaultValue the process's environment */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Reads the state file of an engine's folder. The file is opened for each read: nothing is held between two, and a
- * folder that was created or replaced meanwhile is seen as it is.
+ * Reads the state file of an engine's folder, or runs that have a file each. A state file is opened for each read: nothing is
+ * held between two, and a folder that was created or replaced meanwhile is seen as it is.
  */
 export class StateReader {
-  readonly #dir: string;
+  readonly #at: Pick<OrchestratorOptions, 'dir' | 'runs' | 'readOnly'>;
   readonly #config: OrchestratorConfig;
 
-  /** @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`. */
-  constructor({ dir, env = process.env }: StateReaderOptions) {
-    this.#dir = dir;
+  /** @throws TypeError unless there is either a folder or `runs`; DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`. */
+  constructor({ dir, runs, env = process.env }: StateReaderOptions) {
+    if ((dir === undefined) === (runs === undefined)) throw new TypeError('Expected either `dir` or `runs`.');
+    this.#at = runs === undefined ? { dir: dir ?? '', readOnly: true } : { runs };
     this.#config = loadOrchestratorConfig(env);
   }
 
-  /** @throws DevsError `STATE_…` when there is no state file, or none that can be used. */
+  /** @throws DevsError `STATE_…` when there is no state file, or none that can be used; `STATE_IO` for runs out of reach. */
   async read<T>(work: (context: ReadContext) => Promise<T>): Promise<T> {
     const config = this.#config;
-    if (!existsSync(this.#dir)) throw noFolder(this.#dir);
-    const devs = await Orchestrator.open({ dir: this.#dir, config, readOnly: true });
+    const { dir } = this.#at;
+    if (dir !== undefined && !existsSync(dir)) throw noFolder(dir);
+    const devs = await Orchestrator.open({ ...this.#at, config });
     const context = { devs, maxRecursionDepth: config.maxRecursionDepth };
     return endingWith(
       () => devs.close(),

@@ -21,7 +21,7 @@ export const RESOURCES: readonly ReadResource[] = [
     name: 'run',
     uri: 'devs://runs/{id}',
     description: 'One run: status, tasks, cost, driver, open gates.',
-    read: async ({ devs }, runId) => runView(await (await devs.run(runId)).status()),
+    read: async ({ devs }, runId) => devs.view(runId, async (run) => runView(await run.status())),
   },
   {
     name: 'recursion',

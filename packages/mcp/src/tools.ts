@@ -34,20 +34,18 @@ export const TOOLS: readonly ReadTool[] = [
     name: 'get_run',
     description: 'Shows one run: status, tasks with their commits, cost so far, who drives it, open gates.',
     input: OneRun,
-    read: async ({ devs }, { runId }) => runView(await (await devs.run(runId)).status()),
+    read: async ({ devs }, { runId }) => devs.view(runId, async (run) => runView(await run.status())),
   }),
   readTool({
     name: 'get_gates',
     description:
       'Shows the questions a run asks people, with what is shown and the SHA-256 a decision is bound to. Deciding is not possible here.',
     input: OneRun,
-    read: async ({ devs }, { runId }) => {
-      const run = await devs.run(runId);
-      const gates = await run.gates();
-      return {
-        gates: await Promise.all(gates.map(async (gate) => gateView(gate, await run.lastComments(gate)))),
-      };
-    },
+    read: async ({ devs }, { runId }) =>
+      devs.view(runId, async (run) => {
+        const lines = (await run.gates()).map(async (gate) => gateView(gate, await run.lastComments(gate)));
+        return { gates: await Promise.all(lines) };
+      }),
   }),
   readTool({
     name: 'get_log',
@@ -58,7 +56,7 @@ export const TOOLS: readonly ReadTool[] = [
       limit: Limit,
     }),
     read: async ({ devs }, { runId, afterSeq, limit }) =>
-      logPage(await (await devs.run(runId)).log({ afterSeq, limit: limit + 1 }), limit),
+      devs.view(runId, async (run) => logPage(await run.log({ afterSeq, limit: limit + 1 }), limit)),
   }),
   readTool({
     name: 'get_transcript',

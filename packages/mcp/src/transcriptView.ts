@@ -1,6 +1,6 @@
 import type { TranscriptEntry, TranscriptQuery } from '@devs/core';
 import { WrongArguments } from './renderError.ts';
-import type { ReadContext } from './StateReader.ts';
+import type { ReadableRun, ReadContext } from './StateReader.ts';
 
 /** Characters after which a page ends, whatever its limit: of JSON, unmasked. */
 const PAGE_CHARACTERS = 64 * 1024;
@@ -24,11 +24,13 @@ interface TranscriptPage {
  *
  * @throws WrongArguments for a stage or an attempt there is none of.
  */
-export async function transcriptView(
-  { devs }: ReadContext,
-  { runId, attempt, limit, ...query }: TranscriptArguments,
+export const transcriptView = ({ devs }: ReadContext, asked: TranscriptArguments): Promise<TranscriptPage> =>
+  devs.view(asked.runId, (run) => pageIn(run, asked));
+
+async function pageIn(
+  run: ReadableRun,
+  { runId: _, attempt, limit, ...query }: TranscriptArguments,
 ): Promise<TranscriptPage> {
-  const run = await devs.run(runId);
   const wanted: TranscriptQuery = { ...query, ...(attempt !== undefined && { attempt }) };
   const entries = await run.transcript({ ...wanted, limit: limit + 1 }).catch((error: unknown) => {
     throw error instanceof RangeError ? new WrongArguments(error.message) : error;

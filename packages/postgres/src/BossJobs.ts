@@ -175,16 +175,14 @@ export class BossJobs implements Jobs {
   /** Jobs that were fetched, and whose runs nobody has. Locks the runs. */
   async unclaimed(
     client: ClientBase,
-    untouchedMs: number,
     limit: number,
   ): Promise<readonly (QueuedRun & { readonly job_id: string })[]> {
     const { rows } = await client.query<QueuedRun & { readonly job_id: string }>(
       `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, j.id AS job_id
        FROM ${this.#table} j JOIN ${this.#runs} r ON r.run_id = j.data ->> 'runId'
        WHERE j.state = 'active' AND j.name LIKE 'runs.%' AND r.owner IS NULL
-         AND coalesce(j.heartbeat_on, j.started_on) <= now() - $1 * interval '1 ms'
-       ORDER BY r.run_id LIMIT $2 FOR UPDATE OF r SKIP LOCKED`,
-      [untouchedMs, limit],
+       ORDER BY r.run_id LIMIT $1 FOR UPDATE OF r SKIP LOCKED`,
+      [limit],
     );
     return rows;
   }

@@ -81,9 +81,14 @@ export class HeldFile implements Outlet, Sender {
     return this.#seq;
   }
 
-  /** Aborted once a change was refused because somebody else has the run. */
+  /** Aborted once it is known that somebody else has the run: a change was refused, or {@link lose} was called. */
   get lost(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /** It is known that somebody else has the run: nothing of this file is kept any more. */
+  lose(): void {
+    this.#lost.abort(lost(this.#claim));
   }
 
   /**

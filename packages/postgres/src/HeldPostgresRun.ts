@@ -44,6 +44,12 @@ export class HeldPostgresRun implements HeldRun {
     this.#given = taken;
   }
 
+  /** Aborts {@link lost} where the run is held under another lease by now, or by nobody. */
+  checkLease(lease: string | undefined): void {
+    const { claim, file } = this.#parts;
+    if (!this.#isSettled && lease !== claim.lease) file.lose();
+  }
+
   async signals(): Promise<readonly RunSignal[]> {
     const { last, signals } = await this.#parts.rows.signals(this.id, this.#given);
     this.#given = last;

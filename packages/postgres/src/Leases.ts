@@ -18,8 +18,6 @@ const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => 
   ...{ queue, tenant, priority },
 });
 
-/** Since when a job was not touched that is in nobody's hands, ms: who has one touches it three times meanwhile. */
-const LEFT_MS = 20_000;
 /** At once, runs. */
 const BATCH = 200;
 
@@ -45,38 +43,42 @@ export class Leases {
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
-      const { rows } = await client.query<FreedRow>(this.#freeSql());
-      await this.#recount(client, rows);
-      for (const row of rows) {
-        if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
-        await this.#jobs.wake(client, queuedRun(row));
-      }
-      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
+      const orphaned = `NOT EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner)`;
+      const rows = await this.#free(client, orphaned, []);
+      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client);
       return rows.length;
     });
   }
 
-  #freeSql(): string {
+  /** Has runs driven that are held under leases which nobody knows any more. */
+  async freeLeases(leases: readonly string[]): Promise<void> {
+    await this.#tables.transaction((client) => this.#free(client, 'r.lease = ANY ($1::uuid[])', [leases]));
+  }
+
+  /** @param which - Of `runs r`, that somebody has. */
+  async #free(client: ClientBase, which: string, values: readonly unknown[]): Promise<readonly FreedRow[]> {
     const schema = this.#schema;
-    return `
-WITH theirs AS (
-  SELECT r.run_id, r.job_id FROM ${schema}.runs r
-  WHERE r.owner IS NOT NULL AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner)
+    const { rows } = await client.query<FreedRow>(
+      `WITH theirs AS (
+  SELECT r.run_id, r.job_id FROM ${schema}.runs r WHERE r.owner IS NOT NULL AND ${which}
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
 UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
 FROM theirs WHERE r.run_id = theirs.run_id
-RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
+RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
+      [...values],
+    );
+    await this.#recount(client, rows);
+    for (const row of rows) {
+      if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
+      await this.#jobs.wake(client, queuedRun(row));
+    }
+    return rows;
   }
 
-  /** Gives jobs back that somebody fetched who died before he had claimed their runs; what nobody has touched for long is such. */
-  async giveBackLeft(): Promise<void> {
-    await this.#tables.transaction((client) => this.#giveBack(client, LEFT_MS));
-  }
-
-  /** Whoever lives and has fetched one finds his run free, or in the hands of the next. */
-  async #giveBack(client: ClientBase, untouchedMs: number): Promise<void> {
-    for (const { job_id, ...run } of await this.#jobs.unclaimed(client, untouchedMs, BATCH))
+  /** Jobs of which nobody has the run: whoever lives and has fetched one finds it free, or in the hands of the next. */
+  async #giveBack(client: ClientBase): Promise<void> {
+    for (const { job_id, ...run } of await this.#jobs.unclaimed(client, BATCH))
       await this.#jobs.putBack(client, run, job_id);
   }
 
@@ -158,7 +160,7 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
     });
   }
 
-  /** What nobody has to wait for: the housekeeping of the queues; what is counted of tenants is set to what is there. */
+  /** What nobody has to wait for: the housekeeping of the queues, where who fetched a job and has not touched it for long has it no more; what is counted of tenants is set to what is there. */
   async tidy(): Promise<void> {
     await this.#jobs.tidy();
     const caps = await this.caps();

@@ -1,3 +1,6 @@
+/** Who has not been heard of for so long is dead: the server ends his session, and whoever reaps goes by it, too. */
+export const DEAD_AFTER_MS = 10_000;
+
 /**
  * A process that holds runs, as others know it: a row of `workers`, and a lock that its one direct connection has as long as
  * it lives. Who has lost the lock, or has not written `seen_at` for ten seconds, is dead: its runs are taken by others.
@@ -16,6 +19,10 @@ export interface Owner {
   close(): Promise<void>;
 }
 
-/** Channels of the database, of one schema each: their payload is the id of a run that was told something; a queue that has a job. */
+/**
+ * Channels of the database, of one schema each: their payload is the id of a run that was told something; a queue that has a
+ * job; the id of a run of which something is new.
+ */
 export const toldChannel = (schema: string): string => `${schema}_told`;
 export const jobsChannel = (schema: string): string => `${schema}_jobs`;
+export const newsChannel = (schema: string): string => `${schema}_news`;

@@ -1,5 +1,6 @@
 import type {
   GatePage,
+  IndexedRun,
   LookedAtRun,
   NewRunFile,
   PageRequest,
@@ -16,12 +17,14 @@ import { assertFileFits } from './fileLimit.ts';
 import { HeldFile } from './HeldFile.ts';
 import { HeldPostgresRun } from './HeldPostgresRun.ts';
 import type { Leases } from './Leases.ts';
+import type { LookedAtFiles } from './LookedAtFiles.ts';
 import { toldChannel } from './Owner.ts';
 import type { RunAtOnce, RunFiles } from './RunFiles.ts';
 import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
 import type { SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
+import type { Watches } from './Watches.ts';
 import { Worker, type WorkerOptions } from './Worker.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
 import type { WorkingCopies } from './WorkingCopies.ts';
@@ -39,7 +42,9 @@ export interface PostgresRunsParts {
   readonly schema: string;
   readonly rows: RunRows;
   readonly files: RunFiles;
+  readonly looked: LookedAtFiles;
   readonly lists: RunLists;
+  readonly watches: Watches;
   readonly shipper: Shipper;
   readonly owner: SessionOwner;
   readonly copies: WorkingCopies;
@@ -105,17 +110,32 @@ export class PostgresRuns implements Runs {
   }
 
   async look(id: string): Promise<LookedAtRun> {
+    return (await this.#look(id, null)) ?? unknown(id);
+  }
+
+  lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+    return this.#look(id, at);
+  }
+
+  async #look(id: string, before: string | null): Promise<LookedAtRun | null> {
     await this.#parts.ready();
-    const { rows } = this.#parts;
-    const { image, signals, told } = await this.#read(id);
-    const db = openStateCopy(image.bytes);
-    return {
-      db,
-      isCopy: true,
-      signals,
-      tell: (signal: RunSignal) => rows.tell(id, signal, told),
-      close: () => void db.close(),
-    };
+    const { looked, rows } = this.#parts;
+    return looked.look(id, (run) => {
+      const { image, signals, told, taken, birth, mark, seq, driven: isDriven } = run ?? unknown(id);
+      const at = [birth, mark, seq, told, taken, isDriven].join(' ');
+      if (at === before) return null;
+      const db = openStateCopy(image.bytes);
+      return {
+        ...{ db, isCopy: true, isDriven, signals, at },
+        tell: (signal: RunSignal) => rows.tell(id, signal, told),
+        close: () => void db.close(),
+      };
+    });
+  }
+
+  async watch(id: string | null, tell: () => void): Promise<() => void> {
+    await this.#parts.ready();
+    return this.#parts.watches.watch(id, tell);
   }
 
   async hold(id: string): Promise<HeldPostgresRun> {
@@ -146,7 +166,7 @@ export class PostgresRuns implements Runs {
   async #claim(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed> {
     const { owner, ready, rows, schema } = this.#parts;
     await ready();
-    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
+    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#hear(runId));
     this.#isListening = true;
     await owner.ready();
     const claim = await rows.claim(id, { ...how, owner: owner.id }, SCHEMA_VERSION);
@@ -181,6 +201,16 @@ export class PostgresRuns implements Runs {
     return this.#parts.lists.list(filter);
   }
 
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    await this.#parts.ready();
+    return this.#parts.lists.indexed(ids);
+  }
+
+  async countGates(): Promise<number> {
+    await this.#parts.ready();
+    return this.#parts.lists.countGates();
+  }
+
   async gates(page: PageRequest = {}): Promise<GatePage> {
     await this.#parts.ready();
     return this.#parts.lists.gates(page);
@@ -197,7 +227,8 @@ export class PostgresRuns implements Runs {
   }
 
   async #close(): Promise<void> {
-    const { owner, copies, end } = this.#parts;
+    const { owner, copies, end, watches } = this.#parts;
+    watches.close();
     await Promise.allSettled([...this.#held.values()].flatMap((held) => held?.close() ?? []));
     await owner.close();
     await end();
@@ -211,6 +242,24 @@ export class PostgresRuns implements Runs {
       listeners.delete(tell);
       if (listeners.size === 0) this.#told.delete(runId);
     };
+  }
+
+  /** @param runId - `null` where the connection is new: what was held under the last one may have been given to others. */
+  #hear(runId: string | null): void {
+    this.#tell(runId);
+    if (runId === null) void this.#compareLeases().catch(() => undefined); // who has lost one finds out at his next commit
+  }
+
+  /**
+   * Lets go of runs that others have by now, and of those that are this process' by their rows and that it does not know: a
+   * server that has lost commits has them as they were.
+   */
+  async #compareLeases(): Promise<void> {
+    const { owner, rows, driving } = this.#parts;
+    const [before, leases] = [[...this.#held], await rows.heldBy(owner.id)];
+    for (const [id, held] of before) if (held !== null) held.checkLease(leases.get(id));
+    const unknown = [...leases].filter(([id]) => !this.#held.has(id)).map(([, lease]) => lease);
+    if (unknown.length > 0) await driving.leases.freeLeases(unknown);
   }
 
   /** @param runId - `null`: nobody knows which, as the connection is new. */

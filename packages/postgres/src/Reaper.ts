@@ -4,7 +4,7 @@ import type { SessionOwner } from './SessionOwner.ts';
 
 export interface ReaperParts {
   readonly owner: Pick<SessionOwner, 'leads'>;
-  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy' | 'giveBackLeft'>;
+  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy'>;
   /** Told of what it did. */
   readonly onReaped: (runs: number) => void;
   readonly onDue: (runs: number) => void;
@@ -14,7 +14,7 @@ export interface ReaperParts {
 
 /** How soon a death is noticed, ms. */
 const TICK_MS = 500;
-/** Between two times that it tidies up, and looks for jobs in nobody's hands, ticks. */
+/** Between two times that it tidies up, ticks. */
 const TIDY_TICKS = 30;
 
 /**
@@ -52,8 +52,6 @@ export class Reaper {
     const { leases, onReaped, onDue } = this.#parts;
     onReaped(await leases.reap());
     onDue(await leases.wakeDue());
-    if (tick % TIDY_TICKS !== 0) return;
-    await leases.tidy();
-    await leases.giveBackLeft();
+    if (tick % TIDY_TICKS === 0) await leases.tidy();
   }
 }

@@ -4,6 +4,7 @@ import { DevsError, type RunSignal } from '@devs/core';
 import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
+import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 const [compressed, decompressed] = [promisify(brotliCompress), promisify(brotliDecompress)];
@@ -29,18 +30,28 @@ export type RunCodecs = (tenant: string) => RunCodec;
 const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
 export const plain: RunCodecs = () => PLAIN;
 
-/** A run's file as of its last arrival, and what the run was told, at one moment. */
-export interface RunAtOnce {
+/** A file that was read: what its run had come to, and who had brought it there. */
+export interface KnownFile {
   readonly image: FileImage;
-  readonly tenant: string;
+  /** Of the run: one that was deleted and made again is another one. */
+  readonly birth: string;
+  /** Of the claim before: a server that has lost commits may count to the same `seq` again, under another one. */
+  readonly mark: string;
   /** Of the last change that arrived. */
   readonly seq: number;
-  /** Of the changes since the base, bytes. */
+}
+
+/** A run's file as of its last arrival, and what the run was told, at one moment. */
+export interface RunAtOnce extends KnownFile {
+  readonly tenant: string;
+  /** Of the changes that were read, bytes: those since the base. */
   readonly changed: number;
   /** Of what it was told last. */
   readonly told: number;
   /** Of the last of it that it has taken. */
   readonly taken: number;
+  /** Whether a live process has it. */
+  readonly driven: boolean;
   /** What it has not taken, oldest first. */
   readonly signals: readonly RunSignal[];
 }
@@ -51,12 +62,10 @@ interface Piece {
   readonly text: string | null;
 }
 
-interface RunText {
-  readonly tenant: string;
-  readonly seq: number;
-  readonly told: number;
-  readonly taken: number;
-}
+type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken' | 'driven'> & {
+  /** Whether what was known is its file as it was: only what came after it was read. */
+  readonly grown: boolean;
+};
 
 /** The files of runs, each as a base and the changes since: `run_bases`, `run_changes`. */
 export class RunFiles {
@@ -72,22 +81,28 @@ export class RunFiles {
     return this.#codecs(tenant);
   }
 
-  /** `null` for no such run. @throws DevsError `STATE_CORRUPT`, `STATE_IO` */
-  async read(runId: string): Promise<RunAtOnce | null> {
-    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), [runId]);
+  /**
+   * `null` for no such run.
+   *
+   * @param known - What is there already: where only more has come to it, that alone is read, and put into its image, which
+   *   is of no use once this has thrown.
+   * @throws DevsError `STATE_CORRUPT`, `STATE_IO`
+   */
+  async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
+    const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
+    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), [runId, ...values]);
     const of = (kind: Piece['kind']): readonly Piece[] => pieces.filter((piece) => piece.kind === kind);
     const [run] = of('run');
     if (run === undefined) return null;
-    const { tenant, seq, told, taken } = JSON.parse(run.text ?? '') as RunText;
+    const { grown, ...row } = JSON.parse(run.text ?? '') as RunText;
     const changes = of('change').map(bytesOf);
-    const codec = this.#codecs(tenant);
+    const codec = this.#codecs(row.tenant);
     try {
-      const base = codec.decode(Buffer.concat(of('base').map(bytesOf)));
-      const image = new FileImage(await decompressed(base));
+      const image = (grown ? known?.image : undefined) ?? (await imageOf(of('base'), codec));
       for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes)));
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
-      return { image, tenant, seq, changed, told, taken, signals };
+      return { ...row, image, changed, signals };
     } catch (error) {
       throw corrupt(runId, error);
     }
@@ -118,17 +133,28 @@ export class RunFiles {
   }
 }
 
+const imageOf = async (base: readonly Piece[], codec: RunCodec): Promise<FileImage> =>
+  new FileImage(await decompressed(codec.decode(Buffer.concat(base.map(bytesOf)))));
+
 const bytesOf = ({ bytes }: Piece): Buffer => bytes ?? Buffer.alloc(0);
 
 /** One statement: nothing is added or compacted between its parts. */
 const readSql = (schema: string): string => `
-WITH run AS (SELECT * FROM ${schema}.runs WHERE run_id = $1), pieces AS (
+WITH found AS (
+  SELECT *, epoch || ' ' || coalesce(lease, settled, birth) AS mark FROM ${schema}.runs WHERE run_id = $1
+), run AS (
+  SELECT *, coalesce(birth = $2::uuid AND base_seq <= $4 AND ($4 < head_seq OR ($4 = head_seq AND mark = $3)), false) AS grown
+  FROM found
+), pieces AS (
   SELECT 0 AS kind, 0::bigint AS at, NULL::bytea AS bytes,
-    json_build_object('tenant', tenant, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq)::text AS text FROM run
+    json_build_object('tenant', tenant, 'birth', birth, 'mark', mark, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq,
+      'driven', owner IS NOT NULL AND ${isLiveSql(schema)}, 'grown', grown)::text AS text FROM run
   UNION ALL
   SELECT 1, b.part, b.bytes, NULL FROM run JOIN ${schema}.run_bases b ON b.run_id = run.run_id AND b.seq = run.base_seq
+  WHERE NOT grown
   UNION ALL
-  SELECT 2, c.seq, c.bytes, NULL FROM run JOIN ${schema}.run_changes c ON c.run_id = run.run_id AND c.seq > run.base_seq
+  SELECT 2, c.seq, c.bytes, NULL FROM run JOIN ${schema}.run_changes c
+    ON c.run_id = run.run_id AND c.seq > CASE WHEN grown THEN $4::bigint ELSE run.base_seq END
   UNION ALL
   SELECT 3, s.seq, NULL, s.signal FROM run JOIN ${schema}.signals s ON s.run_id = run.run_id AND s.seq > run.handled_seq
 )

@@ -1,6 +1,6 @@
-import type { Gate, GatePage, PageRequest, RunFilter, RunPage, RunSummary } from '@devs/core';
+import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunPage, RunSummary } from '@devs/core';
 import { pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
-import { isDeadSql } from './owners.ts';
+import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 interface RunRow {
@@ -12,6 +12,13 @@ interface RunRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly ended_at: Date | null;
+}
+
+interface IndexRow extends Pick<RunRow, 'run_id' | 'status' | 'reason' | 'created_at'> {
+  readonly title: string | null;
+  readonly is_now: boolean;
+  readonly view: string;
+  readonly gates: readonly string[];
 }
 
 /** In which PostgreSQL can say a time, ms since the Unix epoch. */
@@ -34,6 +41,28 @@ export class RunLists {
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pageOf(found, query.limit, ({ at, id }) => ({ at, id }));
     return { runs: items.map(({ row }) => summaryOf(row)), next };
+  }
+
+  /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const rows = await this.#tables.query<IndexRow>(indexSql(this.#tables.schema), [[...new Set(ids)]]);
+    return new Map(
+      rows.map(({ run_id, created_at, is_now, view, gates, ...index }) => [
+        run_id,
+        {
+          createdAt: created_at.getTime(),
+          index: is_now
+            ? { ...index, view: JSON.parse(view), gates: gates.map((gate) => JSON.parse(gate)) }
+            : null,
+        },
+      ]),
+    );
+  }
+
+  async countGates(): Promise<number> {
+    const sql = `SELECT count(*) AS n FROM ${this.#tables.schema}.gates WHERE status = 'open'`;
+    const [row] = await this.#tables.query<{ n: string }>(sql, []);
+    return Number(row?.n ?? 0);
   }
 
   /** @throws RangeError for a bad page; DevsError `STATE_IO` */
@@ -88,9 +117,15 @@ const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (stat
 
 const listSql = (schema: string, due: boolean): string => `
 SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at,
-  owner IS NOT NULL AND EXISTS (SELECT 1 FROM ${schema}.workers w WHERE w.worker_id = owner AND NOT ${isDeadSql('w')})
-    AS is_driven
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
 FROM ${schema}.runs
 WHERE ${STATUS} = ANY ($1) AND ($2::text IS NULL OR fingerprint = $2) AND created_at >= $3
   AND (created_at, run_id) < ($4, $5) ${due ? DUE : ''}
 ORDER BY created_at DESC, run_id DESC LIMIT $6`;
+
+/** Nothing has come to the file since it was let go of: that is when `view` was written. */
+const indexSql = (schema: string): string => `
+SELECT run_id, created_at, status, reason, title, view,
+  owner IS NULL AND head_seq = listed_seq AND wake_seq = handled_seq AS is_now,
+  ARRAY(SELECT gate FROM ${schema}.gates g WHERE g.run_id = r.run_id AND g.status = 'open' ORDER BY opened_at, session_id) AS gates
+FROM ${schema}.runs r WHERE run_id = ANY ($1::text[])`;

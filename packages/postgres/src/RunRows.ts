@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HeldRunEnd, NewRunFile, RunIndex, RunSignal } from '@devs/core';
+import { hasEnded } from '@devs/core/runs';
 import type { ClientBase } from 'pg';
 import { gateRows } from './gateRows.ts';
 import type { Jobs, QueuedRun } from './Jobs.ts';
@@ -48,7 +49,6 @@ interface ClaimRow {
   readonly priority: number;
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'dead_letter']);
 /** Nobody has to tell these something for them to go on. */
 const DUE: ReadonlySet<string> = new Set(['created', 'running']);
 
@@ -87,7 +87,7 @@ export class RunRows {
       const { rowCount } = await client.query(this.#sql.create, values);
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
       await this.#files.putBase(client, { runId, seq: 0, bytes });
-      if (!ENDED.has(index.status)) await this.#jobs.wake(client, queued);
+      if (!hasEnded(index.status)) await this.#jobs.wake(client, queued);
       return true;
     });
   }
@@ -113,6 +113,13 @@ export class RunRows {
     if (row === undefined) return 'unknown';
     const { not, epoch, queue, tenant, priority } = row;
     return not ?? { runId, lease, epoch: Number(epoch), queue, tenant, priority };
+  }
+
+  /** What a process has, by the rows: ids and leases. */
+  async heldBy(owner: string): Promise<ReadonlyMap<string, string>> {
+    const sql = `SELECT run_id, lease FROM ${this.#tables.schema}.runs WHERE owner = $1`;
+    const rows = await this.#tables.query<{ run_id: string; lease: string }>(sql, [owner]);
+    return new Map(rows.map(({ run_id, lease }) => [run_id, lease]));
   }
 
   /** What a run was told after `seq`, oldest first, and the number of the last. */

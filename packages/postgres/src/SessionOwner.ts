@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '@devs/core';
 import pg, { type Client, type ClientConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { isAway } from './isAway.ts';
-import type { Owner } from './Owner.ts';
+import { DEAD_AFTER_MS, type Owner } from './Owner.ts';
 import { quoted } from './schema.ts';
 
 /** What `devs workers` says of a process. */
@@ -23,8 +23,6 @@ export interface SessionOwnerOptions {
   readonly awayMs?: number;
 }
 
-/** Who has not been heard of for so long is dead: the server ends his session, and whoever reaps goes by it, too. */
-export const DEAD_AFTER_MS = 10_000;
 const BEAT_MS = 2000;
 /** Between two tries to connect, ms: doubled up to the last. */
 const FIRST_GAP_MS = 20;

@@ -3,8 +3,8 @@ import { DevsError, type Gate } from '@devs/core';
 import type { Pool } from 'pg';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { insist, type Patience } from './insist.ts';
+import { DEAD_AFTER_MS } from './Owner.ts';
 import { pgFault } from './pgFault.ts';
-import { DEAD_AFTER_MS } from './SessionOwner.ts';
 import { quoted } from './schema.ts';
 import { WorkerMeters } from './WorkerMeters.ts';
 

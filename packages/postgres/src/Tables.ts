@@ -2,6 +2,7 @@ import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import { insist, type Patience } from './insist.ts';
 import { pgFault } from './pgFault.ts';
 import { quoted } from './schema.ts';
+import { transaction } from './transaction.ts';
 
 /** Tables of one schema of a database, asked until there is an answer. */
 export class Tables {
@@ -38,34 +39,12 @@ export class Tables {
     };
     return this.insist(async () => {
       try {
-        return await this.#inTransaction((client) => work(client, undo));
+        return await transaction(this.#pool, (client) => work(client, undo));
       } catch (error) {
         if (error instanceof Undone) return error.result as Result;
         throw error;
       }
     });
-  }
-
-  async #inTransaction<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect();
-    let isBroken = true; // a connection that could not be rolled back is not used again
-    try {
-      await client.query('BEGIN');
-      const result = await work(client);
-      await client.query('COMMIT');
-      isBroken = false;
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').then(
-        () => {
-          isBroken = false;
-        },
-        () => undefined,
-      );
-      throw error;
-    } finally {
-      client.release(isBroken);
-    }
   }
 
   /** Does what may be done twice until there was an answer. @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws. */

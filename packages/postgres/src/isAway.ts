@@ -1,5 +1,5 @@
-/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention, a deadlock. */
-const LATER = /^(?:08(?!P01)|53|57P|40001|40P01)/; // 08P01 is a mistake in what was asked
+/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention, a deadlock, a client that stood still. */
+const LATER = /^(?:08(?!P01)|25P03|53|57P|40001|40P01)/; // 08P01 is a mistake in what was asked
 /** Of Node.js. */
 const SOCKET: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',

@@ -5,6 +5,7 @@ import { ClusterView } from './ClusterView.ts';
 import { MAX_FILE_BYTES } from './fileLimit.ts';
 import type { Patience } from './insist.ts';
 import { Leases } from './Leases.ts';
+import { LookedAtFiles } from './LookedAtFiles.ts';
 import { openSchema } from './openSchema.ts';
 import { PostgresRuns } from './PostgresRuns.ts';
 import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
@@ -13,6 +14,7 @@ import { RunRows } from './RunRows.ts';
 import { SessionOwner } from './SessionOwner.ts';
 import { Shipper } from './Shipper.ts';
 import { Tables } from './Tables.ts';
+import { Watches } from './Watches.ts';
 import { WorkerMeters } from './WorkerMeters.ts';
 import { WorkingCopies } from './WorkingCopies.ts';
 
@@ -81,13 +83,17 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   const impatient = new Tables(pools.work, schema, { awayMs: 0, onAway: told });
   const jobs = new BossJobs(pools.boss, { schema });
   const files = new RunFiles(tables, codec);
+  const connection = { connectionString: directUrl, ...CONNECTION };
+  const owner = new SessionOwner({ connection, schema, awayMs });
   return new PostgresRuns({
     schema,
     rows: new RunRows(tables, files, jobs),
     files,
+    looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
+    watches: new Watches(tables, owner),
     shipper: new Shipper(pools.ship, schema, patience, meters),
-    owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
+    owner,
     copies: new WorkingCopies(dir),
     maxFileBytes,
     driving: {

@@ -1,9 +1,10 @@
 // SQL of RunRows.
 
+import { ENDED_STATUSES } from '@devs/core/runs';
 import { gatesSql } from './gateRows.ts';
 import { isDeadSql } from './owners.ts';
 
-const ENDED_SQL = `('completed', 'failed', 'cancelled', 'dead_letter')`;
+const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 export const createSql = (schema: string): string => `
 WITH held AS (
@@ -58,7 +59,7 @@ export const settleSql = (schema: string): string => `
 WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
-    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
+    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
     graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was

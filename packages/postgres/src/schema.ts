@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { BEGIN } from './transaction.ts';
 
 /** One step of the schema, in the order they are made; `$` is the schema's quoted name. One that was released is never edited. */
 const STEPS: readonly string[] = [
@@ -106,6 +107,24 @@ CREATE TABLE $.run_bases (
 );
 ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `,
+  // What is told of a run that nobody follows is little: a commit that notifies waits for every other one that does.
+  `
+ALTER TABLE $.runs ADD COLUMN followed_until timestamptz, ADD COLUMN listed_seq bigint NOT NULL DEFAULT 0;
+
+CREATE FUNCTION $.tell_news() RETURNS trigger LANGUAGE plpgsql AS '
+BEGIN
+  IF octet_length(NEW.run_id) < 8000 THEN PERFORM pg_notify(TG_TABLE_SCHEMA || ''_news'', NEW.run_id); END IF;
+  RETURN NULL;
+END';
+
+CREATE TRIGGER news_of_new AFTER INSERT ON $.runs FOR EACH ROW EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news AFTER UPDATE ON $.runs FOR EACH ROW WHEN (
+  OLD.wake_seq <> NEW.wake_seq OR OLD.ended_at IS DISTINCT FROM NEW.ended_at OR (NEW.followed_until > now() AND
+    (OLD.head_seq, OLD.status, OLD.owner) IS DISTINCT FROM (NEW.head_seq, NEW.status, NEW.owner))
+) EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news_of_new AFTER INSERT ON $.gates FOR EACH ROW EXECUTE FUNCTION $.tell_news();
+CREATE TRIGGER news AFTER UPDATE ON $.gates FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION $.tell_news();
+`,
 ];
 
 /** How many steps this release has. */
@@ -126,7 +145,7 @@ export function schemaSql(schema: string): string {
 /** Brings the schema up to this release's; several may try at the same time. */
 export async function migrate(client: ClientBase, schema: string): Promise<void> {
   const name = quoted(schema);
-  await client.query('BEGIN');
+  await client.query(BEGIN);
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);

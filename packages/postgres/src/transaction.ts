@@ -1,4 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
+import { DEAD_AFTER_MS } from './Owner.ts';
+
+/** The server ends one whose client stands still: what it has locked is in the way of who takes its runs. */
+export const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${DEAD_AFTER_MS}`;
 
 /** Does `work` in one transaction; a connection that could not be rolled back is not used again. */
 export async function transaction<Result>(
@@ -6,20 +10,22 @@ export async function transaction<Result>(
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
-  let broken = true;
+  let isBroken = true;
   try {
-    await client.query('BEGIN');
+    await client.query(BEGIN);
     const result = await work(client);
     await client.query('COMMIT');
-    broken = false;
+    isBroken = false;
     return result;
   } catch (error) {
     await client.query('ROLLBACK').then(
-      () => (broken = false),
+      () => {
+        isBroken = false;
+      },
       () => undefined,
     );
     throw error;
   } finally {
-    client.release(broken);
+    client.release(isBroken);
   }
 }

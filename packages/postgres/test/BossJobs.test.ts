@@ -137,6 +137,8 @@ describe('jobs of runs', () => {
     expect((await pool.query(past, [job.jobId])).rows).toEqual([{ state: 'active' }]);
     await jobs.tidy();
     expect((await pool.query(past, [job.jobId])).rows).toEqual([{ state: 'retry' }]);
+    await pool.query('UPDATE devs_boss.job SET start_after = now() WHERE id = $1', [job.jobId]);
+    expect(await next(queue)).toEqual({ ...job, retryCount: 1 });
   });
 
   test('that are put back come after the others, or later', async () => {

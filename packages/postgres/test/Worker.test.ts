@@ -311,36 +311,6 @@ describe('a run whose file cannot be read', () => {
   });
 });
 
-describe('tenants', () => {
-  test('have no more runs driven than they may, from a cold start, by workers together', async () => {
-    const { leases } = await runs.driving();
-    const caps = { a: 2, b: 3 };
-    for (const [tenant, cap] of Object.entries(caps)) await leases.setCap(tenant, cap);
-    const [now, most] = [new Map<string, number>(), new Map<string, number>()];
-    const tenantOf = new Map<string, string>();
-    for (const tenant of Object.keys(caps)) {
-      for (const id of await start(6, { steps: 1, tenant })) tenantOf.set(id, tenant);
-    }
-    const call = async (id: string): Promise<void> => {
-      const tenant = tenantOf.get(id) as string;
-      now.set(tenant, (now.get(tenant) ?? 0) + 1);
-      most.set(tenant, Math.max(most.get(tenant) ?? 0, now.get(tenant) ?? 0));
-      await sleep(10);
-      now.set(tenant, (now.get(tenant) ?? 0) - 1);
-    };
-    await Promise.all([aWorker({ call }, { slots: 8 }), aWorker({ call }, { slots: 8 })]);
-    await stand([...tenantOf.keys()], 'completed');
-    for (const [tenant, cap] of Object.entries(caps)) expect(most.get(tenant)).toBeLessThanOrEqual(cap);
-    const counted = await query(server.url, 'SELECT tenant, running FROM devs.tenants ORDER BY tenant');
-    expect(counted).toEqual([
-      { tenant: 'a', running: 0 },
-      { tenant: 'b', running: 0 },
-    ]);
-    for (const tenant of Object.keys(caps)) await leases.setCap(tenant, null);
-    await expect(leases.setCap('a', -1)).rejects.toThrow(RangeError);
-  });
-});
-
 describe('a job that was fetched by who died before he claimed its run', () => {
   test('is given back as soon as he is known to be dead', async () => {
     const [id] = (await start(1)) as [string];
@@ -351,21 +321,6 @@ describe('a job that was fetched by who died before he claimed its run', () => {
       server.url,
       `INSERT INTO devs.workers (worker_id, lock_key, host, pid, slots, graphs) VALUES ('dead', 1, 'h', 1, 1, '[]')`,
     );
-    await aWorker();
-    await stand([id], 'completed');
-  });
-
-  test('is given back when nobody has touched it for long, whoever he was', async () => {
-    const [id] = (await start(1)) as [string];
-    const { jobs, leases } = await runs.driving();
-    await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() });
-    await leases.giveBackLeft();
-    expect(await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() })).toEqual([]);
-    await query(
-      server.url,
-      `UPDATE devs_boss.job SET started_on = now() - interval '1 h', heartbeat_on = now() - interval '1 h'`,
-    );
-    await leases.giveBackLeft();
     await aWorker();
     await stand([id], 'completed');
   });

@@ -7,11 +7,11 @@ import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
 import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
-import { type Asking, RunsFile, type RunsFileOptions } from './state/RunsFile.ts';
+import { type Asking, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
 import type { ReadCode, ReadCommit } from './views/gateCode.ts';
 import type { Rewinding } from './views/rewindView.ts';
 
-export interface UiOptions extends RunsFileOptions {
+export interface UiOptions extends RunsPlaceOptions {
   /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
   readonly hosts: readonly string[];
   /** Who asks; `null` for nobody who may look. A person who may look may decide, in their own name. */
@@ -47,7 +47,7 @@ export interface UiOptions extends RunsFileOptions {
 export type UiHandler = (request: Request) => Promise<Response>;
 
 /**
- * The page as a handler, to be mounted in any server. It reads one state file, and records what the people decide whom
+ * The page as a handler, to be mounted in any server. It reads one state file, or a cluster, and records what the people decide whom
  * `identify` knows; it drives nothing, and holds nothing while nobody looks.
  *
  * @example
@@ -75,12 +75,12 @@ export function createUi({
   asking,
   ...at
 }: UiOptions): UiHandler {
-  const file = new RunsFile(at);
+  const place = new RunsPlace(at);
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
   const deps: RouteDeps = {
     ...{
-      file,
-      feed: new ChangeFeed(file),
+      place,
+      feed: new ChangeFeed(place),
       readCode,
       readCommit,
       readAsset,
@@ -89,7 +89,7 @@ export function createUi({
       drafts,
       asking,
     },
-    rewinding: rewinding ?? ((id, work) => file.write(async (devs) => work(await devs.run(id)))),
+    rewinding: rewinding ?? ((id, work) => place.write(async (devs) => work(await devs.run(id)))),
   };
   const known = new Set(hosts);
   return async (request) => {

@@ -1,14 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '@devs/core';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { bundlePrograms } from '../../core/test/support/bundlePrograms.ts';
+import { describe, expect, onTestFinished } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
 import { longer } from '../../core/test/support/longer.ts';
+import { programFile } from '../../core/test/support/programFile.ts';
 import { SESSION_HEADER } from '../src/session/OneTimeCodes.ts';
 import { openShop, test } from './support/fixtures.ts';
 
@@ -17,17 +14,14 @@ const KILLS = howMany('DEVS_PAGE_KILLS', 1);
 /** Between two of them, ms: an answer takes less than all of the usual ones where nobody else works. */
 const APART_MS = 10;
 
-const bundled = mkdtempSync(join(tmpdir(), 'devs-page-programs-'));
-let [server = '', driver = ''] = [''];
-beforeAll(async () => {
-  const sources = ['serveShop', 'driveShop'].map((name) => new URL(`./programs/${name}.ts`, import.meta.url));
-  [server = '', driver = ''] = await bundlePrograms(sources, bundled);
-});
-afterAll(() => rmSync(bundled, { recursive: true }));
+const server = new URL('./programs/serveShop.ts', import.meta.url);
+const driver = new URL('./programs/driveShop.ts', import.meta.url);
 
 /** A program that has begun: what it printed first. */
-async function begun(program: string, dir: string): Promise<{ child: ChildProcess; told: string }> {
-  const child = spawn(process.execPath, [program, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function begun(program: URL, dir: string): Promise<{ child: ChildProcess; told: string }> {
+  const child = spawn(process.execPath, [programFile(program), dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [told] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, told: told.toString() };

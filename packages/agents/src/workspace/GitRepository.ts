@@ -39,8 +39,9 @@ const SETTINGS: readonly string[] = [
   'maintenance.auto=false',
   'core.logAllRefUpdates=false',
   'core.filesRefLockTimeout=1000',
-  // The one that `forgetYoung` reads.
+  // What `GitIndex` reads.
   'index.version=2',
+  'index.skipHash=false',
   // As many processes write a tree as there are cores.
   'checkout.workers=0',
   // Law L4: a step is recorded in the state file with the id of its tree, and a task with its commit, so both

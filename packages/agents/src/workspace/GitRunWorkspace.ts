@@ -150,7 +150,7 @@ export class GitRunWorkspace implements RunWorkspace {
     const base = await bringHead(this.#git, this.#user, head);
     await refuseSubmodules(this.#git, base);
     const first = (await this.#taken(base, this.#user)) ?? base;
-    await this.#folder.checkOut(first);
+    await this.#folder.checkOut(await treeOf(this.#git, first));
     await moveRef(this.#git, this.#ref, { from: null, to: first });
     await this.#folder.showCommit(first);
   }
@@ -400,6 +400,8 @@ export class GitRunWorkspace implements RunWorkspace {
   async #store(tree: string, parent: string | null, message: string, author: Author = DEVS): Promise<string> {
     const env = { ...signedBy(author), ...signedAt(this.#now()) };
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
-    return (await this.#git.run(args, { stdin: message, env })).trim();
+    const commit = (await this.#git.run(args, { stdin: message, env })).trim();
+    this.#git.trees.set(commit, tree);
+    return commit;
   }
 }

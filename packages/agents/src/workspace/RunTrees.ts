@@ -37,6 +37,7 @@ export class RunTrees {
 
   /** @param maxBytes - Of the text, as UTF-8. */
   async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+    if (from === to) return { files: [], diff: '' };
     const diff = new CommitDiff(this.#git);
     const range = { from, to };
     const files = await diff.files(range);

@@ -2,15 +2,16 @@ import { copyFile, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DevsError, type FileEdit, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
-import { forgetYoung } from './forgetYoung.ts';
+import { GitIndex } from './GitIndex.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
-import { EMPTY_TREE, moveRef, refsUnder } from './refs.ts';
+import { hasUnlistedEntries } from './hasUnlistedEntries.ts';
+import { EMPTY_TREE, moveRef, refsUnder, treeOf } from './refs.ts';
 import { refuseUnheld } from './refuseUnheld.ts';
 
 /**
  * In what is kept of a folder: the index of it as the engine left it. What it knows of the files lets git read those alone
- * that have changed since; see {@link forgetYoung}.
+ * that have changed since; see {@link GitIndex}.
  */
 export const LEFT = 'left';
 
@@ -63,11 +64,9 @@ export class WorkFolder {
   list(): Promise<readonly string[]> {
     return this.withIndex(async (indexFile) => {
       await this.#add(indexFile);
-      const staged = await this.#git.run(['ls-files', '-z', '--stage'], { indexFile });
-      refuseNested(/(?:^|\0)160000 [^\t]*\t([^\0]*)/.exec(staged)?.[1]);
-      return listed(staged)
-        .map((entry) => entry.slice(entry.indexOf('\t') + 1))
-        .toSorted();
+      const { repository, paths } = await GitIndex.read(indexFile);
+      refuseNested(repository);
+      return paths.toSorted();
     });
   }
 
@@ -90,15 +89,15 @@ export class WorkFolder {
   }
 
   /** The tree of the folder as the engine left it; of the branch, where that is not known. */
-  left(): Promise<string> {
-    return this.#withLeft((indexFile) => this.#writeTree(indexFile));
+  async left(): Promise<string> {
+    const noted = (await this.#known())?.tree ?? null;
+    return noted ?? this.#withLeft((indexFile) => this.#writeTree(indexFile));
   }
 
   /** Files of the tree that the engine left in the folder. */
   async held(): Promise<readonly string[]> {
-    return this.#withLeft(async (indexFile) =>
-      listed(await this.#git.run(['ls-files', '-z'], { indexFile })),
-    );
+    const known = await this.#known();
+    return known?.paths ?? this.#withLeft(async (indexFile) => (await GitIndex.read(indexFile)).paths);
   }
 
   /** What {@link held} has under patterns of git: names and contents, as one text. */
@@ -121,7 +120,7 @@ export class WorkFolder {
    * @param kept - What the engine keeps of that folder.
    */
   async fill(kept: string): Promise<void> {
-    const tree = (await this.#treeOf(join(kept, LEFT))) ?? (await this.#tip());
+    const tree = (await this.#treeOf(join(kept, LEFT))) ?? (await this.#tipTree());
     if (tree !== null) await this.checkOut(tree);
   }
 
@@ -161,7 +160,7 @@ export class WorkFolder {
   async restore(tree: string): Promise<Rescue | null> {
     const changed = await this.#changed();
     const rescue = changed.length === 0 ? null : await this.#rescue(tree, changed);
-    await this.checkOut(tree);
+    if (changed.length > 0 || !(await this.#isLeftAs(tree))) await this.checkOut(tree);
     return rescue;
   }
 
@@ -186,7 +185,7 @@ export class WorkFolder {
   /** Lets the user's own `git log` and `git status` work in the folder. */
   showCommit(commit: string): Promise<void> {
     return this.withIndex(async (indexFile) => {
-      await this.#readKnown(indexFile, commit);
+      await this.#readKnown(indexFile, await treeOf(this.#git, commit));
       await rename(indexFile, join(this.#git.gitDir, 'index'));
       await writeGitPointer(this.#git, dirname(indexFile));
     });
@@ -268,36 +267,64 @@ export class WorkFolder {
   }
 
   async #writeTree(indexFile: string): Promise<string> {
-    return (await this.#git.run(['write-tree'], { indexFile })).trim();
+    const noted = await GitIndex.read(indexFile).then(
+      ({ tree }) => tree,
+      () => null,
+    );
+    return noted ?? (await this.#git.run(['write-tree'], { indexFile })).trim();
   }
 
   /** Every file of the folder. What is in the branch stays known even where it is ignored. */
   async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
     const tip = await this.#add(indexFile, force);
-    const added = ['diff-index', '--cached', '-z', '--no-renames', '--diff-filter=AT', tip ?? EMPTY_TREE];
+    if ((await GitIndex.read(indexFile)).repository === null) return;
+    const added = ['diff-index', '--cached', '-z', '--no-renames', '--diff-filter=AT', tip];
     refuseNested(/:\d+ 160000 [^\0]*\0([^\0]*)/.exec(await this.#git.run(added, { indexFile }))?.[1]);
   }
 
-  async #add(indexFile: string, force: readonly string[] = []): Promise<string | null> {
-    const tip = await this.#tip();
+  /** @returns the tree of the branch. */
+  async #add(indexFile: string, force: readonly string[] = []): Promise<string> {
+    const tip = (await this.#tipTree()) ?? EMPTY_TREE;
     await this.#readKnown(indexFile, tip);
+    const before = await GitIndex.read(indexFile);
     await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile, isLarge: true });
+    const after = await GitIndex.read(indexFile);
+    // Git forgets the tree of a file that it has read again, whatever it has found.
+    if (after.tree === null && before.tree !== null && after.hasFilesOf(before))
+      await after.writeWithTreeOf(indexFile, before);
     return tip;
   }
 
-  /** The index of a tree or commit, with what is known of the files that are in the folder as it has them. */
-  async #readKnown(indexFile: string, tree: string | null): Promise<void> {
+  async #tipTree(): Promise<string | null> {
+    const tip = await this.#tip();
+    return tip === null ? null : treeOf(this.#git, tip);
+  }
+
+  /** The kept index; `null` where it is gone or damaged: a cache that git does not flush. */
+  #known(): Promise<GitIndex | null> {
+    return GitIndex.read(this.#left).catch(() => null);
+  }
+
+  /** Whether the engine left the folder as this tree, and nothing is in it that git does not list. */
+  async #isLeftAs(tree: string): Promise<boolean> {
+    const known = await this.#known();
+    return known?.tree === tree && !(await hasUnlistedEntries(this.#git.workTree, known.paths));
+  }
+
+  /** The index of a tree, with what is known of the files that are in the folder as it has them. */
+  async #readKnown(indexFile: string, tree: string): Promise<void> {
     try {
       await copyFile(this.#left, indexFile);
-      await this.#git.run(['read-tree', '-i', '-m', tree ?? EMPTY_TREE], { indexFile });
+      if ((await GitIndex.read(indexFile)).tree === tree) return;
+      await this.#git.run(['read-tree', '-i', '-m', tree], { indexFile });
     } catch {
-      await this.#git.run(['read-tree', tree ?? '--empty'], { indexFile });
+      await this.#git.run(['read-tree', tree === EMPTY_TREE ? '--empty' : tree], { indexFile });
     }
   }
 
   /** @param sinceMs - From when on files may have changed unseen, on the clock of the file system. */
   async #keep(indexFile: string, sinceMs: number): Promise<void> {
-    await forgetYoung(indexFile, Math.floor(sinceMs / 1000));
+    await (await GitIndex.read(indexFile)).writeWithoutYoung(indexFile, Math.floor(sinceMs / 1000));
     await rename(indexFile, this.#left);
   }
 
@@ -316,8 +343,8 @@ export class WorkFolder {
   }
 }
 
-function refuseNested(path: string | undefined): void {
-  if (path === undefined) return;
+function refuseNested(path: string | null | undefined): void {
+  if (path === null || path === undefined) return;
   throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(path)}.`, {
     code: 'WORKSPACE_FAILED',
     remedy: 'Remove the .git folder inside it, so that its files can be stored.',

@@ -1,4 +1,6 @@
 import type { GitRepository } from './GitRepository.ts';
+import { looseEntry, looseObject } from './looseObject.ts';
+import { EMPTY_TREE } from './refs.ts';
 
 /** Bytes; a larger file is nobody's to read as text. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
@@ -41,6 +43,29 @@ const ENTRY = /(\d+) \w+ ([0-9a-f]+) +(\d+|-)\t([^\0]*)\0/g;
 
 /** `null` for what is no file, has a NUL byte, or is larger than 16 MiB. */
 export async function textAt(
+  git: Pick<GitRepository, 'run' | 'gitDir'>,
+  tree: string,
+  path: string,
+): Promise<string | null> {
+  if (!isPlain(path) || tree === EMPTY_TREE) return null;
+  const loose = await looseText(git.gitDir, tree, path);
+  return loose === null ? textByGit(git, tree, path) : loose.text;
+}
+
+/** {@link textAt} without a process; `null` where git has to be asked. */
+async function looseText(
+  gitDir: string,
+  tree: string,
+  path: string,
+): Promise<{ readonly text: string | null } | null> {
+  const entry = await looseEntry(gitDir, tree, path);
+  if (entry === null) return null;
+  if (entry.found === null || !FILE_MODE.test(entry.found.mode)) return { text: null };
+  const blob = await looseObject(gitDir, entry.found.id);
+  return blob === null ? null : { text: asText(blob.content.toString('utf8')) };
+}
+
+async function textByGit(
   git: Pick<GitRepository, 'run'>,
   tree: string,
   path: string,
@@ -48,9 +73,10 @@ export async function textAt(
   const entry = (await filesAt(git, tree, [path])).get(path);
   if (entry === undefined || !FILE_MODE.test(entry.mode)) return null;
   if (entry.bytes > MAX_TEXT_BYTES) return null;
-  const content = await git.run(['cat-file', 'blob', entry.id]);
-  return content.includes('\0') ? null : content;
+  return asText(await git.run(['cat-file', 'blob', entry.id]));
 }
+
+const asText = (content: string): string | null => (content.includes('\0') ? null : content);
 
 /** As trees have them; git would look for others outside of the tree. */
 const isPlain = (path: string): boolean => !path.split('/').some((part) => ['', '.', '..'].includes(part));

@@ -1,4 +1,5 @@
 import type { GitRepository } from './GitRepository.ts';
+import { looseObject } from './looseObject.ts';
 import { CLAIM, moveRefs, type RefGuard, readRef, replaced } from './refs.ts';
 
 /** Who works on a run, and where. */
@@ -21,8 +22,13 @@ export interface KnownClaim {
 
 export async function readClaim(git: GitRepository): Promise<KnownClaim> {
   const blob = await readRef(git, CLAIM);
-  const claim = blob === null ? null : (JSON.parse(await git.run(['cat-file', 'blob', blob])) as FolderClaim);
+  const claim = blob === null ? null : (JSON.parse(await textOf(git, blob)) as FolderClaim);
   return { claim, guard: { name: CLAIM, value: blob } };
+}
+
+async function textOf(git: GitRepository, blob: string): Promise<string> {
+  const loose = await looseObject(git.gitDir, blob);
+  return loose?.content.toString('utf8') ?? git.run(['cat-file', 'blob', blob]);
 }
 
 /**

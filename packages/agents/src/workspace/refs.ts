@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Author, DevsError } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
+import { looseObject, treeOfCommit } from './looseObject.ts';
 
 /** As an old value: the ref must not exist. */
 export const NO_OBJECT = '0'.repeat(40);
@@ -62,7 +63,10 @@ export async function askForRef(git: GitRepository, name: string): Promise<strin
 export async function treeOf(git: GitRepository, commit: string): Promise<string> {
   const known = git.trees.get(commit);
   if (known !== undefined) return known;
-  const tree = (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
+  const loose = await looseObject(git.gitDir, commit);
+  const tree =
+    (loose === null ? null : treeOfCommit(loose)) ??
+    (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
   git.trees.set(commit, tree);
   return tree;
 }

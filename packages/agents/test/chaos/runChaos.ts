@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundlePrograms, type Programs } from './bundlePrograms.ts';
+import { programFile } from '../../../core/test/support/programFile.ts';
 import type { EndedRun } from './judgeEnd.ts';
 import { KilledRun, type Life } from './KilledRun.ts';
 import { ModelServer } from './ModelServer.ts';
@@ -50,15 +50,17 @@ type Kind = keyof ChaosOptions['kills'];
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'devs-chaos-'));
-  const campaign = new Campaign(dir, await bundlePrograms(join(dir, 'programs')), options);
+  const campaign = new Campaign(dir, options);
   const report = await campaign.run();
   if (report.violations.length === 0) rmSync(dir, { recursive: true, force: true });
   return report;
 }
 
+const program = (name: string): string => programFile(new URL(`${name}.child.ts`, import.meta.url));
+
 class Campaign {
   readonly #dir: string;
-  readonly #programs: Programs;
+  readonly #programs = { run: program('run'), modelServer: program('modelServer') };
   readonly #options: ChaosOptions;
   readonly #kills = { pipeline: 0, ownGraph: 0 };
   /** Kills that are planned and have not happened yet. */
@@ -71,9 +73,8 @@ class Campaign {
   #runs = 0;
   #missed = 0;
 
-  constructor(dir: string, programs: Programs, options: ChaosOptions) {
+  constructor(dir: string, options: ChaosOptions) {
     this.#dir = dir;
-    this.#programs = programs;
     this.#options = options;
   }
 

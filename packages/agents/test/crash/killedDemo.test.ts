@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDatabase, StepStore } from '@devs/core/state';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
 import { howMany } from '../../../core/test/support/howMany.ts';
+import { programFile } from '../../../core/test/support/programFile.ts';
 
 const CALLS = 15;
 const KILLS = howMany('DEVS_DEMO_KILLS', 1);
@@ -15,7 +15,7 @@ const KILLS = howMany('DEVS_DEMO_KILLS', 1);
 const EXAMPLE = fileURLToPath(new URL('../../../../examples/slugify/', import.meta.url));
 
 const dirs: string[] = [];
-let program = '';
+const program = new URL('slugify.child.ts', import.meta.url);
 let reference: Outcome;
 
 interface Ended {
@@ -37,7 +37,9 @@ function freshDir(): string {
 }
 
 function drive(dir: string): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [program, dir, EXAMPLE], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [programFile(program), dir, EXAMPLE], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
@@ -86,7 +88,6 @@ async function killAfter(dir: string, calls: number, delayMs: number): Promise<b
 
 beforeAll(async () => {
   const dir = freshDir();
-  [program = ''] = await bundlePrograms([new URL('slugify.child.ts', import.meta.url)], freshDir());
   reference = outcomeOf(dir, await drive(dir).ended);
 }, 120_000);
 

@@ -15,8 +15,6 @@ export interface ProjectOptions {
 
 /** The command that attacks, for {@link CommandChecks}: it always ends red. */
 export function attackBy(way: string, ...args: readonly string[]): Checks {
-  // It starts the command that lies beside it.
-  if (way === 'devs approve') return new CommandChecks({ argv: attackArgv(way, ...args) });
   return new CommandChecks({ argv: [process.execPath, programFile(CHILD), way, ...args] });
 }
 

@@ -1,5 +1,5 @@
 // What a hostile command may try: run as a check of a run, in the run's own folder, with nothing but this user's rights.
-// attack.child.ts WAY [SESSION HASH]
+// attack.child.ts WAY [SESSION HASH [BIN]]: BIN is the command, where it does not lie beside this.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@devs/core/state';
 
-const [way = '', sessionId = '', artifactHash = ''] = process.argv.slice(2);
+const [way = '', sessionId = '', artifactHash = '', command] = process.argv.slice(2);
 const workspace = process.cwd();
 const project = join(workspace, '..', '..');
 const engine = join(project, '.devs');
@@ -86,7 +86,7 @@ function writeGitTraps(dir: string): void {
 
 const WAYS: Readonly<Record<string, () => unknown>> = {
   'devs approve': () => {
-    const bin = fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
+    const bin = command ?? fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
     const { status, stderr } = spawnSync(
       process.execPath,
       [

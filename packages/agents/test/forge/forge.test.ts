@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Checks } from '@devs/core';
 import { doctor, openReadOnly } from '@devs/core/state';
 import { scriptedChecks } from '@devs/core/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedBin } from '../../../cli/test/support/sharedBin.ts';
 import { tried } from '../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { attackBy, Project } from './Project.ts';
@@ -14,17 +15,35 @@ import { attackBy, Project } from './Project.ts';
 const signal = new AbortController().signal;
 const MODULE = 'export {};\n';
 
+const newProject = (): Project => new Project(mkdtempSync(join(tmpdir(), 'devs-forge-')));
+
+let waiting: Project;
+let gate: Awaited<ReturnType<Project['toFirstGate']>>;
+beforeAll(async () => {
+  waiting = newProject();
+  gate = await waiting.toFirstGate();
+  await waiting.workspace.open('victim');
+});
+afterAll(() => rmSync(waiting.dir, { recursive: true, force: true, maxRetries: 3 }));
+
 let project: Project;
 beforeEach(() => {
-  project = new Project(mkdtempSync(join(tmpdir(), 'devs-forge-')));
+  project = newProject();
 });
 afterEach(() => rmSync(project.dir, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Lets a hostile command loose in the folder of a run that waits at its first gate; returns what it printed. */
+/** The folder of a run that waits at its first gate. */
+async function folderAtFirstGate(): Promise<string> {
+  cpSync(waiting.dir, project.dir, { recursive: true, verbatimSymlinks: true });
+  return (await project.workspace.open('victim')).dir;
+}
+
+/** Lets a hostile command loose in it; returns what it printed. */
 async function attack(way: string): Promise<string> {
-  const { sessionId, artifactHash } = await project.toFirstGate();
-  const { dir } = await project.workspace.open('victim');
-  const { output } = await attackBy(way, sessionId, artifactHash).run({ dir, signal });
+  const dir = await folderAtFirstGate();
+  const { sessionId, artifactHash } = gate;
+  const command = way === 'devs approve' ? [await sharedBin()] : [];
+  const { output } = await attackBy(way, sessionId, artifactHash, ...command).run({ dir, signal });
   return output;
 }
 
@@ -74,9 +93,8 @@ describe('a gate, attacked by a command without a sandbox', () => {
   });
 
   test('is not decided in a file that was replaced while it was open', async () => {
-    const gate = await project.toFirstGate();
+    const dir = await folderAtFirstGate();
     const devs = await project.open();
-    const { dir } = await project.workspace.open('victim');
     const { output } = await attackBy('another state file, while nobody has it open').run({ dir, signal });
     expect(output).toContain('tried: ');
     const decide = async () =>
@@ -115,7 +133,9 @@ describe('the workspace, attacked by a command without a sandbox', () => {
 describe('a task, attacked by its own checks without a sandbox', () => {
   const edit = (path: string, content: string) => async () => ({ summary: path, files: [{ path, content }] });
   const tests = (command: string) => JSON.stringify({ scripts: { test: command } });
-  const npm = new CommandChecks();
+  /** What `npm test` is; what npm does itself is proven elsewhere, and takes longer than all else here. */
+  const command = `test -f package.json && eval "$(sed -n 's/.*"test":"\\([^"]*\\)".*/\\1/p' package.json)"`;
+  const script = new CommandChecks({ argv: ['sh', '-c', command] });
   const says = (passed: boolean): Checks => scriptedChecks([passed]);
 
   test('is verified by tests that the agent wrote', async ({ task }) => {
@@ -124,7 +144,7 @@ describe('a task, attacked by its own checks without a sandbox', () => {
       writeTest: edit('package.json', tests('cat done')),
       implement: edit('done', ''),
     };
-    const { tasks } = await project.verify({ agents, checks: [npm, npm, says(false)] });
+    const { tasks } = await project.verify({ agents, checks: [script, script, says(false)] });
     expect(tasks).toMatchObject([{ status: 'completed' }]);
   });
 
@@ -133,7 +153,7 @@ describe('a task, attacked by its own checks without a sandbox', () => {
       writeTest: edit('package.json', tests('exit 1')),
       implement: edit('package.json', tests('exit 0')),
     };
-    const { tasks } = await project.verify({ agents, checks: [npm, npm, says(false)] });
+    const { tasks } = await project.verify({ agents, checks: [script, script, says(false)] });
     expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 
@@ -155,7 +175,7 @@ describe('a task, attacked by its own checks without a sandbox', () => {
   test('is not verified by tests that a check put in the folder: every check starts from the recorded tree', async () => {
     const agents = { writeTest: edit('package.json', tests('exit 1')) };
     const attack = attackBy('other tests, put in the folder while they run');
-    const { tasks } = await project.verify({ agents, checks: [attack, npm, says(false)] });
+    const { tasks } = await project.verify({ agents, checks: [attack, script, says(false)] });
     expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 });

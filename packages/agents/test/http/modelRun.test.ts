@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer } from '../../../core/test/support/ChatServer.ts';
-import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
+import { spawnAgents } from '../support/spawnAgents.ts';
 
 /** Without a shape that any rule knows: only its registration can mask it. */
 const KEY = 'plain-words-as-a-canary';
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 const startDriver = () =>
-  spawnTs('packages/agents/test/http/modelRun.child.ts', [dir, server.url], { OPENAI_API_KEY: KEY });
+  spawnAgents(new URL('modelRun.child.ts', import.meta.url), [dir, server.url], { OPENAI_API_KEY: KEY });
 
 /** Approves the next gate the driver waits at, in this process. */
 async function approveNext(devs: Orchestrator, kind: string): Promise<void> {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
-import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
+import { spawnAgents } from '../support/spawnAgents.ts';
 
 let dir: string;
 let server: ChatServer;
@@ -67,7 +67,7 @@ function implementation(request: ChatRequest): Reply {
 }
 
 const drive = () =>
-  spawnTs('packages/agents/test/http/modelRun.child.ts', [dir, server.url, 'first'], {
+  spawnAgents(new URL('modelRun.child.ts', import.meta.url), [dir, server.url, 'first'], {
     OPENAI_API_KEY: 'key',
   });
 

@@ -5,6 +5,7 @@ import {
   type GatePage,
   type HeldRun,
   type HeldRunEnd,
+  type IndexedRun,
   type LookedAtRun,
   type NewRunFile,
   type RunDriver,
@@ -61,7 +62,24 @@ export class SharedRuns implements Runs {
       run.tell();
       return true;
     };
-    return { db, isCopy: true, signals: run.told, tell, close: () => db.close() };
+    return {
+      db,
+      isCopy: true,
+      signals: run.told,
+      isDriven: run.held !== null,
+      at: '',
+      tell,
+      close: () => db.close(),
+    };
+  }
+
+  lookAgain(id: string): Promise<LookedAtRun> {
+    return this.look(id);
+  }
+
+  async watch(_id: string | null, tell: () => void): Promise<() => void> {
+    const looks = setInterval(tell, 25);
+    return () => clearInterval(looks);
   }
 
   /** Takes it from whoever has it, as if that had died. */
@@ -115,6 +133,15 @@ export class SharedRuns implements Runs {
       ...{ createdAt: '', updatedAt: '', endedAt: null },
     }));
     return { runs: runs.toReversed(), next: null };
+  }
+
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const known = ids.filter((id) => this.#runs.has(id));
+    return new Map(known.map((id) => [id, { createdAt: this.#require(id).createdAt, index: null }]));
+  }
+
+  async countGates(): Promise<number> {
+    return (await this.gates()).gates.length;
   }
 
   async gates(): Promise<GatePage> {

@@ -181,7 +181,6 @@ describe('a handle on a run that is elsewhere', () => {
       one.verify(),
       one.collect(),
       one.backup('x'),
-      one.dataVersion(),
     ])
       await expect(work).rejects.toMatchObject({ code: 'RUN_ELSEWHERE' });
   });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Activity } from '@devs/core';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { programFile } from '../../../core/test/support/programFile.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import type { GitRunWorkspace } from '../../src/workspace/GitRunWorkspace.ts';
 import { GitWorkspace, type GitWorkspaceOptions } from '../../src/workspace/GitWorkspace.ts';
@@ -48,15 +48,12 @@ async function commitLock(count: number): Promise<void> {
   await git('-c', 'user.name=a', '-c', 'user.email=a@localhost', 'commit', '-qm', `Lock ${count}`);
 }
 
-let program = '';
-beforeAll(async () => {
-  const to = await mkdtemp(join(tmpdir(), 'devs-setup-program-'));
-  [program = ''] = await bundlePrograms([new URL('open.child.ts', import.meta.url)], to);
-  return () => rm(to, { recursive: true, force: true });
-}, 60_000);
+const program = new URL('open.child.ts', import.meta.url);
 
 const inProcess = (id: string) =>
-  spawn(process.execPath, [program, dir, id, ...setupArgv], { stdio: ['ignore', 'ignore', 'inherit'] });
+  spawn(process.execPath, [programFile(program), dir, id, ...setupArgv], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'devs-setup-'));

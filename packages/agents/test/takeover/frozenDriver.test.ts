@@ -3,21 +3,17 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase } from '@devs/core/state';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { programFile } from '../../../core/test/support/programFile.ts';
 
 const dirs: string[] = [];
-let program = '';
+const program = new URL('frozen.child.ts', import.meta.url);
 
 function freshDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-frozen-'));
   dirs.push(dir);
   return dir;
 }
-
-beforeAll(async () => {
-  [program = ''] = await bundlePrograms([new URL('frozen.child.ts', import.meta.url)], freshDir());
-}, 60_000);
 
 afterAll(() => {
   for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
@@ -34,7 +30,7 @@ class FrozenDriver {
   });
 
   constructor(dir: string, label: string, point: string) {
-    this.#child = spawn(process.execPath, [program, dir, label, point], {
+    this.#child = spawn(process.execPath, [programFile(program), dir, label, point], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { DevsError, endingWith, type Gate, Orchestrator } from '@devs/core';
+import { endingWith, type Gate, isDevsError, Orchestrator } from '@devs/core';
 import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
+import { placeOf } from '../cluster/ClusterAt.ts';
+import { sha256Of } from '../config/readConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { codeInGit } from '../project/codeInGit.ts';
+import { runsOf } from '../project/openCluster.ts';
 import { assertRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -47,10 +50,17 @@ export function addUi(program: Command, start: Start): void {
     );
 }
 
-async function serveUi({ place, port, file, by }: UiFlags, session: Session): Promise<ExitCode> {
-  if (session.cluster !== null) throw notThere();
+async function serveUi({ file, ...flags }: UiFlags, session: Session): Promise<ExitCode> {
+  const at = await placeAt(file, session);
+  try {
+    return await serveAt(at, flags, session);
+  } finally {
+    await at.runs?.close();
+  }
+}
+
+async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Session): Promise<ExitCode> {
   const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
-  const at = fileAt(file, session);
   const human = humanFrom(by);
   const wanted = port === undefined ? null : toPort(port);
   const to = place === undefined ? '' : `&at=${await pathTo(place, at, session)}`;
@@ -69,13 +79,10 @@ async function serveUi({ place, port, file, by }: UiFlags, session: Session): Pr
   return EXIT.ok;
 }
 
-const notThere = (): DevsError =>
-  new DevsError('The page shows runs of a state file, and a cluster is named.', {
-    code: 'RUN_ELSEWHERE',
-    remedy: 'Read and decide with devs show and devs approve, or take a run here with devs pull.',
-  });
-
-type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'>;
+type PlaceAt = Pick<
+  UiOptions,
+  'dir' | 'file' | 'runs' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'
+>;
 
 /**
  * Where the page shows what a command line names.
@@ -83,35 +90,59 @@ type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'readCommit' | 'code
  * @throws DevsError `THREAD_NOT_FOUND` where there are no runs, `GATE_NOT_FOUND` for a name of neither a run nor a gate,
  *   `CONFIG_INVALID` for one of several gates.
  */
-async function pathTo(name: string, { dir, file }: FileAt, session: Session): Promise<string> {
+async function pathTo(name: string, { dir, file, runs }: PlaceAt, session: Session): Promise<string> {
   if (file === undefined) assertRuns(session);
-  const devs = await Orchestrator.open({ dir, ...(file !== undefined && { file }), readOnly: true });
+  const at = {
+    ...(dir !== undefined && { dir }),
+    ...(file !== undefined && { file }),
+    ...(runs && { runs }),
+  };
+  const devs = await Orchestrator.open({ ...at, readOnly: true });
   return endingWith(
     () => devs.close(),
     async () => {
-      const isRun = (await devs.ids()).includes(name);
-      if (isRun) return `/runs/${encodeURIComponent(name)}`;
+      if (await isRun(name, devs)) return `/runs/${encodeURIComponent(name)}`;
       const { run, sessionId } = await resolveGate(devs, name);
       return `/runs/${encodeURIComponent(run.id)}/gates/${encodeURIComponent(sessionId)}`;
     },
   );
 }
 
-const draftsIn = (dir: string): string => path.join(dir, '.devs', 'ui', 'drafts');
+async function isRun(name: string, devs: Orchestrator): Promise<boolean> {
+  try {
+    await devs.run(name);
+    return true;
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
+/** @param name - Of the folder: those of another place are not among them, and would go with the gates that are not open here. */
+const draftsIn = (dir: string, name = 'drafts'): string => path.join(dir, '.devs', 'ui', name);
 
 /** The code of a review is where the runs of the project have it. */
-function fileAt(file: string | undefined, session: Session): FileAt {
+async function placeAt(file: string | undefined, session: Session): Promise<PlaceAt> {
+  const { cluster } = session;
   if (file === undefined) {
+    const at =
+      cluster === null
+        ? { dir: path.join(session.dir, '.devs'), drafts: draftsIn(session.dir) }
+        : {
+            runs: await runsOf(cluster, session),
+            drafts: draftsIn(session.dir, `drafts-${sha256Of(placeOf(cluster)).slice(0, 16)}`),
+          };
     return {
-      dir: path.join(session.dir, '.devs'),
+      ...at,
       readCode: (gate, since) => codeOf(gate, since, session),
       readCommit: async (run, commit) => shownCode(await readCommitDiff(run, commit, session)),
       code: codeInGit(session),
-      drafts: draftsIn(session.dir),
       rewinding: async (id, work) =>
         (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
     };
   }
+  if (cluster !== null)
+    throw usageError('--file is for runs that are here.', 'Leave it out to see those of the cluster.');
   const whole = path.resolve(session.io.cwd, file);
   const dir = path.dirname(whole);
   return { dir, file: path.basename(whole), drafts: draftsIn(dir) };

@@ -10,6 +10,7 @@ const STYLES: Readonly<Partial<Record<EventName, Style>>> = {
   TASK_SKIPPED: 'due',
   FAILURE_GATE_OPENED: 'due',
   HITL_ANSWER_VOIDED: 'due',
+  HITL_ANSWER_REFUSED: 'due',
   GUARD_WARNED: 'due',
   GUARD_TRIPPED: 'due',
   RECURSION_DEPTH_WARNING: 'due',

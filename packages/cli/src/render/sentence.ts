@@ -120,6 +120,8 @@ const SENTENCES: Sentences = {
     `approval ${votes} of ${needed}: ${gateName(kind)}, by ${principal}`,
   HITL_ANSWER_VOIDED: ({ kind, principal }) =>
     `answer void: ${gateName(kind)} shows something else than ${principal} answered; it is asked again`,
+  HITL_ANSWER_REFUSED: ({ kind, principal }) =>
+    `answer refused: ${gateName(kind)} does not take what ${principal} answered; it is asked again`,
   GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
   GATE_ASKED: ({ kind, principal, question }) =>
     `asked about ${gateName(kind)}, by ${principal}: ${question}`,

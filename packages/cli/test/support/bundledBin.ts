@@ -1,9 +1,10 @@
 import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
+import { bundleAlone } from '../../../core/test/support/bundlePrograms.ts';
 
 const PACKAGE = new URL('../../', import.meta.url);
+const BIN = 'src/bin.ts';
 
 /**
  * The command as one JavaScript file, which starts as fast as the published one.
@@ -13,8 +14,11 @@ const PACKAGE = new URL('../../', import.meta.url);
  * @returns The file's path.
  */
 export async function bundledBin(dir: string, beside: readonly string[] = []): Promise<string> {
-  const [bin = ''] = await bundlePrograms([new URL('src/bin.ts', PACKAGE)], join(dir, 'dist'));
-  for (const program of beside) await bundlePrograms([new URL(program, PACKAGE)], join(dir, 'dist'));
+  const [bin = ''] = [BIN, ...beside].map((program) => {
+    const file = join(dir, 'dist', `${basename(program, '.ts')}.mjs`);
+    bundleAlone(fileURLToPath(new URL(program, PACKAGE)), file);
+    return file;
+  });
   copyFileSync(fileURLToPath(new URL('package.json', PACKAGE)), join(dir, 'package.json'));
   return bin;
 }

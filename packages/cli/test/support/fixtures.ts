@@ -9,6 +9,8 @@ const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
 export const BRIEF: string = join(FIXTURES, 'sum.md');
 export const AGENTS = `replay:${join(FIXTURES, 'sum.jsonl')}`;
+/** Runs the tests of the sum. */
+export const CHECK_SUM = `sh ${join(FIXTURES, 'check.sh')}`;
 export const GATED_CHECK: string = join(FIXTURES, 'gatedCheck.mjs');
 
 /** A command line that starts the run `sum` of the fixtures. */
@@ -20,7 +22,7 @@ export const RUN_SUM: readonly string[] = [
   '--agents',
   AGENTS,
   '--check',
-  'node --test',
+  CHECK_SUM,
   '--no-sandbox',
 ];
 

@@ -130,12 +130,10 @@ export const longRun: Subject = {
     {
       what: 'what a task has spent, before a call',
       look: ({ steps }) => steps.spendingBefore({ threadId: LONG, ...NOBODY }, `${LONG}:0`),
-      grows: 'sums the calls of the task, from an index',
     },
     {
       what: 'what the run has spent, before a call',
       look: ({ steps }) => steps.spendingBefore({ threadId: LONG, ...NOBODY }, null),
-      grows: 'sums the calls of the turn, from an index',
     },
   ],
 };

@@ -57,15 +57,27 @@ class LateStatement {
   }
 
   run(...bound: unknown[]): RunResult {
-    return this.#execute('run', bound) as RunResult;
+    try {
+      return this.#prepared().run(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   get(...bound: unknown[]): unknown {
-    return this.#execute('get', bound);
+    try {
+      return this.#prepared().get(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   all(...bound: unknown[]): unknown[] {
-    return this.#execute('all', bound) as unknown[];
+    try {
+      return this.#prepared().all(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   /** Of a statement of its own: one that is being read is of no use to anybody else. */
@@ -85,14 +97,6 @@ class LateStatement {
   raw(): LateStatement {
     this.#asArrays ??= new LateStatement(this.#db, this.#sql, 'array');
     return this.#asArrays;
-  }
-
-  #execute(how: 'run' | 'get' | 'all', bound: readonly unknown[]): unknown {
-    try {
-      return this.#prepared()[how](...bound);
-    } catch (error) {
-      throw toStatementFault(error) ?? error;
-    }
   }
 
   /** Whoever wraps the connection's `prepare` later on is heard from then on. */

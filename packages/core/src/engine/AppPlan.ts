@@ -12,6 +12,7 @@ import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import type { FencedLease } from '../state/Fence.ts';
+import type { HostIdentity } from '../state/hostIdentity.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import type { Outlet } from '../state/Outlet.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
@@ -35,12 +36,13 @@ import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGate.ts';
+import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
-import type { SaverLimits } from './saver/limits.ts';
+import { type SaverLimits, validLimits } from './saver/limits.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
@@ -108,6 +110,8 @@ export interface AppFile {
   readonly outlet?: Outlet;
   /** @defaultValue the bus of the options */
   readonly events?: EventBus;
+  /** @defaultValue this machine */
+  readonly host?: HostIdentity;
   /** Over `db`. @defaultValue one that is made */
   readonly store?: EngineStore;
   /** @defaultValue whoever has opened the file closes it */
@@ -144,6 +148,7 @@ export class AppPlan<Graph, State, Update> {
   /** @throws RangeError, TypeError as `durable`; so do `open` and `outline`, for what the compiler checks. */
   constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
+    assertLimits(options);
     const { builder, carried } = takeGraph<State & object, Update, string>(source, options.gates);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});
@@ -170,11 +175,17 @@ export class AppPlan<Graph, State, Update> {
     return this.#compile(new MemorySaver(), deps, this.#carried);
   }
 
-  open({ db, outlet, events = this.events, store: given, close }: AppFile): OpenedApp<Graph, State, Update> {
+  open({
+    db,
+    events = this.events,
+    store: given,
+    close,
+    ...about
+  }: AppFile): OpenedApp<Graph, State, Update> {
     const { limits } = this.#options;
     const { profile: _, ...known } = this.#known;
     const seams = this.#seams(events);
-    const store = given ?? this.#storeOver(db, events, outlet);
+    const store = given ?? this.#storeOver(db, events, about);
     const streams = new RunStreams(db, this.#keep);
     const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
     const faults = new FaultBox();
@@ -196,14 +207,14 @@ export class AppPlan<Graph, State, Update> {
     return { events, now, newId, maxDepth };
   }
 
-  #storeOver(db: Database, events: EventBus, outlet: Outlet | undefined): EngineStore {
+  #storeOver(db: Database, events: EventBus, about: Pick<AppFile, 'outlet' | 'host'>): EngineStore {
     const { now, newId } = this;
     const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = this.#options.guards ?? {};
     return new EngineStore(db, {
       ...{ events, now, newId, entropyThreshold, prices: this.#prices },
       rules: this.#known.profile.rules,
       codec: STEP_CODEC,
-      ...(outlet && { outlet }),
+      ...about,
     });
   }
 
@@ -229,6 +240,13 @@ export class AppPlan<Graph, State, Update> {
     // The copy has the types of the builder that it is of.
     return { ...compiled, graph: graph as unknown as Graph };
   }
+}
+
+/** Before there is a file: an app over runs opens one for each. @throws RangeError */
+function assertLimits({ guards = {}, limits }: Pick<AppOptions<never>, 'guards' | 'limits'>): void {
+  const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  assertUnitInterval('entropyThreshold', entropyThreshold);
+  validLimits(limits);
 }
 
 /** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */

@@ -4,6 +4,7 @@ import { HITL_ENTROPY_THRESHOLD } from '../config/defaults.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
+import type { HostIdentity } from '../state/hostIdentity.ts';
 import type { Outlet } from '../state/Outlet.ts';
 import type { RunStore } from '../state/RunStore.ts';
 import { SqliteRunStore } from '../state/SqliteRunStore.ts';
@@ -31,6 +32,8 @@ export interface EngineStoreOptions {
   readonly codec?: ResultCodec;
   /** @defaultValue what is committed has arrived */
   readonly outlet?: Outlet;
+  /** Whose leases are told alive or gone from here. @defaultValue this machine */
+  readonly host?: HostIdentity;
 }
 
 /**
@@ -61,10 +64,18 @@ export class EngineStore extends StateFile {
       rules = ENGINE_GATES,
       codec,
       outlet,
+      host,
     }: EngineStoreOptions,
   ) {
     assertUnitInterval('entropyThreshold', entropyThreshold);
-    super(db, { events, now, newId, ...(codec && { codec }), ...(outlet && { outlet }) });
+    super(db, {
+      events,
+      now,
+      newId,
+      ...(codec && { codec }),
+      ...(outlet && { outlet }),
+      ...(host && { host }),
+    });
     this.#assertDecisions();
     this.now = now;
     this.prices = prices;

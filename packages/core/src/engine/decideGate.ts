@@ -3,6 +3,7 @@ import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import { assertFitsDeclared } from './gates/fitsSchema.ts';
 import type { NamedGates } from './gates/parsedGate.ts';
+import { principalOf } from './gates/principals.ts';
 
 /** What a gate is decided with. */
 export interface DecidingDeps {
@@ -10,6 +11,9 @@ export interface DecidingDeps {
   /** What the program declares to be asked. @defaultValue nothing */
   readonly gates?: NamedGates | undefined;
 }
+
+/** An answer whose principal was read once: what is checked is what is recorded, here and elsewhere. */
+export const readOnce = (answer: GateAnswer): GateAnswer => ({ ...answer, by: principalOf(answer.by) });
 
 /** Records a decision on a gate that was read; see `DurableApp.decide`. */
 export function decideGate(

@@ -74,6 +74,12 @@ export interface OrchestratorEvents {
     /** Hash of what the gate shows now. */
     readonly shows: string;
   };
+  /** A gate does not take what was answered, which only its own program can tell: it asks again. */
+  HITL_ANSWER_REFUSED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+  };
   /** What the run was told from outside does not fit any more, such as a decision on a gate that was asked anew. */
   SIGNAL_PASSED_OVER: {
     readonly id: string;

@@ -88,7 +88,7 @@ export class LineMasker {
   /** The rest. What is pushed afterwards begins anew. */
   end(): string {
     this.#read(this.#raw.length);
-    const isReadable = !this.#isCut || this.#findStart();
+    const isReadable = this.#held !== '' && (!this.#isCut || this.#findStart());
     const rest = isReadable ? this.#show(this.#held.length) : '';
     this.#held = '';
     this.#context = '';

@@ -6,6 +6,7 @@ import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import { immediately } from './immediately.ts';
 import {
+  type FieldText,
   hashOfText,
   type JournaledState,
   readState,
@@ -57,8 +58,7 @@ const REMEMBERED_RUNS = 64;
 /** Runs whose last turn's texts are kept in memory: what did not change is neither hashed nor looked up again. */
 const REMEMBERED_TEXTS = 4;
 
-interface StoredText {
-  readonly json: string;
+interface StoredText extends FieldText {
   readonly blobId: number;
 }
 
@@ -122,7 +122,8 @@ export class CheckpointPersister {
    * @throws TypeError if the state is not JSON.
    */
   stage(checkpoint: LangGraphCheckpoint): () => void {
-    const state = storeState(checkpoint.state, this.#hasBlobs);
+    const before = this.#turns.get(checkpoint.graphId)?.texts;
+    const state = storeState(checkpoint.state, this.#hasBlobs, before);
     return () => immediately(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
@@ -168,15 +169,15 @@ export class CheckpointPersister {
     const before = this.#headsOf(graphId);
     const stored = this.#storedTexts(graphId);
     const texts = new Map<string, StoredText>();
-    const text = state.write((field, json) => {
+    const written = state.write((field, { text, json }) => {
       const known = stored?.get(field);
       const blobId = known?.json === json ? known.blobId : this.#put(json, before[field]);
-      texts.set(field, { json, blobId });
+      texts.set(field, { text, json, blobId });
       return blobId;
     });
     this.#heads.set(graphId, blobsOf(texts));
     this.#turns.set(graphId, { id, texts });
-    return text;
+    return written;
   }
 
   #put(json: string, base: number | undefined): number {

@@ -43,6 +43,8 @@ export interface OpenedSession {
   readonly session: HitlSession;
   readonly opened: boolean;
   readonly voided: readonly HitlSession[];
+  /** The one that was answered with what the question does not take, where that is why it is asked again. */
+  readonly refused: HitlSession | null;
 }
 
 /** Sessions of one visit that go on under another: LangGraph names the visit, and so its interrupts, anew. */
@@ -75,6 +77,8 @@ export interface RecordedDecision {
   readonly principal: Principal;
   /** The way it was given: a short word. */
   readonly via?: string | undefined;
+  /** When it was given, milliseconds since the Unix epoch. @defaultValue now */
+  readonly at?: number;
 }
 
 /** Behind all texts that have the same beginning. */
@@ -169,7 +173,7 @@ export class HitlSessionStore {
    * else now, answered or not.
    *
    * @returns `opened` is true only for a new row; a bound one was announced when it was opened. `voided`: sessions whose
-   *   answer or votes were given for what the question no longer shows.
+   *   answer or votes were given for what the question no longer shows; `refused`: one whose answer it does not take.
    * @throws DevsError `LEASE_LOST`
    */
   openForInterrupt(question: InterruptedQuestion, fence: Fence = NO_FENCE): OpenedSession {
@@ -181,7 +185,8 @@ export class HitlSessionStore {
       if (adopted + cleared.length > 0) this.#seal.run();
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
-        return { session: existing, opened: false, voided: [] };
+        return { session: existing, opened: false, voided: [], refused: null };
+      const before = this.#answeredBefore(question);
       const opened = this.#bind.run(columns).changes === 0;
       if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
       this.#supersedeOlder.run(columns);
@@ -189,8 +194,16 @@ export class HitlSessionStore {
       this.#seal.run();
       const withdrawn = [...cleared, ...older].map((id) => this.require(id));
       const voided = withdrawn.filter(({ decision, votes = [] }) => decision !== null || votes.length > 0);
-      return { session: this.#requireByInterrupt(question), opened, voided };
+      const refused = voided.some(({ id }) => id === before?.id) ? null : before;
+      return { session: this.#requireByInterrupt(question), opened, voided, refused };
     });
+  }
+
+  /** An author's gate that shows the same is asked again only where it does not take what was answered. */
+  #answeredBefore({ visitId, kind, artifactHash, ...question }: InterruptedQuestion): HitlSession | null {
+    if (kind !== 'node_gate' || visitId === undefined) return null;
+    const asked = this.findAsked({ ...question, kind, visitId });
+    return asked?.decision != null && asked.artifactHash === artifactHash ? asked : null;
   }
 
   /** Hands the sessions of a visit to the one that takes its place, with the answers they have. */
@@ -322,14 +335,14 @@ export class HitlSessionStore {
   }
 
   /** The one conditional write of a decision (law L2): true for exactly one caller. */
-  decide({ id, artifactHash, decision, principal, via }: RecordedDecision): boolean {
+  decide({ id, artifactHash, decision, principal, via, at = this.#now() }: RecordedDecision): boolean {
     const values = {
       id,
       artifactHash,
       decisionJson: storedDecision(decision, via),
       principalKind: principal.kind,
       principalId: principal.id,
-      now: this.#now(),
+      now: at,
     };
     return this.#write(() => this.#decide.run(values)).changes === 1;
   }

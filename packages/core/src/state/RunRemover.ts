@@ -26,6 +26,7 @@ const OF_ITS_SESSIONS = `session_id IN (SELECT id FROM hitl_sessions WHERE ${isO
 const NAMING = [
   'hitl_sessions',
   'agent_steps',
+  'step_spending',
   'step_transcripts',
   'checkpoint_writes',
   'checkpoint_blobs',

@@ -13,6 +13,7 @@ import { GraphCheckpointStore } from './GraphCheckpointStore.ts';
 import { GuardStore } from './GuardStore.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
+import type { HostIdentity } from './hostIdentity.ts';
 import { endLateWrites, immediately, withNextCommit } from './immediately.ts';
 import { HERE, type Outlet } from './Outlet.ts';
 import { RewindStore } from './RewindStore.ts';
@@ -31,6 +32,8 @@ export interface StateFileOptions extends StepStoreOptions {
   readonly events: EventSink;
   /** @defaultValue what is committed has arrived */
   readonly outlet?: Outlet;
+  /** Whose leases are told alive or gone from here. @defaultValue this machine */
+  readonly host?: HostIdentity;
 }
 
 /** One open state file: every table once, one way to commit, one outbox. */

@@ -3,8 +3,8 @@ import { DevsError } from '../errors/DevsError.ts';
 
 type State = Record<string, unknown>;
 
-/** Stores the JSON of a large field and returns the id of its blob. */
-export type PutField = (field: string, json: string) => number;
+/** Stores a large field and returns the id of its blob. */
+export type PutField = (field: string, value: FieldText) => number;
 
 /** A state that is serialized, but whose large fields are not stored yet. */
 export type JournaledState =
@@ -19,9 +19,15 @@ export interface StoredState {
   readonly sha256?: Uint8Array | null;
 }
 
-interface Field {
-  readonly name: string;
+/** A field of a state, as JSON. */
+export interface FieldText {
+  /** The value itself where it is a text: one that did not change is not made JSON again. */
+  readonly text: string | null;
   readonly json: string;
+}
+
+interface Field extends FieldText {
+  readonly name: string;
 }
 
 /** What a row holds for a large state: small fields as they are, large ones as ids of blobs. */
@@ -45,12 +51,20 @@ const MARK = '$devs';
  * turns of a run share the fields that did not change.
  *
  * @param canShare - False where there is no table for shared fields: the row then holds a state of any size itself.
+ * @param before - Fields of the turn before.
  * @throws TypeError if the state is not JSON.
  */
-export function storeState(state: State, canShare: boolean): JournaledState {
+export function storeState(
+  state: State,
+  canShare: boolean,
+  before?: ReadonlyMap<string, FieldText>,
+): JournaledState {
   const fields = Object.keys(state).flatMap((name): Field[] => {
-    const json = JSON.stringify(state[name]) as string | undefined;
-    return json === undefined ? [] : [{ name, json }];
+    const value = state[name];
+    const text = typeof value === 'string' ? value : null;
+    const known = text === null ? undefined : before?.get(name);
+    const json = known?.text === text ? known.json : (JSON.stringify(value) as string | undefined);
+    return json === undefined ? [] : [{ name, text, json }];
   });
   const isMarked = Object.hasOwn(state, MARK);
   if (!canShare) return { kind: 'whole', json: isMarked ? manifestOf(fields, []) : objectText(fields) };
@@ -100,14 +114,16 @@ function manifestText(fields: readonly Field[], put: PutField): string {
   const isSmall = ({ json }: Field): boolean => json.length <= INLINE_FIELD_LENGTH;
   const small = fields.filter(isSmall);
   const large = fields.filter((field) => !isSmall(field));
-  const channels = large.map(({ name, json }) => ({ name, json: String(put(name, json)) }));
+  const channels = large.map((field) => ({ name: field.name, json: String(put(field.name, field)) }));
   return manifestOf(small, channels);
 }
 
-const manifestOf = (fields: readonly Field[], channels: readonly Field[]): string =>
+type Member = Pick<Field, 'name' | 'json'>;
+
+const manifestOf = (fields: readonly Member[], channels: readonly Member[]): string =>
   `{"${MARK}":1,"fields":${objectText(fields)},"channels":${objectText(channels)}}`;
 
-function objectText(fields: readonly Field[]): string {
+function objectText(fields: readonly Member[]): string {
   return `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 }
 

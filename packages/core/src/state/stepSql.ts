@@ -124,30 +124,30 @@ export const ALLOW_REFUSED = `
   UPDATE agent_steps SET codec = NULL, result_json = NULL, result_sha256 = NULL
   WHERE thread_id = @threadId AND codec = @codec`;
 
+// Kept by a trigger; `''` is the whole turn.
 export const SUM_COST = `
   SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,
-         coalesce(sum(cost_usd), 0.0) AS costUsd,
-         count(*) FILTER (WHERE state = 'done' AND coalesce(tokens_in, tokens_out, cost_usd) IS NOT NULL) AS calls,
-         count(*) FILTER (WHERE state = 'done' AND (cost_usd IS NULL OR unpriced > 0)) AS unpriced
-  FROM agent_steps WHERE thread_id = ? AND kind = 'call'`;
+         coalesce(sum(usd + usd_rest), 0.0) AS costUsd,
+         coalesce(sum(reported), 0) AS calls, coalesce(sum(unpriced), 0) AS unpriced
+  FROM step_spending WHERE thread_id = ? AND task_id = ''`;
 
 // The step that asks is left out where it is an intent already: its process died in it, and it is made once more.
-const sumSpending = (condition: string): string => `
-  SELECT ${TURN} AS turn, coalesce(sum(failures + (inFlight OR state = 'done')), 0) AS calls,
-         coalesce(sum(coalesce(cost_usd, 0) + iif(inFlight, reserved_usd, 0)), 0.0) AS usd,
-         coalesce(sum(tokens + iif(inFlight, reserved_tokens, 0)), 0) AS tokens,
-         coalesce(sum(iif(inFlight, reserved_usd, 0)), 0.0) AS reservedUsd,
-         coalesce(sum(iif(inFlight, reserved_tokens, 0)), 0) AS reservedTokens,
-         coalesce(max(cost_usd) FILTER (WHERE state = 'done'), 0.0) AS largestUsd,
-         coalesce(max(tokens) FILTER (WHERE state = 'done'), 0) AS largestTokens
-  FROM (SELECT *, coalesce(tokens_in, 0) + coalesce(tokens_out, 0) AS tokens,
-               state = 'intent' AND NOT (lg_task_id = @lgTaskId AND name = @name) AS inFlight
-        FROM agent_steps
-        WHERE thread_id = @threadId AND turn = ${TURN} AND kind = 'call' ${condition})`;
+const sumSpending = (task: string, condition: string): string => `
+  WITH in_flight AS (
+    SELECT count(*) AS calls, coalesce(sum(reserved_usd), 0.0) AS usd, coalesce(sum(reserved_tokens), 0) AS tokens
+    FROM agent_steps
+    WHERE thread_id = @threadId AND turn = ${TURN} AND state = 'intent' AND kind = 'call' ${condition}
+      AND NOT (lg_task_id = @lgTaskId AND name = @name))
+  SELECT ${TURN} AS turn, coalesce(spent.calls, 0) + in_flight.calls AS calls,
+         coalesce(spent.usd + spent.usd_rest, 0.0) + in_flight.usd AS usd,
+         coalesce(spent.tokens_in + spent.tokens_out, 0) + in_flight.tokens AS tokens,
+         in_flight.usd AS reservedUsd, in_flight.tokens AS reservedTokens,
+         coalesce(spent.largest_usd, 0.0) AS largestUsd, coalesce(spent.largest_tokens, 0) AS largestTokens
+  FROM in_flight LEFT JOIN step_spending AS spent
+    ON spent.thread_id = @threadId AND spent.turn = ${TURN} AND spent.task_id = ${task}`;
 
-// From the index alone; of a task, only its calls.
-export const SUM_SPENDING = sumSpending('');
-export const SUM_SPENDING_OF_TASK = sumSpending('AND task_id = @taskId');
+export const SUM_SPENDING = sumSpending("''", '');
+export const SUM_SPENDING_OF_TASK = sumSpending('@taskId', 'AND task_id = @taskId');
 
 export const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 

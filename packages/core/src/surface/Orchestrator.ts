@@ -5,7 +5,6 @@ import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
-import type { FileNews } from '../db/FileNews.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import type { ClosedGate, Gate } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -23,14 +22,14 @@ import type { DoctorReport } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { homeOf } from './home/homeOf.ts';
-import type { Collected, PipelineHome, RunListPage } from './home/PipelineHome.ts';
+import type { Collected, PipelineHome, RunListPage, StateNews } from './home/PipelineHome.ts';
 import { graphWork } from './PipelineApp.ts';
 import type { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
 
-export type { Collected, RunListPage };
+export type { Collected, RunListPage, StateNews };
 
 /** Run ids name folders and git branches. */
 const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
@@ -205,8 +204,24 @@ export class Orchestrator {
   }
 
   /**
+   * Reads a run as it is at one moment: what is read of one that is elsewhere is read from one copy of its file. Decide and
+   * drive with {@link Orchestrator.run}.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`; what `read` throws.
+   *
+   * @example
+   * ```ts
+   * const [status, log] = await devs.view('csv-export', async (run) => [await run.status(), await run.log()]);
+   * ```
+   */
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    return this.#home.view(id, read);
+  }
+
+  /**
    * The runs in the folder, newest first: all of them, or a page. Each is read with its state; for its gates alone there is
-   * {@link Orchestrator.gates}.
+   * {@link Orchestrator.gates}. Of runs that are elsewhere only the files of those are opened that somebody drives or has told
+   * something.
    *
    * @throws RangeError for a bad limit, or a status that is none.
    * @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run.
@@ -217,8 +232,12 @@ export class Orchestrator {
    * ```
    */
   async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
-    const ids = await this.#home.ids(page);
-    return Promise.all(ids.map((id) => this.#home.handle(id).status()));
+    return this.#home.statuses(await this.#home.ids(page));
+  }
+
+  /** What {@link Orchestrator.list} says of these runs, in their order. @throws DevsError `THREAD_NOT_FOUND` */
+  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+    return this.#home.statuses(ids);
   }
 
   /** Ids of the runs in the folder, newest first. */
@@ -286,10 +305,11 @@ export class Orchestrator {
    * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
    * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
    *
+   * @param about - `run`: whoever looks at one run alone is told sooner where runs are elsewhere.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
-  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
-    return this.#home.news();
+  async news({ run }: { readonly run?: string } = {}): Promise<StateNews> {
+    return this.#home.news(run);
   }
 
   /**

@@ -8,8 +8,10 @@ import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pag
 import type {
   HeldRun,
   HeldRunEnd,
+  IndexedRun,
   LookedAtRun,
   NewRunFile,
+  RunIndex,
   RunQueue,
   RunSignal,
   Runs,
@@ -36,6 +38,11 @@ interface Kept {
   holder: AbortController | null;
   /** Signals that were taken. */
   handled: number;
+  /** Times that its file became another one, and how many of them `end` knows of. */
+  changes: number;
+  listed: number;
+  /** Tells whoever watches it. */
+  readonly onNews: () => void;
 }
 
 /**
@@ -44,6 +51,7 @@ interface Kept {
  */
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, Kept>();
+  readonly #watching = new Set<(id: string) => void>();
   readonly #now: () => number;
 
   /** @param now - Milliseconds since the Unix epoch. */
@@ -55,11 +63,23 @@ export class MemoryRuns implements Runs {
     if (this.#runs.has(id)) return false;
     const at = this.#now();
     this.#runs.set(id, {
-      ...{ queue, file, createdAt: at, updatedAt: at, epoch: 0, holder: null, handled: 0 },
+      ...{
+        queue,
+        file,
+        createdAt: at,
+        updatedAt: at,
+        epoch: 0,
+        holder: null,
+        handled: 0,
+        changes: 0,
+        listed: 0,
+      },
       end: { ...index, until: at },
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
+      onNews: () => this.#tellWatching(id),
     });
+    this.#tellWatching(id);
     return true;
   }
 
@@ -68,10 +88,23 @@ export class MemoryRuns implements Runs {
     const db = openStateCopy(run.file);
     const seen = run.signals.length;
     return {
-      ...{ db, isCopy: true, signals: run.signals.slice(run.handled) },
+      ...{ db, isCopy: true, signals: run.signals.slice(run.handled), at: momentOf(run) },
+      isDriven: run.holder !== null,
       tell: async (signal) => this.#tell(run, signal, seen),
       close: () => db.close(),
     };
+  }
+
+  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+    return momentOf(this.#require(id)) === at ? null : this.look(id);
+  }
+
+  async watch(id: string | null, tell: () => void): Promise<() => void> {
+    const own = (changed: string): void => {
+      if (id === null || id === changed) tell();
+    };
+    this.#watching.add(own);
+    return () => void this.#watching.delete(own);
   }
 
   #tell(run: Kept, signal: RunSignal, seen: number): boolean {
@@ -85,7 +118,12 @@ export class MemoryRuns implements Runs {
     run.known.add(signal.id);
     run.signals.push(signal);
     for (const tell of run.listeners) tell();
+    run.onNews();
     return true;
+  }
+
+  #tellWatching(id: string): void {
+    for (const tell of [...this.#watching]) tell(id);
   }
 
   async hold(id: string): Promise<HeldRun> {
@@ -117,6 +155,14 @@ export class MemoryRuns implements Runs {
     return { runs: items, next };
   }
 
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const known = ids.flatMap((id) => {
+      const run = this.#runs.get(id);
+      return run === undefined ? [] : [[id, { createdAt: run.createdAt, index: indexOf(run) }] as const];
+    });
+    return new Map(known);
+  }
+
   async gates({ limit, after }: PageRequest = {}): Promise<GatePage> {
     const last = placeOf(after);
     const at = ({ openedAt, sessionId: id }: Gate) => ({ at: Date.parse(openedAt), id });
@@ -126,6 +172,10 @@ export class MemoryRuns implements Runs {
       .sort((a, b) => (isBefore(at(a), at(b)) ? -1 : 1));
     const { items, next } = pageOf(found, pageLimit(limit), at);
     return { gates: items, next };
+  }
+
+  async countGates(): Promise<number> {
+    return [...this.#runs.values()].flatMap(openOf).length;
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {
@@ -175,6 +225,8 @@ class HeldInMemory implements HeldRun {
     for (const { sessionId } of gates) this.#run.asked.add(sessionId);
     this.#run.end = { ...this.#run.end, gates };
     this.#run.file = this.db.serialize();
+    this.#run.changes += 1;
+    this.#run.onNews();
   }
 
   async signals(): Promise<readonly RunSignal[]> {
@@ -193,9 +245,11 @@ class HeldInMemory implements HeldRun {
     await this.#arrive();
     const run = this.#run;
     if (run.signals.length > this.#given) return 'again';
-    Object.assign(run, { end, handled: this.#given, holder: null, updatedAt: this.#now() });
+    Object.assign(run, { end, listed: run.changes, handled: this.#given, holder: null });
+    run.updatedAt = this.#now();
     if (queue !== undefined) run.queue = queue;
     run.decided.clear();
+    run.onNews();
     return 'settled';
   }
 
@@ -203,6 +257,14 @@ class HeldInMemory implements HeldRun {
     if (this.#run.holder === this.#holder) this.#run.holder = null;
     this.db.close();
   }
+}
+
+const momentOf = ({ changes, signals, handled, holder }: Kept): string =>
+  `${changes} ${signals.length} ${handled} ${holder !== null}`;
+
+function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunIndex | null {
+  const { until: _, ...index } = end;
+  return holder === null && changes === listed && signals.length === handled ? index : null;
 }
 
 const openOf = ({ end, decided }: Kept): readonly Gate[] =>

@@ -8,18 +8,17 @@ import { sha256Hex } from '../../src/state/canonicalJson.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import type { Run } from '../../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 
 const CALLS = 5;
 const RUNS = howMany('DEVS_ASKS', 1);
 
 let place = '';
-let actor = '';
+const actor = new URL('actor.child.ts', import.meta.url);
 
-beforeAll(async () => {
+beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), 'devs-asks-'));
-  [actor = ''] = await bundlePrograms([new URL('actor.child.ts', import.meta.url)], place);
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
@@ -49,7 +48,7 @@ interface Place {
 
 /** What the process said before it ended. */
 function perform({ deed, question, isKilled }: Deed, { dir, ledger }: Place): Promise<string> {
-  const argv = [actor, dir, ledger, deed, question, isKilled ? '60000' : '20'];
+  const argv = [programFile(actor), dir, ledger, deed, question, isKilled ? '60000' : '20'];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

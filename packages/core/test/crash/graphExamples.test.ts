@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import type { child, sleep, waitFor } from '../../src/langgraph.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
+import { programFile } from '../support/programFile.ts';
 import { recordedKeys } from '../support/recordedKeys.ts';
 import { tried } from '../support/tried.ts';
 
@@ -123,21 +121,23 @@ interface Life {
   readonly stderr: string;
 }
 
+const PROGRAM = new URL('../../../../examples/graphs/run.ts', import.meta.url);
+
 /** A process that drives an example to its end, or dies right after one of its calls, before that is recorded. */
-const live = (program: string, [name, dir]: readonly [string, string], diesAfter?: number): Promise<Life> =>
+const live = ([name, dir]: readonly [string, string], diesAfter?: number): Promise<Life> =>
   new Promise((resolve) => {
     const env = {
       ...process.env,
       ...(diesAfter !== undefined && { GRAPH_DIES_AFTER: String(diesAfter) }),
     };
-    execFile(process.execPath, [program, name, dir], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [programFile(PROGRAM), name, dir], { env }, (error, stdout, stderr) =>
       resolve({ signal: error?.signal ?? null, stdout, stderr }),
     );
   });
 
 /** Runs an example in a process that dies at a call, and to its end in another. */
-async function runKilled(program: string, name: string, dir: string, place: number): Promise<Ran> {
-  const first = await live(program, [name, dir], place);
+async function runKilled(name: string, dir: string, place: number): Promise<Ran> {
+  const first = await live([name, dir], place);
   expect(first, first.stderr).toMatchObject({ signal: 'SIGKILL' });
   const ledger = join(dir, 'ledger.jsonl');
   const before = effectsIn(ledger);
@@ -146,7 +146,7 @@ async function runKilled(program: string, name: string, dir: string, place: numb
   const inFlight = before.filter(({ key }) => !recorded.has(key));
   expect(inFlight).toContainEqual(before.at(-1));
 
-  const second = await live(program, [name, dir]);
+  const second = await live([name, dir]);
   expect(second.stderr).toBe('');
   const { status, reason, values } = JSON.parse(second.stdout) as Record<string, unknown>;
   expect({ status, reason }).toEqual({ status: 'completed', reason: null });
@@ -168,14 +168,6 @@ function placesIn(calls: number, example: number): readonly number[] {
 }
 
 describe('an example of a graph', () => {
-  let program = '';
-  const bundled = mkdtempSync(join(tmpdir(), 'devs-graphs-'));
-  beforeAll(async () => {
-    const source = new URL('../../../../examples/graphs/run.ts', import.meta.url);
-    [program = ''] = await bundlePrograms([source], bundled);
-  });
-  afterAll(() => rmSync(bundled, { recursive: true }));
-
   for (const [index, [name, example]] of Object.entries(examples).entries()) {
     test(`${name} ends as by LangGraph alone, in one process and killed after a call`, async ({
       dbPath,
@@ -193,7 +185,7 @@ describe('an example of a graph', () => {
       tried(task, { ways: places.length });
       await annotate(`seed ${SEED}: killed after call ${places.join(', ')} of ${own.effects.length}`);
       for (const place of places) {
-        const ended = await runKilled(program, name, join(dir, String(place)), place);
+        const ended = await runKilled(name, join(dir, String(place)), place);
         expect(ended, `killed after call ${place}`).toStrictEqual(own);
       }
     });

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 import { runByLangGraph } from '../support/runByLangGraph.ts';
 import { tried } from '../support/tried.ts';
 import { frameTree, TREE } from './frameTree.ts';
@@ -126,7 +126,7 @@ describe(`runs of nested frames, killed ${KILLS} times`, () => {
     timeout: 120_000 + KILLS * 5_000,
   }, async ({ dbPath, task }) => {
     const dir = dirname(dbPath);
-    const [bundle = ''] = await bundlePrograms([new URL('killedFrames.child.ts', import.meta.url)], dir);
+    const bundle = programFile(new URL('killedFrames.child.ts', import.meta.url));
     const expected = await runByLangGraph(() =>
       frameTree({ works: () => {}, ask: answerTo }).invoke({ part: TREE }),
     );

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type Driven, driveByLangGraph, driveDurably, onceEach, turnsOf, whatOf } from '../programs/drive.ts';
 import { goOn, killAt, type Place, wholeOf } from '../programs/killed.ts';
 import type { Program } from '../programs/Program.ts';
 import { programs } from '../programs/programs.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 
 const all = Object.entries(programs).flatMap(([topic, each]) =>
@@ -53,10 +53,7 @@ describe.each(Object.entries(programs))('a program of %s, run by the engine', (_
 });
 
 describe('every program, killed after one of its calls and driven on by another process', () => {
-  let child = '';
-  beforeAll(async () => {
-    [child = ''] = await bundlePrograms([new URL('../programs/killed.child.ts', import.meta.url)], root);
-  });
+  const child = programFile(new URL('../programs/killed.child.ts', import.meta.url));
 
   test('ends as by LangGraph alone, every recorded call made once', {
     timeout: 60_000 + KILLS * 60_000,

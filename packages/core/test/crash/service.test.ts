@@ -1,32 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { type Effect, effectsIn } from '../../../../examples/graphs/support/world.ts';
 import { proxy } from '../../../../examples/service/proxy.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { listOf } from '../support/listOf.ts';
 import { longer } from '../support/longer.ts';
+import { programFile } from '../support/programFile.ts';
 import { recordedKeys } from '../support/recordedKeys.ts';
 
 /** Runs at once, and deaths among them. */
 const RUNS = howMany('DEVS_SERVICE_RUNS', 4);
 const DEATHS = howMany('DEVS_SERVICE_DEATHS', 3);
 
-const bundled = mkdtempSync(join(tmpdir(), 'devs-service-'));
-let program = '';
-beforeAll(async () => {
-  const source = new URL('../../../../examples/service/main.ts', import.meta.url);
-  [program = ''] = await bundlePrograms([source], bundled);
-});
-afterAll(() => rmSync(bundled, { recursive: true }));
+const program = new URL('../../../../examples/service/main.ts', import.meta.url);
 
 interface Process {
   readonly child: ChildProcess;
@@ -37,7 +29,7 @@ interface Process {
 
 /** One process of the service; `port` 0 is any free one. */
 async function start(dbPath: string, ledger: string, port = 0): Promise<Process> {
-  const child = spawn(process.execPath, [program, dbPath, ledger, String(port)], {
+  const child = spawn(process.execPath, [programFile(program), dbPath, ledger, String(port)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stderr = '';

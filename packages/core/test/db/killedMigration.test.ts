@@ -8,9 +8,9 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { hasLedger, runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 import { schemaDrift } from '../../src/db/schemaDrift.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 
 const CHILD = new URL('killedMigration.child.ts', import.meta.url);
@@ -74,7 +74,7 @@ describe('a process killed while it migrates', () => {
     dbPath,
     task,
   }) => {
-    const [bundle = ''] = await bundlePrograms([CHILD], dirname(dbPath));
+    const bundle = programFile(CHILD);
     const run = (name: string, fatal: number): Promise<Ended> =>
       runBundle(bundle, [join(dirname(dbPath), name), String(fatal)]);
     const statements = Number((await run('whole.sqlite', 0)).stdout);
@@ -143,7 +143,7 @@ function leftInFrontOfEachStatement(dbPath: string, count: number): Left {
   db.pragma('journal_mode = WAL');
   runMigrations(db, MIGRATIONS.slice(0, count));
   counting = true;
-  runMigrations(db);
+  runMigrations(db, [...MIGRATIONS]); // one by one, where a file has none, too
   counting = false;
   db.close();
   return { statements, paths };

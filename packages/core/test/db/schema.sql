@@ -22,6 +22,36 @@ BEGIN
   SELECT DISTINCT value, NEW.id FROM json_each(NEW.serialized_state, '$.channels') WHERE type = 'integer';
 END;
 
+CREATE TRIGGER step_spending_update AFTER UPDATE OF state ON agent_steps
+WHEN NEW.kind = 'call' AND NEW.state <> 'intent'
+BEGIN
+  INSERT INTO step_spending (thread_id, turn, task_id, calls, tokens_in, tokens_out, usd, reported, unpriced,
+                             largest_usd, largest_tokens)
+  SELECT NEW.thread_id, NEW.turn, scope.task_id,
+         NEW.failures - iif(OLD.kind = 'call', OLD.failures, 0) + (NEW.state = 'done'),
+         coalesce(NEW.tokens_in, 0) - coalesce(OLD.tokens_in, 0),
+         coalesce(NEW.tokens_out, 0) - coalesce(OLD.tokens_out, 0),
+         coalesce(coalesce(NEW.cost_usd, 0.0) - coalesce(OLD.cost_usd, 0.0), 0.0),
+         NEW.state = 'done' AND coalesce(NEW.tokens_in, NEW.tokens_out, NEW.cost_usd) IS NOT NULL,
+         NEW.state = 'done' AND (NEW.cost_usd IS NULL OR NEW.unpriced > 0),
+         iif(NEW.state = 'done', coalesce(NEW.cost_usd, 0.0), 0.0),
+         iif(NEW.state = 'done', coalesce(NEW.tokens_in, 0) + coalesce(NEW.tokens_out, 0), 0)
+  FROM (SELECT '' AS task_id UNION ALL SELECT NEW.task_id WHERE NEW.task_id <> '') AS scope
+  WHERE true
+  ON CONFLICT (thread_id, turn, task_id) DO UPDATE SET
+    calls = calls + excluded.calls,
+    tokens_in = tokens_in + excluded.tokens_in,
+    tokens_out = tokens_out + excluded.tokens_out,
+    usd_rest = coalesce(usd_rest + iif(abs(usd) >= abs(excluded.usd),
+                                       usd - (usd + excluded.usd) + excluded.usd,
+                                       excluded.usd - (usd + excluded.usd) + usd), 0.0),
+    usd = usd + excluded.usd,
+    reported = reported + excluded.reported,
+    unpriced = unpriced + excluded.unpriced,
+    largest_usd = max(largest_usd, excluded.largest_usd),
+    largest_tokens = max(largest_tokens, excluded.largest_tokens);
+END;
+
 CREATE TABLE "agent_steps" (
   thread_id   TEXT    NOT NULL,
   lg_task_id  TEXT    NOT NULL,                          -- LangGraph's task id: one visit of one node
@@ -265,6 +295,22 @@ CREATE TABLE state_blobs (
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
 
+CREATE TABLE step_spending (
+  thread_id      TEXT    NOT NULL,
+  turn           INTEGER NOT NULL,
+  task_id        TEXT    NOT NULL,                       -- '' : of the whole turn
+  calls          INTEGER NOT NULL,                       -- that have ended, each time they did
+  tokens_in      INTEGER NOT NULL,
+  tokens_out     INTEGER NOT NULL,
+  usd            REAL    NOT NULL,
+  usd_rest       REAL    NOT NULL DEFAULT 0,             -- what usd has lost by rounding: ten times 0.1 is 1
+  reported       INTEGER NOT NULL,                       -- steps that are done and said what they cost
+  unpriced       INTEGER NOT NULL,                       -- steps that are done and whose cost is unknown, or a part of it
+  largest_usd    REAL    NOT NULL,                       -- of a step that is done
+  largest_tokens INTEGER NOT NULL,
+  PRIMARY KEY (thread_id, turn, task_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE step_transcripts (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: a reader goes on after the last it has
   thread_id  TEXT    NOT NULL,
@@ -353,9 +399,8 @@ CREATE TABLE waits (
 
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
-CREATE INDEX agent_steps_spending ON agent_steps
-  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens, unpriced)
-  WHERE kind = 'call';
+CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, reserved_usd, reserved_tokens)
+  WHERE state = 'intent' AND kind = 'call';
 
 CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
 

@@ -1,25 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
-import { only } from '../support/only.ts';
+import { onTestFinished } from 'vitest';
+import { programFile } from '../support/programFile.ts';
 import type { DriverAnswer, DriverCommand } from './driverProtocol.ts';
 
-let program = '';
-
-/** Makes the drivers' program for the tests of a file. */
-export function prepareDrivers(): void {
-  const dir = mkdtempSync(join(tmpdir(), 'devs-driver-'));
-  beforeAll(async () => {
-    program = only(await bundlePrograms([new URL('driver.child.ts', import.meta.url)], dir));
-  });
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
-}
+const program = new URL('driver.child.ts', import.meta.url);
 
 /** A process that drives runs of a state file. */
 export class Driver {
@@ -38,7 +27,7 @@ export class Driver {
 
   /** Starts a process for the test that runs, with arguments for `node`, and waits until it has loaded. */
   static async start(dbPath: string, nodeArgs: readonly string[] = []): Promise<Driver> {
-    const args = [...nodeArgs, program, dbPath, dirname(dbPath)];
+    const args = [...nodeArgs, programFile(program), dbPath, dirname(dbPath)];
     const driver = new Driver(spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
     onTestFinished(async () => {
       driver.continue();

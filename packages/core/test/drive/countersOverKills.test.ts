@@ -1,12 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { circle, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
-import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
-
-prepareDrivers();
+import { durable } from '../support/runs/durable.ts';
+import { Desk, Driver, DriverGone } from './Drivers.ts';
 
 const LIMIT = 25;
 

@@ -1,24 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
-import { only } from '../support/only.ts';
+import { programFile } from '../support/programFile.ts';
 
-const bundles = mkdtempSync(join(tmpdir(), 'devs-pivots-'));
-let program = '';
-beforeAll(async () => {
-  program = only(await bundlePrograms([new URL('pivots.child.ts', import.meta.url)], bundles));
-});
-afterAll(() => rmSync(bundles, { recursive: true, force: true }));
+const program = new URL('pivots.child.ts', import.meta.url);
 
 /** Drives the run in a process of its own; `null` when that killed itself. */
 function drive(file: string, dieAt = ''): unknown {
-  const { signal, stdout, stderr } = spawnSync(process.execPath, [program, file, dieAt], {
+  const { signal, stdout, stderr } = spawnSync(process.execPath, [programFile(program), file, dieAt], {
     encoding: 'utf8',
   });
   expect(signal, stderr).toBe(dieAt === '' ? null : 'SIGKILL');

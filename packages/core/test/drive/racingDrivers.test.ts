@@ -7,10 +7,8 @@ import { localHost } from '../../src/state/hostIdentity.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { tried } from '../support/tried.ts';
-import { Desk, Driver, prepareDrivers } from './Drivers.ts';
+import { Desk, Driver } from './Drivers.ts';
 import type { DriverAnswer, FreezePoint } from './driverProtocol.ts';
-
-prepareDrivers();
 
 const ada = { kind: 'human', id: 'ada' } as const;
 

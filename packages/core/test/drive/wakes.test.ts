@@ -3,18 +3,17 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { interceptStatements } from '../support/interceptStatements.ts';
+import { durable } from '../support/runs/durable.ts';
+import { ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { UNWATCHED } from '../support/unwatched.ts';
-import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
-
-prepareDrivers();
+import { Desk, Driver, DriverGone } from './Drivers.ts';
 
 /** Of the pairs of moments, one in so many; which, is another in every run. */
 const EVERY = howMany('DEVS_WAKES_EVERY', 101);
@@ -125,32 +124,33 @@ async function wakeTwice(
 }
 
 describe('a wake', { timeout: 300_000 }, () => {
-  test(`at any moment of a run that ends or begins to wait is never lost: 0 of ${WAKES}`, async ({
-    dbPath,
-    task,
-  }) => {
-    const file = openTwice(dbPath);
-    const lost: string[] = [];
-    let wakes = 0;
-    for (const scenario of SCENARIOS) {
-      const [graph] = scenario;
-      file.plan();
-      const app = GRAPHS[graph](file.db);
-      await app.run(`${graph}, measured ${wakes}`, {});
-      const first = randomInt(EVERY);
-      const pairs = everyPair(file.statements()).filter((_, index) => index % EVERY === first);
-      for (const moments of pairs) {
-        const told = await wakeTwice({ ...file, app }, scenario, moments);
-        wakes += told.wakes;
-        lost.push(...told.lost);
+  test(
+    `at any moment of a run that ends or begins to wait is never lost: 0 of ${WAKES}`,
+    ofOneFile('watches the connection'),
+    async ({ dbPath, task }) => {
+      const file = openTwice(dbPath);
+      const lost: string[] = [];
+      let wakes = 0;
+      for (const scenario of SCENARIOS) {
+        const [graph] = scenario;
+        file.plan();
+        const app = GRAPHS[graph](file.db);
+        await app.run(`${graph}, measured ${wakes}`, {});
+        const first = randomInt(EVERY);
+        const pairs = everyPair(file.statements()).filter((_, index) => index % EVERY === first);
+        for (const moments of pairs) {
+          const told = await wakeTwice({ ...file, app }, scenario, moments);
+          wakes += told.wakes;
+          lost.push(...told.lost);
+        }
       }
-    }
-    tried(task, { ways: wakes, through: lost.length });
-    expect(lost).toEqual([]);
-    expect(wakes).toBeGreaterThanOrEqual(WAKES);
-    file.db.close();
-    file.elsewhere.close();
-  });
+      tried(task, { ways: wakes, through: lost.length });
+      expect(lost).toEqual([]);
+      expect(wakes).toBeGreaterThanOrEqual(WAKES);
+      file.db.close();
+      file.elsewhere.close();
+    },
+  );
 
   test('that races with a driver in another process, or with its kill, is taken up by it or the next', async ({
     db,

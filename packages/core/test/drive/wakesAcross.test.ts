@@ -1,19 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { FileNews } from '../../src/db/FileNews.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
-import { only } from '../support/only.ts';
+import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 import { UNWATCHED } from '../support/unwatched.ts';
 
@@ -22,12 +19,7 @@ const RUNS = Math.min(20, Math.ceil(WAKES / 4));
 const QUESTIONS = Math.ceil(WAKES / RUNS);
 const IDS = Array.from({ length: RUNS }, (_, at) => `run-${at}`);
 
-let program = '';
-const folder = mkdtempSync(join(tmpdir(), 'devs-waiter-'));
-beforeAll(async () => {
-  program = only(await bundlePrograms([new URL('waiter.child.ts', import.meta.url)], folder));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = new URL('waiter.child.ts', import.meta.url);
 
 /** The process that waits, and all that it and the ones before it have said. */
 class Waiter {
@@ -36,7 +28,13 @@ class Waiter {
   #process: ChildProcess;
 
   constructor(dbPath: string, isWatched: boolean) {
-    this.#argv = [...(isWatched ? [] : UNWATCHED), program, dbPath, String(RUNS), String(QUESTIONS)];
+    this.#argv = [
+      ...(isWatched ? [] : UNWATCHED),
+      programFile(program),
+      dbPath,
+      String(RUNS),
+      String(QUESTIONS),
+    ];
     this.#process = this.#start();
     onTestFinished(() => {
       this.#process.kill('SIGKILL');

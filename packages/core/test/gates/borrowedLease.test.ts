@@ -2,11 +2,12 @@ import { Command, getConfig, interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import type { Lease } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
+import { notThroughRuns } from '../support/runs/where.ts';
 
 const APPROVED = { approved: true };
 
@@ -36,7 +37,7 @@ const leaseKnownFrom = (db: Database, id: string): Configurable => {
   return { lease_thread_id: id, lease_epoch: epochOf(db, id), lease: row.get(id) };
 };
 
-describe('a lease that is known, not held', () => {
+describe('a lease that is known, not held', notThroughRuns('calls the graph'), () => {
   const approve = ({ interruptId }: { readonly interruptId: string }, key: string) =>
     new Command({ resume: { [interruptId]: { for: key, value: APPROVED } } });
 
@@ -176,15 +177,19 @@ describe('a value that looks like a question of the engine', () => {
   });
 });
 
-test('checkpoints that no run has made are taken for none of ours', async ({ db }) => {
-  const { app } = gated(db);
-  await app.graph.updateState(
-    { configurable: { thread_id: 'raw' } },
-    { log: ['past the gate'] } as never,
-    'first' as never,
-  );
-  const before = everyTable(db);
-  await expect(app.run('raw', {})).rejects.toMatchObject({ code: 'THREAD_NOT_OURS' });
-  await expect(app.run('raw')).rejects.toMatchObject({ code: 'THREAD_NOT_OURS' });
-  expect(everyTable(db)).toBe(before);
-});
+test(
+  'checkpoints that no run has made are taken for none of ours',
+  notThroughRuns('calls the graph'),
+  async ({ db }) => {
+    const { app } = gated(db);
+    await app.graph.updateState(
+      { configurable: { thread_id: 'raw' } },
+      { log: ['past the gate'] } as never,
+      'first' as never,
+    );
+    const before = everyTable(db);
+    await expect(app.run('raw', {})).rejects.toMatchObject({ code: 'THREAD_NOT_OURS' });
+    await expect(app.run('raw')).rejects.toMatchObject({ code: 'THREAD_NOT_OURS' });
+    expect(everyTable(db)).toBe(before);
+  },
+);

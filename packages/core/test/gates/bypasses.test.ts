@@ -2,11 +2,14 @@ import { Command } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
+import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
+import { plant } from '../support/runs/places.ts';
+import { notThroughRuns, ofOneFile } from '../support/runs/where.ts';
 
 /** A run whose second node is behind a gate, and what reached that node. */
 async function aWaitingRun(db: Database) {
@@ -184,6 +187,14 @@ const THROUGH_THE_APP: readonly Bypass[] = [
     refusal: 'INPUT_NOT_TAKEN',
   },
   {
+    name: 'the same graph without its gate',
+    attempt: (_waiting, db) => durable(twoSteps(), { db }).run('run'),
+    refusal: 'GRAPH_CHANGED',
+  },
+];
+
+const THROUGH_ADMISSION: readonly Bypass[] = [
+  {
     name: 'another admission, with a policy that approves',
     attempt: ({ app }) =>
       app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } }),
@@ -197,6 +208,9 @@ const THROUGH_THE_APP: readonly Bypass[] = [
     },
     refusal: 'VALUE_NOT_STORABLE',
   },
+];
+
+const IN_THE_FILE: readonly Bypass[] = [
   {
     name: 'a direct resume of its session',
     attempt: ({ app, gate }) => app.store.manager.resume(gate.sessionId),
@@ -223,11 +237,6 @@ const THROUGH_THE_APP: readonly Bypass[] = [
     },
     refusal: 'GATE_NOT_READY',
   },
-  {
-    name: 'the same graph without its gate',
-    attempt: (_waiting, db) => durable(twoSteps(), { db }).run('run'),
-    refusal: 'GRAPH_CHANGED',
-  },
 ];
 
 async function refusalOf(attempt: () => unknown): Promise<string | null> {
@@ -250,40 +259,48 @@ const rowsOf = (db: Database): string =>
   );
 
 describe('a way past a gate that is not its decision', () => {
-  const cases = [...THROUGH_THE_GRAPH, ...THROUGH_DECIDE, ...THROUGH_THE_APP];
+  async function changesNothing({ attempt, refusal }: Bypass, db: Database): Promise<void> {
+    const waiting = await aWaitingRun(db);
+    const { app, gate, guarded } = waiting;
+    const before = rowsOf(db);
+    const refused = await refusalOf(() => attempt(waiting, db));
+    if (refusal === null) expect(refused).toBeNull();
+    else expect(refused).toContain(refusal);
+    const others = guarded.splice(0).length; // of the other run, where one was decided
+    expect(others).toBe(refused === null && app.store.threads.get('other')?.status === 'completed' ? 1 : 0);
+    if (refusal !== null) expect(rowsOf(db)).toBe(before);
 
-  test.for(cases)(
-    '$name: the node does not run, the gate stays and can be decided',
-    async ({ attempt, refusal }, { db }) => {
-      const waiting = await aWaitingRun(db);
-      const { app, gate, guarded } = waiting;
-      const before = rowsOf(db);
-      const refused = await refusalOf(() => attempt(waiting, db));
-      if (refusal === null) expect(refused).toBeNull();
-      else expect(refused).toContain(refusal);
-      const others = guarded.splice(0).length; // of the other run, where one was decided
-      expect(others).toBe(refused === null && app.store.threads.get('other')?.status === 'completed' ? 1 : 0);
-      if (refusal !== null) expect(rowsOf(db)).toBe(before);
+    expect(await app.run('run')).toMatchObject({
+      status: 'suspended',
+      gates: [{ sessionId: gate.sessionId }],
+    });
+    expect(guarded).toEqual([]);
+    await app.decide(gate, { ...APPROVED, by: ada });
+    expect(await app.run('run')).toMatchObject({
+      status: 'completed',
+      values: { log: ['first', 'second'] },
+    });
+    expect(guarded).toEqual(['ran']);
+  }
+  const title = '$name: the node does not run, the gate stays and can be decided';
 
-      expect(await app.run('run')).toMatchObject({
-        status: 'suspended',
-        gates: [{ sessionId: gate.sessionId }],
-      });
-      expect(guarded).toEqual([]);
-      await app.decide(gate, { ...APPROVED, by: ada });
-      expect(await app.run('run')).toMatchObject({
-        status: 'completed',
-        values: { log: ['first', 'second'] },
-      });
-      expect(guarded).toEqual(['ran']);
-    },
+  test.for([...THROUGH_DECIDE, ...THROUGH_THE_APP])(title, (bypass, { db }) => changesNothing(bypass, db));
+
+  test.for(THROUGH_THE_GRAPH)(title, notThroughRuns('calls the graph'), (bypass, { db }) =>
+    changesNothing(bypass, db),
   );
+
+  test.for(THROUGH_ADMISSION)(title, notThroughRuns('asks another method'), (bypass, { db }) =>
+    changesNothing(bypass, db),
+  );
+
+  test.for(IN_THE_FILE)(title, ofOneFile('plants rows'), (bypass, { db }) => changesNothing(bypass, db));
 });
 
 describe('a session that was withdrawn', () => {
   test('cannot be decided, and the question that took its place can', async ({ db }) => {
     const { app, gate, guarded } = await aWaitingRun(db);
-    app.store.sessions.supersedeOpen('run');
+    await plant(db, (file) => new HitlSessionStore(file).supersedeOpen('run'));
     expect(await refusalOf(() => app.decide(gate, { ...APPROVED, by: ada }))).toContain('GATE_STALE');
     expect(guarded).toEqual([]);
   });

@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { DeclaredChanges } from '../../src/engine/change/GraphMapping.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 /** What may differ between the program that started a run and the one that goes on with it. */
 interface Variation {
@@ -73,6 +73,9 @@ class World {
   }
 }
 
+/** Whatever is told to a run is taken at another time by each who looks. */
+const AT = Date.UTC(2030, 0, 1);
+
 function program(db: Database, world: World, changes: Partial<Variation> = {}) {
   const now = { ...BEFORE, ...changes };
   const names = [now.draft, now.url, 'said', now.extra].filter((name) => name !== null);
@@ -98,6 +101,7 @@ function program(db: Database, world: World, changes: Partial<Variation> = {}) {
   for (const [index, name] of [START, ...order].entries())
     builder.addEdge(name as typeof START, order[index] ?? END);
   return durable(builder, {
+    now: () => AT,
     db,
     version: now.version,
     gates: {

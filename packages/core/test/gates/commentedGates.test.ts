@@ -2,13 +2,13 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { GateAnswer } from '../../src/engine/Gate.ts';
 import type { GateComment } from '../../src/engine/gates/comments.ts';
 import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 const State = Annotation.Root({ notes: Annotation<unknown>() });
 

@@ -2,10 +2,10 @@ import { interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, type Own, says, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { DeclaredGate } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 /** Two steps, the second of which asks on its own behind its gate. */
 function asking(db: Database, gate: DeclaredGate<Own>) {

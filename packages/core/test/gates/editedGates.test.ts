@@ -2,11 +2,11 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { hashOf } from '../../src/state/canonicalJson.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 const State = Annotation.Root({
   draft: Annotation<string>(),

@@ -2,10 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
+import { ofOneFile } from '../support/runs/where.ts';
 
 const app = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
 
@@ -37,6 +38,7 @@ const FORGED = {
 describe('at the next open', () => {
   test.for(Object.entries(FORGED))(
     '%s is found, and nothing is driven',
+    ofOneFile('plants rows'),
     async ([_what, sql], { db, dbPath }) => {
       await aFileWithDecisions(db);
       const forger = createDatabase({ dbPath });
@@ -51,7 +53,7 @@ describe('at the next open', () => {
     },
   );
 
-  test('a run that was deleted as a whole is not', async ({ db, dbPath }) => {
+  test('a run that was deleted as a whole is not', ofOneFile('plants rows'), async ({ db, dbPath }) => {
     await aFileWithDecisions(db);
     const other = createDatabase({ dbPath });
     const tables = other

@@ -2,10 +2,10 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, type Own, OwnState } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { DeclaredGate, GateOf } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 const Inner = Annotation.Root({
   log: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),

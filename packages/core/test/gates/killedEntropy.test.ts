@@ -4,12 +4,12 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { Turn } from '../../src/engine/entropy/Turn.ts';
 import type { GuardEvidence } from '../../src/events/events.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { durable } from '../support/runs/durable.ts';
 import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 

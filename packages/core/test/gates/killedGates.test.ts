@@ -5,10 +5,10 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, repeating, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { openQuestions } from '../../src/engine/drive/openQuestions.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { durable } from '../support/runs/durable.ts';
 import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 

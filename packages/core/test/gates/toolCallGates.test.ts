@@ -6,10 +6,10 @@ import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import { type Gate, type GatedToolCall, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 type Sent = string[];
 

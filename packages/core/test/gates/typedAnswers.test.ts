@@ -4,10 +4,10 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
-import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
+import type { Gate } from '../../src/engine/Gate.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
 
 const State = Annotation.Root({
   item: Annotation<string>(),
@@ -74,15 +74,14 @@ describe('a gate that asks for a value', () => {
   }) => {
     const gate = only((await selling(db, Even).run('run', { item: 'Lamp' })).gates);
     const other = createDatabase({ dbPath });
-    const { sessionId, artifactHash } = gate;
-    const manager = new HumanInTheLoopManager(other);
-    const decide = (id: string, cents: unknown) =>
-      manager.decide(id, { artifactHash, answer: { value: { cents } }, by: ada });
-    expect(() => decide(sessionId, 'seven')).toThrow(expect.objectContaining({ code: 'INVALID_ANSWER' }));
-    decide(sessionId, 7);
+    const elsewhere = durable(graph, { db: other, gates: { sell: ({ item }) => item } });
+    const decide = ({ sessionId, artifactHash }: Gate, cents: unknown) =>
+      elsewhere.decide({ sessionId, artifactHash }, { value: { cents }, by: ada });
+    await expect(decide(gate, 'seven')).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+    await decide(gate, 7);
     const again = only((await selling(db, Even).run('run')).gates);
     expect(again).toMatchObject({ artifact: 'Lamp', takes: { value: true } });
-    decide(again.sessionId, 8);
+    await decide(again, 8);
     expect((await selling(db, Even).run('run')).values?.price).toBe(8);
     other.close();
   });

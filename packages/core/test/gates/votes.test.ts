@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
 import type { Approvals, Gate } from '../../src/langgraph.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { durable } from '../support/runs/durable.ts';
+import { notThroughRuns, ofOneFile } from '../support/runs/where.ts';
 
 const eve = { kind: 'human', id: 'eve' } as const;
 const YES = { approved: true } as const;
@@ -114,14 +115,18 @@ describe('two of three', () => {
     expect([votesIn(db), await app.gates('run')]).toEqual([[], [gate]]);
   });
 
-  test('are not answered by a policy that says yes to every gate', async ({ db }) => {
-    const app = releasing(db, TWO_OF_THREE);
-    await app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } });
-    expect((await app.run('run')).status).toBe('suspended');
-    const plain = releasing(db, undefined);
-    await plain.admit({ threadId: 'plain', input: {}, policies: { gates: { node_gate: 'auto' } } });
-    expect((await plain.run('plain')).status).toBe('completed');
-  });
+  test(
+    'are not answered by a policy that says yes to every gate',
+    notThroughRuns('asks another method'),
+    async ({ db }) => {
+      const app = releasing(db, TWO_OF_THREE);
+      await app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } });
+      expect((await app.run('run')).status).toBe('suspended');
+      const plain = releasing(db, undefined);
+      await plain.admit({ threadId: 'plain', input: {}, policies: { gates: { node_gate: 'auto' } } });
+      expect((await plain.run('plain')).status).toBe('completed');
+    },
+  );
 
   test('are recorded without the secrets in what they say', async ({ db }) => {
     const app = releasing(db, TWO_OF_THREE);
@@ -302,7 +307,7 @@ describe('a rule that nobody could meet', () => {
   );
 });
 
-test('a vote that was changed in the file is no vote', async ({ db }) => {
+test('a vote that was changed in the file is no vote', ofOneFile('plants rows'), async ({ db }) => {
   const app = releasing(db, TWO_OF_THREE);
   const gate = await waiting(app);
   await app.decide(gate, { ...YES, by: ada });

@@ -1,29 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Gate } from '../../src/engine/Gate.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/StepStore.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
+import { programFile } from '../support/programFile.ts';
 
 const KILLS = howMany('DEVS_SPENDER_KILLS', 6);
 const ROUNDS = 11;
 const CALLS = 4 * ROUNDS;
 const RAISE = 9;
 
-const dir = mkdtempSync(join(tmpdir(), 'devs-spender-'));
-let program = '';
-beforeAll(async () => {
-  program = only(await bundlePrograms([new URL('spender.child.ts', import.meta.url)], dir));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const program = new URL('spender.child.ts', import.meta.url);
 
 interface Outcome {
   readonly status: string;
@@ -34,7 +28,7 @@ interface Outcome {
 
 /** One life of a driver; `null` when it killed itself. */
 function live(dbPath: string, effects: string, dieAt: number): Outcome | null {
-  const args = [program, dbPath, effects, String(dieAt), String(ROUNDS)];
+  const args = [programFile(program), dbPath, effects, String(dieAt), String(ROUNDS)];
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (signal === 'SIGKILL') return null;
   if (status !== 0) throw new Error(stderr);

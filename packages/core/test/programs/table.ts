@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
+import { programFile } from '../support/programFile.ts';
 import { driveByLangGraph, driveDurably, onceEach, whatOf } from './drive.ts';
 import { goOn, killAt, wholeOf } from './killed.ts';
 import type { Program } from './Program.ts';
 import { programs } from './programs.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'devs-programs-'));
-const [child = ''] = await bundlePrograms([new URL('killed.child.ts', import.meta.url)], root);
+const child = programFile(new URL('killed.child.ts', import.meta.url));
 let folders = 0;
 const newFolder = (): string => {
   folders += 1;

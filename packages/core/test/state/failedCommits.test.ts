@@ -6,9 +6,9 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { doctor } from '../../src/state/doctor.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt } from './ackedCheckpoints.ts';
 import type { FailedCommits } from './failedCommits.child.ts';
@@ -49,7 +49,7 @@ describe(`a commit that fails in the operating system, ${FAULTS} times${here}`, 
     },
     async ({ device, command, fault, onDisk }, { annotate, dbPath, task }) => {
       createDatabase({ dbPath }).close();
-      const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
+      const bundle = programFile(child);
       const file = join(realpathSync(dirname(dbPath)), basename(dbPath));
       const traced = command.length === 0 ? [] : [...command, `${file}-wal`];
       const [program = '', ...args] = [

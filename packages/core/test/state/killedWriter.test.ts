@@ -1,13 +1,12 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
-import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';
 
@@ -75,7 +74,7 @@ describe(`a writer killed ${KILLS} times`, () => {
     timeout: 60_000 + KILLS * 2_000,
   }, async ({ dbPath, task }) => {
     createDatabase({ dbPath }).close();
-    const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
+    const bundle = programFile(child);
     const writers = Array.from({ length: LOADING }, () => aWriter(bundle, dbPath));
     const acknowledged = { put: new Set<number>(), writes: new Set<number>() };
     for (let kill = 0; kill < KILLS; kill += 1) {

@@ -79,11 +79,10 @@ const FOUND_BY = {
   "status = 'awaiting_approval' AND thread_id = ? ORDER BY":
     'INDEX hitl_sessions_of_run (thread_id=? AND status=?)',
   "name IN ('GATE_SHOWN', 'RUN_SYNCED')": 'INDEX events_rare (thread_id=? AND name=?)',
-  "FROM agent_steps WHERE thread_id = ? AND kind = 'call'":
-    'COVERING INDEX agent_steps_spending (thread_id=?)',
-  "AND kind = 'call' )": 'COVERING INDEX agent_steps_spending (thread_id=? AND turn=?)',
+  "FROM step_spending WHERE thread_id = ? AND task_id = ''": 'PRIMARY KEY (thread_id=?)',
+  "spent.task_id = ''": 'COVERING INDEX agent_steps_in_flight (thread_id=? AND turn=?)',
   "AND kind = 'call' AND task_id = @taskId":
-    'COVERING INDEX agent_steps_spending (thread_id=? AND turn=? AND task_id=?)',
+    'COVERING INDEX agent_steps_in_flight (thread_id=? AND turn=? AND task_id=?)',
   'FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND (@':
     'INDEX checkpoints_by_namespace (thread_id=? AND checkpoint_ns=?)',
   'WHERE (created_at, rowid) < (': 'INDEX threads_by_age (created_at<?)',

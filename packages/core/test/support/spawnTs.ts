@@ -35,7 +35,8 @@ export function spawnTs(
   return spawnNode(['--conditions=@devs/source', '--import', 'tsx', path, ...args], env);
 }
 
-function spawnNode(argv: readonly string[], env: Readonly<Record<string, string>>): TsProcess {
+/** Runs Node.js as a real process. */
+export function spawnNode(argv: readonly string[], env: Readonly<Record<string, string>>): TsProcess {
   const child = spawn(process.execPath, argv, {
     cwd: ROOT,
     env: { ...process.env, ...env },

@@ -11,19 +11,33 @@ export interface FleetOptions {
   readonly slots: number;
   /** A call takes so long on the average, ms. */
   readonly callMs: number;
+  /** What a worker is. @defaultValue one that drives `lifeApp` */
+  readonly program?: URL;
+  /** Workers that are loaded ahead: one that is killed has a successor at once. @defaultValue none */
+  readonly spares?: number;
 }
 
-/** Worker processes, to be killed. */
+type Child = ReturnType<typeof spawn>;
+
+const LIFE = new URL('worker.child.ts', import.meta.url);
+/** Starts of one worker. */
+const TRIES = 20;
+
+/** Worker processes, to be killed. They end with this process, however that ends. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #workers = new Set<ChildProcess>();
+  /** Those that were frozen. */
+  readonly #apart = new Set<ChildProcess>();
+  readonly #spares: Child[] = [];
   #errors = '';
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.#load(options.spares ?? 0);
   }
 
-  /** Those that run. */
+  /** Those that take runs. */
   get workers(): readonly ChildProcess[] {
     return [...this.#workers];
   }
@@ -33,32 +47,36 @@ export class Fleet {
     return this.#errors;
   }
 
-  /** Resolves when the worker takes runs. */
+  /** Resolves when the worker takes runs. One that ends before, as PostgreSQL is just starting, is started again. */
   async add(): Promise<ChildProcess> {
-    const { url, ledger, dir, slots, callMs } = this.#options;
-    const program = programFile(new URL('worker.child.ts', import.meta.url));
-    const worker = spawn(process.execPath, [program, url, ledger, dir, String(slots), String(callMs)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#workers.add(worker);
-    worker.once('exit', () => this.#workers.delete(worker));
-    worker.stderr.on('data', (bytes: Buffer) => {
-      this.#errors += bytes.toString();
-    });
-    await Promise.race([once(worker.stdout, 'data'), once(worker, 'exit')]);
-    return worker;
+    for (let tries = 1; ; tries += 1) {
+      const worker = this.#spares.shift() ?? this.#spawn();
+      this.#load(this.#options.spares ?? 0);
+      worker.stdin?.write('go\n');
+      const isReady = new Promise<boolean>((resolve) => {
+        worker.stdout?.once('data', () => resolve(true));
+        worker.once('exit', () => resolve(false));
+      });
+      if (await isReady) {
+        this.#workers.add(worker);
+        worker.once('exit', () => this.#workers.delete(worker));
+        return worker;
+      }
+      if (tries === TRIES) throw new Error(`A worker has not started:\n${this.#errors}`);
+    }
   }
 
   async kill(worker: ChildProcess): Promise<void> {
     note(this.#options.ledger, { is: 'killed', pid: worker.pid ?? 0 });
-    const gone = once(worker, 'exit');
-    worker.kill('SIGKILL');
-    await gone;
+    await this.#end(worker, 'SIGKILL');
   }
 
-  /** Stops every thread of it, as where a machine sleeps, until the returned function is called. */
+  /** Stops every thread of it, as where a machine sleeps, until the returned function is called. It is none of {@link workers} any more. */
   freeze(worker: ChildProcess): () => void {
     const pid = worker.pid ?? 0;
+    this.#workers.delete(worker);
+    this.#apart.add(worker);
+    worker.once('exit', () => this.#apart.delete(worker));
     note(this.#options.ledger, { is: 'frozen', pid });
     worker.kill('SIGSTOP');
     return () => {
@@ -67,22 +85,36 @@ export class Fleet {
     };
   }
 
-  /** Lets each finish what it does: whoever has lost a run says so. */
-  retire(): Promise<void> {
-    return this.#endAll('SIGTERM');
+  /** Lets one finish what it does: whoever has lost a run says so. */
+  retire(worker: ChildProcess): Promise<void> {
+    return this.#end(worker, 'SIGTERM');
   }
 
-  end(): Promise<void> {
-    return this.#endAll('SIGKILL');
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const spares = this.#spares.splice(0).map((spare) => this.#end(spare, 'SIGKILL'));
+    const workers = [...this.#workers, ...this.#apart].map((worker) => this.#end(worker, signal));
+    await Promise.all([...spares, ...workers]);
   }
 
-  async #endAll(signal: NodeJS.Signals): Promise<void> {
-    await Promise.all(
-      this.workers.map(async (worker) => {
-        const gone = once(worker, 'exit');
-        worker.kill(signal);
-        await gone;
-      }),
-    );
+  #load(wanted: number): void {
+    while (this.#spares.length < wanted) this.#spares.push(this.#spawn());
+  }
+
+  #spawn(): Child {
+    const { url, ledger, dir, slots, callMs, program = LIFE } = this.#options;
+    const file = programFile(program);
+    const child = spawn(process.execPath, [file, url, ledger, dir, String(slots), String(callMs)]);
+    child.stderr.on('data', (bytes: Buffer) => {
+      this.#errors += bytes.toString();
+    });
+    child.stdin.on('error', () => undefined); // it was killed before it was told
+    return child;
+  }
+
+  async #end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
   }
 }

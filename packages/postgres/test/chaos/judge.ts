@@ -8,6 +8,13 @@ export interface Ended {
   readonly calls: readonly string[];
 }
 
+/** What every run is to have recorded. */
+export interface Plan {
+  readonly names: readonly string[];
+  /** Of the calls of one branch, one at a time is in flight. */
+  readonly branchOf: (name: string) => string;
+}
+
 export interface Verdict {
   readonly begun: number;
   /** Calls that were made once more, as their driver had died or been frozen while they were in flight. */
@@ -15,52 +22,99 @@ export interface Verdict {
   readonly violations: readonly string[];
 }
 
-type Begun = Extract<Entry, { readonly is: 'begun' }>;
+type Placed = Entry & { readonly nth: number };
+type Begun = Extract<Placed, { readonly is: 'begun' }>;
 
 /**
- * Judges by the ledger alone, and by what each run says of itself in the end. Every call of `names` is recorded once in each
- * run; none is made after the one that is recorded; and each that is made before it was in flight when its process was killed,
- * frozen or taken over, so that of one branch at most one is made again for each of these.
+ * Judges by the ledger alone, and by what each run says of itself in the end. Every call of the plan is recorded once in each
+ * run. None is made after the one that is recorded; each that is made before it was in flight when its process was killed,
+ * frozen or taken over, of one branch one for each of these. None is made by who drives a run that somebody else drives since.
  */
-export function judge(entries: readonly Entry[], ended: readonly Ended[], names: readonly string[]): Verdict {
-  const begun = entries.filter((entry) => entry.is === 'begun');
-  const violations = ended.flatMap((run) => lost(run, names));
-  let again = 0;
-  for (const { run, calls } of ended) {
-    for (const name of names) {
-      const made = begun.filter((entry) => entry.run === run && entry.name === name);
-      again += Math.max(0, made.length - 1);
-      const recorded = calls.find((call) => call.startsWith(`${name}=`))?.slice(name.length + 1);
-      violations.push(...ofCall(entries, made, recorded));
-    }
-  }
-  return { begun: begun.length, again, violations };
+export function judge(entries: readonly Entry[], ended: readonly Ended[], plan: Plan): Verdict {
+  const placed: readonly Placed[] = entries.map((entry, nth) => ({ ...entry, nth }));
+  const strikes = placed.filter(({ is }) => is === 'killed' || is === 'frozen' || is === 'restarted');
+  const ofRuns = byRun(placed);
+  const verdicts = ended.map((end) => ofRun(end, ofRuns.get(end.run) ?? [], { strikes, plan }));
+  return {
+    begun: placed.filter(({ is }) => is === 'begun').length,
+    again: verdicts.reduce((sum, { again }) => sum + again, 0),
+    violations: verdicts.flatMap(({ violations }) => violations),
+  };
 }
 
-function lost({ run, status, calls }: Ended, names: readonly string[]): readonly string[] {
+function byRun(placed: readonly Placed[]): ReadonlyMap<string, readonly Placed[]> {
+  const ofRuns = new Map<string, Placed[]>();
+  for (const entry of placed) {
+    if (!('run' in entry)) continue;
+    const own = ofRuns.get(entry.run);
+    if (own === undefined) ofRuns.set(entry.run, [entry]);
+    else own.push(entry);
+  }
+  return ofRuns;
+}
+
+interface Against {
+  readonly strikes: readonly Placed[];
+  readonly plan: Plan;
+}
+
+function ofRun(end: Ended, own: readonly Placed[], { strikes, plan }: Against): Omit<Verdict, 'begun'> {
+  const begun = own.filter((entry) => entry.is === 'begun');
+  const violations = [...notRecorded(end, plan), ...byWhoHasItNot(own)];
+  /** For each branch and strike, the calls that were made again for it. */
+  const made = new Map<string, Begun[]>();
+  for (const name of plan.names) {
+    const ofName = begun.filter((entry) => entry.name === name);
+    const recorded = end.calls.find((call) => call.startsWith(`${name}=`))?.slice(name.length + 1);
+    if (recorded === undefined) continue;
+    const at = ofName.findIndex(({ nonce }) => nonce === recorded);
+    if (at === -1) {
+      violations.push(`${end.run}: "${name}" is recorded and was never made`);
+      continue;
+    }
+    for (const call of ofName.slice(at + 1)) violations.push(`${said(call)} again, and was recorded`);
+    for (const [n, call] of ofName.slice(0, at).entries()) {
+      const strike = strikeOf(call, ofName[n + 1] as Begun, { strikes, own });
+      if (strike === undefined) violations.push(`${said(call)}, then again, and nothing had befallen it`);
+      const key = `${plan.branchOf(name)} ${strike?.nth}`;
+      made.set(key, [...(made.get(key) ?? []), call]);
+    }
+  }
+  for (const calls of made.values())
+    if (calls.length > 1) violations.push(`${calls.map(said).join(' and ')}, and again for one strike`);
+  const again = [...made.values()].reduce((sum, { length }) => sum + length, 0);
+  return { again, violations };
+}
+
+const said = ({ run, name, pid }: Begun): string => `${run}: "${name}" was made by ${pid}`;
+
+function notRecorded({ run, status, calls }: Ended, { names }: Plan): readonly string[] {
   const found = calls.map((call) => call.slice(0, call.indexOf('='))).sort();
   if (status === 'completed' && found.join() === [...names].sort().join()) return [];
   return [`${run} is ${status} with ${found.join(', ')}`];
 }
 
-function ofCall(
-  entries: readonly Entry[],
-  made: readonly Begun[],
-  recorded: string | undefined,
-): readonly string[] {
-  if (recorded === undefined) return [];
-  const at = made.findIndex(({ nonce }) => nonce === recorded);
-  if (at === -1) return [`${recorded} is recorded and was never made`];
-  return [
-    ...made.slice(at + 1).map(({ run, name }) => `${run}: "${name}" was made again, and was recorded`),
-    ...made
-      .slice(0, at)
-      .filter((call) => !wasInFlight(entries, call))
-      .map(({ run, name, pid }) => `${run}: "${name}" was made again, and nothing had happened to ${pid}`),
-  ];
+/** What befell the driver of a call before it was made again; whoever was taken over may say so later. */
+function strikeOf(
+  call: Begun,
+  next: Begun,
+  { strikes, own }: { readonly strikes: readonly Placed[]; readonly own: readonly Placed[] },
+): Placed | undefined {
+  return (
+    strikes.find(
+      (strike) =>
+        strike.nth > call.nth && strike.nth < next.nth && (!('pid' in strike) || strike.pid === call.pid),
+    ) ?? own.find((entry) => entry.is === 'lost' && entry.pid === call.pid && entry.nth > call.nth)
+  );
 }
 
-const wasInFlight = (entries: readonly Entry[], call: Begun): boolean =>
-  entries
-    .slice(entries.indexOf(call))
-    .some((entry) => entry.is === 'restarted' || (entry.is !== 'begun' && entry.pid === call.pid));
+/** Calls of a run by who is not the last to have taken it up. */
+function byWhoHasItNot(own: readonly Placed[]): readonly string[] {
+  let holder: number | null = null;
+  const violations: string[] = [];
+  for (const entry of own) {
+    if (entry.is === 'driving') holder = entry.pid;
+    if (entry.is === 'begun' && entry.pid !== holder) violations.push(`${said(entry)}, and ${holder} has it`);
+  }
+  return violations;
+}

@@ -22,6 +22,9 @@ export const CALLS: readonly string[] = [
   'last',
 ];
 
+/** Both sides work at the same time, all else after them. */
+export const branchOf = (name: string): string => /^(?:left|right)/.exec(name)?.[0] ?? 'main';
+
 /** The whole of what a run may do: two branches, a timer, a child, a question. */
 export function lifeApp(runs: Runs, call: Call) {
   const made = async (run: string, name: string): Promise<string> =>

@@ -58,7 +58,7 @@ export function stepsDriver(options: StepsDriverOptions = {}): RunDriver {
         if (step === plan.steps) break;
         if (signal.aborted) return at(held, 'running');
         await held.outlet.arrived();
-        await call?.(held.id, step, abort);
+        await call?.(held.id, step, AbortSignal.any([abort, held.lost]));
         held.db.prepare('INSERT INTO done VALUES (?)').run(step);
         await held.outlet.arrived();
       }

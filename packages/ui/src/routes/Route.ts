@@ -2,14 +2,14 @@ import type { Principal } from '@devs/core';
 import type { DraftFolder } from '../drafts/DraftFolder.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
-import type { Asking, RunsFile } from '../state/RunsFile.ts';
+import type { Asking, RunsPlace } from '../state/RunsPlace.ts';
 import type { ReadCode, ReadCommit } from '../views/gateCode.ts';
 import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
 export interface RouteDeps {
-  readonly file: RunsFile;
+  readonly place: RunsPlace;
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;

@@ -5,6 +5,7 @@ import type { DraftKey } from '../drafts/DraftFolder.ts';
 import { UiError } from '../http/errors.ts';
 import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
 import { json } from '../http/responses.ts';
+import type { ReadableRun } from '../state/RunsPlace.ts';
 import { exactComments, isSpelled } from '../views/exactComments.ts';
 import { newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGate } from '../views/gateView.ts';
@@ -56,10 +57,10 @@ const show: Route = {
   method: 'GET',
   path: AT,
   access: 'read',
-  handle: async (asked, { file, by, asking }) => {
+  handle: async (asked, { place, by, asking }) => {
     const { run, sessionId } = named(asked);
-    const view = await file.read(async (reader) => gateView(await reader.run(run), sessionId, by));
-    const canAsk = asking !== undefined && view.isOpen && (await file.canAsk(asking, run, { sessionId }));
+    const view = await place.read((reader) => reader.view(run, (of) => gateView(of, sessionId, by)));
+    const canAsk = asking !== undefined && view.isOpen && (await place.canAsk(asking, run, { sessionId }));
     return json(shownView<ShownGate>({ ...view, canAsk }));
   },
 };
@@ -69,9 +70,9 @@ const code: Route = {
   method: 'GET',
   path: `${AT}/code`,
   access: 'read',
-  handle: async (asked, { file, readCode }) => {
+  handle: async (asked, { place, readCode }) => {
     const { run, sessionId } = named(asked);
-    const gate = await file.read(async (reader) => gateNamed(await reader.run(run), sessionId));
+    const gate = await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
     return json(shownView({ code: await readCode(gate) }));
   },
 };
@@ -80,12 +81,11 @@ const codeSince: Route = {
   method: 'GET',
   path: `${AT}/code/:since`,
   access: 'read',
-  handle: async (asked, { file, readCode }) => {
+  handle: async (asked, { place, readCode }) => {
     const { run, sessionId } = named(asked);
-    const [gate, before] = await file.read(async (reader) => {
-      const of = await reader.run(run);
-      return [await gateNamed(of, sessionId), await gateNamed(of, asked.params['since'] ?? '')] as const;
-    });
+    const gates = async (of: ReadableRun) =>
+      [await gateNamed(of, sessionId), await gateNamed(of, asked.params['since'] ?? '')] as const;
+    const [gate, before] = await place.read((reader) => reader.view(run, gates));
     return json(shownView({ code: await readCode(gate, newestCommit(before)) }));
   },
 };
@@ -95,10 +95,10 @@ const shown: Route = {
   method: 'POST',
   path: `${AT}/shown`,
   access: 'decide',
-  handle: async (asked, { file, by }) => {
+  handle: async (asked, { place, by }) => {
     const { run, sessionId } = named(asked);
     const { artifactHash: hash } = await readJson(asked.request, SHOWN);
-    await file.write(async (devs) => {
+    await place.write(async (devs) => {
       const of = await devs.run(run);
       const gate = await gateNamed(of, sessionId);
       if (gate.artifactHash === hash) await of.shown(gate, by);
@@ -112,15 +112,13 @@ const editable: Route = {
   method: 'GET',
   path: `${AT}/edit`,
   access: 'decide',
-  handle: async (asked, { file }) => {
+  handle: async (asked, { place }) => {
     const { run, sessionId } = named(asked);
-    return json(
-      await file.read(async (reader) => {
-        const of = await reader.run(run);
-        const gate = await gateNamed(of, sessionId);
-        return gate.takes?.edit === undefined ? of.draft(gate) : { edit: gate.artifact };
-      }),
-    );
+    const edit = async (of: ReadableRun) => {
+      const gate = await gateNamed(of, sessionId);
+      return gate.takes?.edit === undefined ? of.draft(gate) : { edit: gate.artifact };
+    };
+    return json(await place.read((reader) => reader.view(run, edit)));
   },
 };
 
@@ -144,7 +142,7 @@ const keep: Route = {
   path: `${AT}/draft`,
   access: 'decide',
   handle: async (asked, deps) => {
-    const { drafts, file } = deps;
+    const { drafts, place } = deps;
     const given = await readJson(asked.request, KEPT, MOST_OF_A_TEXT);
     const key = keyOf(asked, deps, given.artifactHash);
     if (drafts === undefined) return json({ isKept: false });
@@ -153,7 +151,7 @@ const keep: Route = {
       return json({ isKept: false });
     }
     const openGates = async (): Promise<ReadonlySet<string>> =>
-      file.read(async (reader) => new Set((await reader.gates()).map(({ sessionId }) => sessionId)));
+      place.read(async (reader) => new Set((await reader.gates()).map(({ sessionId }) => sessionId)));
     return json({ isKept: await drafts.write(key, given.draft, openGates) });
   },
 };
@@ -162,11 +160,11 @@ const ask: Route = {
   method: 'POST',
   path: `${AT}/question`,
   access: 'decide',
-  handle: async (asked, { file, by, asking }) => {
+  handle: async (asked, { place, by, asking }) => {
     const { run, sessionId } = named(asked);
     const { question, artifactHash: hash } = await readJson(asked.request, QUESTION);
     if (asking === undefined) throw nobodyToAsk();
-    const exchange = await file.ask(asking, async (devs) =>
+    const exchange = await place.ask(asking, async (devs) =>
       (await devs.run(run)).ask({ sessionId, artifactHash: hash }, question, { by }),
     );
     return json(shownView({ exchange }));
@@ -182,7 +180,7 @@ const decide: Route = {
     const { artifactHash: hash, answer } = await readJson(asked.request, DECISION, MOST_OF_A_TEXT);
     const gate = { sessionId, artifactHash: hash };
     const { by } = deps;
-    const { status } = await deps.file.write(async (devs) => {
+    const { status } = await deps.place.write(async (devs) => {
       const of = await devs.run(run);
       const { comments = [], ...rest } = answer;
       const quoted = comments.length === 0 ? {} : { comments: await asShown(comments, of, gate) };

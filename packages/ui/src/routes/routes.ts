@@ -40,39 +40,39 @@ const inbox: Route = {
   method: 'GET',
   path: '/api/inbox',
   access: 'read',
-  handle: async (_asked, { file }) => json(shownView(await file.read(inboxView))),
+  handle: async (_asked, { place }) => json(shownView(await place.read(inboxView))),
 };
 
 const waiting: Route = {
   method: 'GET',
   path: '/api/gates',
   access: 'read',
-  handle: async ({ request }, { file }) =>
-    json(shownView(await file.read((reader) => waitingView(reader, afterOf(request))))),
+  handle: async ({ request }, { place }) =>
+    json(shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
 };
 
 const runs: Route = {
   method: 'GET',
   path: '/api/runs',
   access: 'read',
-  handle: async ({ request }, { file }) =>
-    json(shownView(await file.read((reader) => runsView(reader, afterOf(request))))),
+  handle: async ({ request }, { place }) =>
+    json(shownView(await place.read((reader) => runsView(reader, afterOf(request))))),
 };
 
 const count: Route = {
   method: 'GET',
   path: '/api/waiting',
   access: 'read',
-  handle: async (_asked, { file }) =>
-    json(await file.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total }))),
+  handle: async (_asked, { place }) =>
+    json(await place.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total }))),
 };
 
 const run: Route = {
   method: 'GET',
   path: '/api/runs/:run',
   access: 'read',
-  handle: async ({ params }, { file }) =>
-    json(shownView(await file.read(async (reader) => runView(await reader.run(params['run'] ?? ''))))),
+  handle: async ({ params }, { place }) =>
+    json(shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
 };
 
 const changes: Route = {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
 import { readJson, readQuery } from '../http/readRequest.ts';
 import { json } from '../http/responses.ts';
-import type { ReadableRun } from '../state/RunsFile.ts';
+import type { ReadableRun } from '../state/RunsPlace.ts';
 import { logView } from '../views/logView.ts';
 import { rewindView } from '../views/rewindView.ts';
 import { shownView } from '../views/shownView.ts';
@@ -36,8 +36,8 @@ const part = (name: string, view: (run: ReadableRun, asked: Asked) => Promise<ob
   method: 'GET',
   path: `/api/runs/:run/${name}`,
   access: 'read',
-  handle: async (asked, { file }) =>
-    json(shownView(await file.read(async (reader) => view(await reader.run(runOf(asked)), asked)))),
+  handle: async (asked, { place }) =>
+    json(shownView(await place.read((reader) => reader.view(runOf(asked), (run) => view(run, asked))))),
 });
 
 const runOf = ({ params: { run = '' } }: Asked): string => run;
@@ -71,9 +71,9 @@ const commit: Route = {
   method: 'GET',
   path: '/api/runs/:run/commits/:commit',
   access: 'read',
-  handle: async (asked, { file, readCommit }) => {
+  handle: async (asked, { place, readCommit }) => {
     const { commit: id = '' } = asked.params;
-    const { tasks } = await file.read(async (reader) => (await reader.run(runOf(asked))).status());
+    const { tasks } = await place.read((reader) => reader.view(runOf(asked), (run) => run.status()));
     if (!tasks.some(({ gitHash }) => gitHash === id)) throw noCommit();
     return json(shownView({ code: await readCommit(runOf(asked), id) }));
   },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endingWith } from '@devs/core';
-import type { Reader, RunsFile } from './RunsFile.ts';
+import type { Reader, RunsPlace } from './RunsPlace.ts';
 
 /** Between two looks at the file where nothing tells of it, and before it is opened again, ms: a page is told within a second. */
 const LOOK_EVERY_MS = 700;
@@ -9,18 +9,18 @@ const LOOK_EVERY_MS = 700;
 const REST_MS = 100;
 
 /**
- * Tells pages that the state file has something new, or is another one, or cannot be read any more. One connection looks for
+ * Tells pages that the runs have something new, or their file is another one, or cannot be read any more. One connection looks for
  * all of them, while there is one: it asks for a number and holds no snapshot, so the write-ahead log is not held back.
  */
 export class ChangeFeed {
-  readonly #file: Pick<RunsFile, 'read'>;
+  readonly #place: Pick<RunsPlace, 'read'>;
   readonly #listeners = new Set<() => void>();
   #following: AbortController | null = null;
   /** What was told last: a number that counts for its connection alone, or why there is none. */
   #told: number | string = '';
 
-  constructor(file: Pick<RunsFile, 'read'>) {
-    this.#file = file;
+  constructor(place: Pick<RunsPlace, 'read'>) {
+    this.#place = place;
   }
 
   /** Whoever subscribes looks at the file afterwards: what is committed from then on is told. */
@@ -41,7 +41,7 @@ export class ChangeFeed {
   async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.#file.read((reader) => this.#tellNews(reader, signal));
+        await this.#place.read((reader) => this.#tellNews(reader, signal));
       } catch (error) {
         if (signal.aborted) return;
         this.#tell(String(error));

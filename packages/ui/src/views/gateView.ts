@@ -1,6 +1,6 @@
 import type { ClosedGate, Gate, GateExchange, LastComment, Principal, ShownPlace } from '@devs/core';
 import { UiError } from '../http/errors.ts';
-import type { ReadableRun } from '../state/RunsFile.ts';
+import type { ReadableRun } from '../state/RunsPlace.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
 import { type EvidenceView, evidenceView } from './evidenceView.ts';
 

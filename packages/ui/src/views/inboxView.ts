@@ -1,5 +1,5 @@
 import type { Gate, RunStatus } from '@devs/core';
-import type { Reader } from '../state/RunsFile.ts';
+import type { Reader } from '../state/RunsPlace.ts';
 import { wordsOf } from './choices.ts';
 
 /** A gate in a list. */
@@ -57,10 +57,9 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
     limit: PAGE,
     ...(after !== undefined && { after }),
   });
-  const lines = gates.map(async (gate) =>
-    waitingLine(gate, await (await reader.run(gate.threadId)).status()),
-  );
-  return { gates: await Promise.all(lines), total, nextGates: next };
+  const statuses = await reader.statuses(gates.map(({ threadId }) => threadId));
+  const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as RunStatus));
+  return { gates: lines, total, nextGates: next };
 }
 
 /** @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run. */

@@ -1,5 +1,5 @@
 import type { LogEntry } from '@devs/core';
-import type { ReadableRun } from '../state/RunsFile.ts';
+import type { ReadableRun } from '../state/RunsPlace.ts';
 
 /** Of what kind the lines are that are wanted. */
 export type LogKind = 'people' | 'guards' | 'tasks' | 'work';

@@ -1,5 +1,5 @@
 import type { ClosedGate, RunStatus } from '@devs/core';
-import type { ReadableRun } from '../state/RunsFile.ts';
+import type { ReadableRun } from '../state/RunsPlace.ts';
 import { wordsOf } from './choices.ts';
 import { type GateLine, gateLine } from './inboxView.ts';
 import { type PlannedTask, planView } from './planView.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunWorkspace } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -79,6 +79,34 @@ describe('restore', () => {
     await run.restore(tree);
     expect(await readdir(run.dir)).not.toContain('notes');
     expect(await git('show', 'refs/devs/rescued/1:notes/todo.txt')).toBe('mine\n');
+  });
+
+  it.each([
+    ['an ignore file that hides itself', ['made/.gitignore', '*\n'], ['made/notes.txt', 'x']],
+    ['a folder without files', ['made/deep/', '']],
+    ['a part of a repository', ['made/.git/config', '']],
+  ])('takes away %s, where git lists no change', async (_, ...made) => {
+    for (const [path = '', text = ''] of made) {
+      await mkdir(dirname(inFolder(`${path}.`)), { recursive: true });
+      if (!path.endsWith('/')) await writeFile(inFolder(path), text);
+    }
+    expect(await run.restore(tree)).toBeNull();
+    expect((await readdir(run.dir)).sort()).toEqual(['.git', 'a.js', 'b.js']);
+  });
+
+  it('puts dependencies back that are in the tree', async () => {
+    await writeFile(inFolder('.gitattributes'), '');
+    const path = 'node_modules/left-pad.js';
+    await mkdir(inFolder('node_modules'));
+    await writeFile(inFolder(path), 'as committed\n');
+    const env = { ...process.env, GIT_INDEX_FILE: join(base, 'index') };
+    const own = (...args: string[]) => execute('git', args, { cwd: run.dir, env });
+    await own('add', '--force', '.');
+    const held = (await own('write-tree')).stdout.trim();
+    await run.restore(held);
+    await writeFile(inFolder(path), 'of an agent\n');
+    await run.restore(held);
+    expect(await readFile(inFolder(path), 'utf8')).toBe('as committed\n');
   });
 
   it('moves a repository aside that a person made in the folder', async () => {

@@ -68,17 +68,17 @@ describe('a run of a repository', () => {
     };
     for (const [name, work] of Object.entries(turn)) counts[name] = await processesOf(work);
     expect(counts).toEqual({
-      open: 9,
+      open: 8,
       openAgain: 0,
-      list: 3,
+      list: 1,
       apply: 1,
-      snapshot: 4,
-      readAt: 2,
+      snapshot: 2,
+      readAt: 0,
       discard: 1,
-      commit: 4,
-      integrated: 1,
+      commit: 3,
+      integrated: 0,
       changes: 1,
-      restore: 5,
+      restore: 1,
       deliver: 5,
     });
   });

@@ -34,6 +34,10 @@ const EXAMPLES: Examples = {
     { sessionId: 's', kind: 'interrupt', principal: 'human:ada', artifactHash: '9b74', shows: '3f2a' },
     'answer void: question shows something else than human:ada answered; it is asked again',
   ],
+  HITL_ANSWER_REFUSED: [
+    { sessionId: 's', kind: 'node_gate', principal: 'human:ada' },
+    'answer refused: next step does not take what human:ada answered; it is asked again',
+  ],
   GATE_SHOWN: [
     { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: '9b74' },
     'gate read: plan, by human:ada',

@@ -107,6 +107,33 @@ describe("the engine's own migrations", () => {
     expect(`${objects.join(';\n\n')};\n`).toBe(recorded);
   });
 
+  /** Every object and every row of a file, but when its migrations were recorded. */
+  function everythingIn(db: BetterSqlite3.Database): unknown {
+    const objects = db
+      .prepare<[], { name: string; type: string }>(
+        'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name',
+      )
+      .all();
+    const rows = objects
+      .filter(({ type }) => type === 'table')
+      .map(({ name }) => db.prepare<[], object>(`SELECT * FROM ${name}`).all());
+    const recorded = db.prepare('SELECT version, name, sha256 FROM schema_migrations').all();
+    return { objects, recorded, rows: rows.map((some) => some.map((row) => ({ ...row, applied_at: '' }))) };
+  }
+
+  test('make of an empty file at once what they make one by one', () => {
+    const inMemory = () => new BetterSqlite3(':memory:');
+    const [atOnce, oneByOne, notEmpty] = [inMemory(), inMemory(), inMemory()];
+    expect(runMigrations(atOnce)).toEqual(MIGRATIONS.map(({ name }) => name));
+    runMigrations(oneByOne, [...MIGRATIONS]);
+    expect(everythingIn(atOnce)).toEqual(everythingIn(oneByOne));
+    notEmpty.exec('CREATE TABLE of_another_tool (n INTEGER) STRICT');
+    runMigrations(notEmpty);
+    notEmpty.exec('DROP TABLE of_another_tool');
+    expect(everythingIn(notEmpty)).toEqual(everythingIn(oneByOne));
+    for (const db of [atOnce, oneByOne, notEmpty]) db.close();
+  });
+
   test('are exactly the .sql files, as hashed', () => {
     for (const { name, sql } of MIGRATIONS) {
       const file = readFileSync(new URL(`../migrations/${name}.sql`, import.meta.url), 'utf8');

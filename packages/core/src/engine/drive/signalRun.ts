@@ -27,20 +27,29 @@ export interface SignalReceipt {
 /**
  * Records a signal of a run and wakes the run, in one transaction; see `DurableApp.signal`.
  *
- * @param given - With the `id` of its row, where that was given when it was told elsewhere.
+ * @param given - With the `id` of its row and what was `redacted`, where that was when it was told elsewhere.
  * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`
  * @throws TypeError, RangeError as of `signalName` and `principalOf`, and for an empty `signalId`.
  */
 export function signalRun(
   threadId: string,
-  given: { readonly name: string; readonly payload: unknown; readonly id?: string } & SignalOptions,
+  given: {
+    readonly name: string;
+    readonly payload: unknown;
+    readonly id?: string;
+    readonly redacted?: number;
+  } & SignalOptions,
   { store }: { readonly store: EngineStore },
 ): SignalReceipt {
   const by = principalOf(given.by);
   const name = signalName(given.name);
   if (typeof given.signalId !== 'string' || given.signalId === '')
     throw new TypeError('Expected a signalId: what tells it from other signals of the run.');
-  const { value, count } = maskPreciseDeep({ payload: given.payload ?? null, signalId: given.signalId });
+  const { value, count: found } = maskPreciseDeep({
+    payload: given.payload ?? null,
+    signalId: given.signalId,
+  });
+  const count = found + (given.redacted ?? 0);
   assertStorable(value.payload, threadId);
   const message: Message = { ...value, name, by };
   const { id = messageId(threadId, given.signalId) } = given;

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../../db/createDatabase.ts';
+import { onNews } from '../../db/FileWatch.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { adoptRun } from '../../state/adoptRun.ts';
 import { HERE } from '../../state/Outlet.ts';
@@ -8,7 +9,7 @@ import { EngineStore } from '../EngineStore.ts';
 import { type GatePage, inbox } from '../runs/inbox.ts';
 import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type { HeldRun, LookedAtRun, NewRunFile, Runs } from '../runs/Runs.ts';
+import type { HeldRun, IndexedRun, LookedAtRun, NewRunFile, Runs } from '../runs/Runs.ts';
 
 const heldIn = new WeakMap<Database, Set<string>>();
 
@@ -39,7 +40,16 @@ export class FileRuns implements Runs {
   async look(id: string): Promise<LookedAtRun> {
     const { db, threads } = this.#store;
     threads.require(id);
-    return { db, isCopy: false, signals: [], tell: async () => true, close: () => {} };
+    const isDriven = threads.driverOf(id) !== null;
+    return { db, isCopy: false, isDriven, signals: [], at: '', tell: async () => true, close: () => {} };
+  }
+
+  async lookAgain(id: string): Promise<LookedAtRun> {
+    return this.look(id);
+  }
+
+  async watch(_id: string | null, tell: () => void): Promise<() => void> {
+    return onNews(this.#store.db, tell);
   }
 
   async hold(id: string): Promise<HeldRun> {
@@ -62,8 +72,19 @@ export class FileRuns implements Runs {
     return listRuns(filter, this.#store);
   }
 
+  /** Its file is open: whoever wants to know more reads it. */
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    const { threads } = this.#store;
+    const known = ids.flatMap((id) => threads.get(id) ?? []);
+    return new Map(known.map(({ threadId, createdAt }) => [threadId, { createdAt, index: null }]));
+  }
+
   async gates(page: PageRequest = {}): Promise<GatePage> {
     return inbox(page, this.#store.sessions);
+  }
+
+  async countGates(): Promise<number> {
+    return this.#store.sessions.countOpen();
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {

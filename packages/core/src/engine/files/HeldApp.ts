@@ -86,6 +86,6 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
 }
 
 /** Whoever has a lease in a file that was handed out is gone. */
-function evictAll({ threads, runs }: EngineStore): void {
+export function evictAll({ threads, runs }: EngineStore): void {
   for (const { threadId, leaseOwner } of threads.list()) if (leaseOwner !== null) runs.evict(threadId);
 }

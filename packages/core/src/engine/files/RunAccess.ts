@@ -1,9 +1,11 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
+import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
-import { HeldApp } from './HeldApp.ts';
+import { FollowedRun, type Look } from './FollowedRun.ts';
+import { evictAll, HeldApp } from './HeldApp.ts';
 import { takeSignals } from './takeSignals.ts';
 
 /** What came of telling a run something. */
@@ -13,8 +15,13 @@ export interface Told<T> {
   readonly signal: RunSignal | null;
 }
 
+/** From where nobody's process can be seen: who has a lease in a copy is alive, as whoever handed it out has said. */
+const ELSEWHERE: HostIdentity = { ...localHost(), bootId: '' };
+
 /** How a held run stands when it is let go of. */
-type Standing = (store: EngineStore) => HeldRunEnd;
+type Standing<Graph, State, Update> = (
+  opened: OpenedApp<Graph, State, Update>,
+) => HeldRunEnd | Promise<HeldRunEnd>;
 
 /** How often it is tried to tell a run something as of what was seen: each time somebody else was faster. */
 const ATTEMPTS = 100;
@@ -42,6 +49,11 @@ export class RunAccess<Graph, State, Update> {
     return this.#looking(id, async ({ app }) => use(app.store));
   }
 
+  /** Looks at a run again whenever something of it is new. Close it when done. */
+  follow(id: string): Promise<FollowedRun<Graph, State, Update>> {
+    return FollowedRun.of(id, this.#runs, (looked) => this.#open(looked));
+  }
+
   /**
    * Does something to a copy of a run's file, with all of the engine's checks, and records what the run is to be told of it,
    * if it was told nothing else meanwhile; else looks again.
@@ -63,7 +75,7 @@ export class RunAccess<Graph, State, Update> {
   change<T>(
     id: string,
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
-    standing: Standing,
+    standing: Standing<Graph, State, Update>,
   ): Promise<T> {
     return this.#holding(id, async (held) => {
       await held.take();
@@ -81,7 +93,7 @@ export class RunAccess<Graph, State, Update> {
   drive<T>(
     id: string,
     drive: (held: HeldApp<Graph, State, Update>) => Promise<T>,
-    standing: Standing,
+    standing: Standing<Graph, State, Update>,
   ): Promise<T> {
     return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
   }
@@ -95,22 +107,26 @@ export class RunAccess<Graph, State, Update> {
     }
   }
 
-  async #looking<T>(
-    id: string,
-    use: (opened: OpenedApp<Graph, State, Update>, looked: LookedAtRun) => Promise<T>,
-  ): Promise<T> {
+  async #looking<T>(id: string, use: Look<Graph, State, Update, T>): Promise<T> {
     const looked = await this.#runs.look(id);
     try {
-      const { db, isCopy } = looked;
-      // What is done to a copy has not happened: nobody hears of it.
-      return await use(this.#plan.open({ db, ...(isCopy && { events: new EventBus() }) }), looked);
+      return await use(this.#open(looked), looked);
     } finally {
       looked.close();
     }
   }
+
+  /** What is done to a copy has not happened: nobody hears of it. */
+  #open({ db, isCopy, isDriven }: LookedAtRun): OpenedApp<Graph, State, Update> {
+    if (!isCopy) return this.#plan.open({ db });
+    const opened = this.#plan.open({ db, events: new EventBus(), host: ELSEWHERE });
+    if (!isDriven) evictAll(opened.app.store);
+    return opened;
+  }
 }
 
-async function takeTold<Graph, State, Update>(
+/** Writes into a copy what its run was told, as its driver will. */
+export async function takeTold<Graph, State, Update>(
   id: string,
   { parts }: OpenedApp<Graph, State, Update>,
   { isCopy, signals }: LookedAtRun,
@@ -122,10 +138,9 @@ async function takeTold<Graph, State, Update>(
 async function leaving<Graph, State, Update, T>(
   opened: HeldApp<Graph, State, Update>,
   work: () => Promise<T>,
-  standing: Standing,
+  standing: Standing<Graph, State, Update>,
 ): Promise<T> {
-  const { held, app } = opened;
-  const settle = (): Promise<'settled' | 'again'> => held.settle(standing(app.store));
+  const settle = async (): Promise<'settled' | 'again'> => opened.held.settle(await standing(opened));
   for (;;) {
     const [done] = await Promise.allSettled([work()]);
     if (done.status === 'rejected') {

@@ -9,6 +9,7 @@ import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
 import { graphFingerprint } from '../compile/graphShape.ts';
+import { readOnce } from '../decideGate.ts';
 import { givenAmong, isNothing } from '../drive/givenOptions.ts';
 import { unlessBusy } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
@@ -22,7 +23,7 @@ import type { RunResult } from '../RunResult.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
+import type { HeldRun, HeldRunEnd, LookedAtRun, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
 import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
 import type { StateUpdate } from '../runs/updateRun.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
@@ -30,11 +31,10 @@ import { NO_STORE } from '../store/takeStore.ts';
 import { decisionSignal } from './decisionSignal.ts';
 import { type FollowOptions, followRun } from './followRun.ts';
 import { HeldApp } from './HeldApp.ts';
-import { Looks } from './Looks.ts';
 import { newRunFile } from './newRunFile.ts';
-import { RunAccess } from './RunAccess.ts';
+import { RunAccess, takeTold } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
-import { standingOf } from './standing.ts';
+import { listedOf, standingOf } from './standing.ts';
 
 export interface RunsAppOptions {
   readonly runs: Runs;
@@ -42,6 +42,9 @@ export interface RunsAppOptions {
   readonly graph?: string | undefined;
   readonly store?: BaseStore | 'file' | undefined;
 }
+
+/** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
+const BUSY_MS = 1000;
 
 /** A question as it was read, and what it showed. */
 type ReadGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
@@ -71,7 +74,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const { graph, shape } = plan.outline();
     this.graph = graph;
     this.fingerprint = graphFingerprint(shape);
-    this.queue = { graph: queueName(name ?? plan.name), fingerprint: this.fingerprint };
+    this.queue = { graph: graphName(name ?? plan.name), fingerprint: this.fingerprint };
     this.events = plan.events;
     this.memory = plan.memory ?? NO_STORE;
     this.runs = runs;
@@ -120,7 +123,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
       const isStarted = app.start(id, input, given).then(() => true);
       // What is wrong with a new run need not be with one that is known: that is looked at.
       if (!(await isStarted.catch((error) => this.#unlessKnown(id, error)))) return false;
-      const index = standingOf(id, app.store);
+      const index = this.#standing(id, app.store);
       return await this.runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
     } finally {
       db.close();
@@ -148,12 +151,43 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     id: string,
     { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
   ): Promise<RunStanding<State>> {
-    const looks = new Looks(signal);
-    for (;;) {
-      const standing = await this.#access.look(id, (opened) => readStanding(id, opened));
-      if (!wait || hasEnded(standing.status) || signal?.aborted === true) return standing;
-      await looks.next();
+    if (!wait) return this.#access.look(id, (opened) => readStanding(id, opened));
+    return this.#follow(id, signal, ({ status }) => (hasEnded(status) ? 'done' : null));
+  }
+
+  /**
+   * Where the run stands once it is `done`, or `signal` is aborted.
+   *
+   * @param waits - Until it stands elsewhere (`null`), or so many milliseconds.
+   */
+  async #follow(
+    id: string,
+    signal: AbortSignal | undefined,
+    waits: (standing: RunStanding<State>) => 'done' | number | null,
+  ): Promise<RunStanding<State>> {
+    const followed = await this.#access.follow(id);
+    try {
+      let standing: RunStanding<State> | null = null;
+      for (;;) {
+        standing =
+          (await followed.look((opened, looked) => this.#standingIn(id, opened, looked))) ?? standing;
+        if (standing === null) continue;
+        const wait = waits(standing);
+        if (wait === 'done' || signal?.aborted === true) return standing;
+        await followed.next(signal, wait ?? undefined);
+      }
+    } finally {
+      followed.close();
     }
+  }
+
+  async #standingIn(
+    id: string,
+    opened: OpenedApp<Graph, State, Update>,
+    looked: LookedAtRun,
+  ): Promise<RunStanding<State>> {
+    await takeTold(id, opened, looked);
+    return readStanding(id, opened);
   }
 
   /**
@@ -167,8 +201,12 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   ): Promise<RunResult<State>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
-    while (wait && result.status === 'suspended' && (await this.#canGoOn(id, options.signal)))
-      result = (await unlessBusy(() => this.#driveHere(id, input, options))) ?? result;
+    for (let isBusy = false; wait && result.status === 'suspended'; ) {
+      if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
+      const driven = await unlessBusy(() => this.#driveHere(id, input, options));
+      isBusy = (driven ?? null) === null;
+      result = driven ?? result;
+    }
     return result;
   }
 
@@ -176,21 +214,24 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const { abort, ...others } = options;
     const driveTold = (held: HeldApp<Graph, State, Update>) =>
       held.drive((told) => held.app.run(id, input, { ...others, ...told }), abort);
-    return this.#access.drive(id, driveTold, (store) => this.#standing(id, store));
+    return this.#access.drive(id, driveTold, ({ app }) => this.#standing(id, app.store));
   }
 
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
-  async #canGoOn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const looks = new Looks(signal);
-    while (signal?.aborted !== true) {
-      const isDue = await this.#access.look(id, async ({ app: { store } }) => {
-        const { status, until } = standingOf(id, store);
-        return hasEnded(status) || (until !== null && until <= store.now());
-      });
-      if (isDue) return true;
-      await looks.next();
-    }
-    return false;
+  async #canGoOn(id: string, isBusy: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+    let restMs = isBusy ? BUSY_MS : 0;
+    const waits = ({ status, until }: RunStanding<State>) => {
+      if (hasEnded(status)) return 'done';
+      if (restMs > 0) {
+        const ms = restMs;
+        restMs = 0;
+        return ms;
+      }
+      if (until === undefined) return null;
+      const ms = until - this.#plan.now();
+      return ms <= 0 ? 'done' : ms;
+    };
+    return waits(await this.#follow(id, signal, waits)) === 'done';
   }
 
   async drive(
@@ -205,7 +246,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   /** Where it stands; a run of this shape is this graph's from then on. */
   #standing(id: string, store: EngineStore): HeldRunEnd {
     const isOurs = store.threads.require(id).graphFingerprint === this.fingerprint;
-    return { ...standingOf(id, store), ...(isOurs && { queue: this.queue }) };
+    return { ...standingOf(id, store), view: listedOf(id, store), ...(isOurs && { queue: this.queue }) };
   }
 
   /**
@@ -214,8 +255,9 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * @returns The session as it will be in the run's file.
    * @throws DevsError as `DurableApp.decide`.
    */
-  async decide(gate: ReadGate, answer: GateAnswer): Promise<HitlSession> {
+  async decide(gate: ReadGate, given: GateAnswer): Promise<HitlSession> {
     const { sessionId } = gate;
+    const answer = readOnce(given);
     const id = await this.runs.runOfGate(sessionId);
     if (id === null) throw new HitlSessionNotFoundError(sessionId);
     return this.#access.tell(id, async ({ app }) => {
@@ -229,7 +271,8 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     return this.#access.tell(id, async ({ app }) => {
       const left = await app.signal(id, name, payload, options);
-      const said = maskPreciseDeep({ name, payload: payload ?? null, ...options }).value;
+      const { value, count } = maskPreciseDeep({ name, payload: payload ?? null, ...options });
+      const said = { ...value, ...(count > 0 && { redacted: count }) };
       const signal = { ...said, kind: 'message', id: messageId(id, options.signalId) } as const;
       return { left, signal: left.isNew ? signal : null };
     });
@@ -282,7 +325,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * ```
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
-    return followRun(id, options, (use) => this.#access.lookAtRecord(id, use));
+    return followRun(id, options, () => this.#access.follow(id));
   }
 
   /** Runs of every graph that are there, newest first, page by page. @throws RangeError */
@@ -325,7 +368,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
     goesOn = false,
   ): Promise<T> {
-    return this.#access.change(id, change, (store) => {
+    return this.#access.change(id, change, ({ app: { store } }) => {
       const standing = this.#standing(id, store);
       return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
     });
@@ -341,7 +384,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
 const isIdAlone = (input: unknown, { turn, ...options }: RunStartOptions): boolean =>
   input === undefined && turn === undefined && isNothing(givenAmong(options));
 
-function queueName(name: string | undefined): string {
+function graphName(name: string | undefined): string {
   if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
   throw new TypeError(
     `Expected \`graph\`: what runs of this graph are called, 1 to 40 of A-Z a-z 0-9 _ -, got ${String(name)}.`,

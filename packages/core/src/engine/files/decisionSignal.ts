@@ -14,11 +14,16 @@ export function decisionSignal(
   after: HitlSession,
   answer: GateAnswer,
 ): RunSignal | null {
-  const { id: sessionId, artifactHash, votes = [] } = after;
+  const { id: sessionId, artifactHash, decidedAt, votes = [] } = after;
   const closes = after.status !== 'awaiting_approval';
   if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
-  const masked = maskPreciseDeep(answer).value;
+  const { value: masked, count: redacted } = maskPreciseDeep(answer);
   // Who says the same again, not knowing whether it was heard, is the same; two who decide are not.
   const id = `decision:${sessionId}:${hashOf(masked)}`;
-  return { id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: masked, closes };
+  const at = decidedAt ?? votes.at(-1)?.votedAt;
+  return {
+    ...{ id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: masked, closes },
+    ...(at !== undefined && { at }),
+    ...(redacted > 0 && { redacted }),
+  };
 }

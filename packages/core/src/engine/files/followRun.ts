@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../state/EventStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { Looks } from './Looks.ts';
+import type { OpenedApp } from '../AppPlan.ts';
+import type { FollowedRun } from './FollowedRun.ts';
 
 export interface FollowOptions {
   /** `seq` of the last event that is known. @defaultValue 0, the beginning */
@@ -16,23 +16,32 @@ interface Seen {
   readonly isOver: boolean;
 }
 
+const NOTHING: Seen = { events: [], isOver: false };
+
+/** Events that are read at once. */
+const PAGE = 1000;
+
 /** The events of a run in the order they were recorded, as they arrive, until it has ended. */
-export async function* followRun(
+export async function* followRun<Graph, State, Update>(
   id: string,
   { after = 0, signal }: FollowOptions,
-  look: (use: (store: EngineStore) => Seen) => Promise<Seen>,
+  follow: () => Promise<FollowedRun<Graph, State, Update>>,
 ): AsyncGenerator<EventRecord, void> {
-  const looks = new Looks(signal);
-  let afterSeq = after;
-  while (signal?.aborted !== true) {
-    const { events, isOver } = await look(({ threads, log }) => ({
-      isOver: hasEnded(threads.require(id).status),
-      events: log.list(id, { afterSeq }),
-    }));
-    yield* events;
-    afterSeq = events.at(-1)?.seq ?? afterSeq;
-    if (events.length > 0) continue;
-    if (isOver) return;
-    await looks.next();
+  const followed = await follow();
+  try {
+    for (let afterSeq = after; signal?.aborted !== true; ) {
+      const read = async ({ app: { store } }: OpenedApp<Graph, State, Update>): Promise<Seen> => ({
+        isOver: hasEnded(store.threads.require(id).status),
+        events: store.log.list(id, { afterSeq, limit: PAGE }),
+      });
+      const { events, isOver } = (await followed.look(read)) ?? NOTHING;
+      yield* events;
+      afterSeq = events.at(-1)?.seq ?? afterSeq;
+      if (events.length === PAGE) followed.forget();
+      else if (isOver) return;
+      else await followed.next(signal);
+    }
+  } finally {
+    followed.close();
   }
 }

@@ -1,10 +1,36 @@
+import type { RunCost } from '../../state/StepStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import { hasChildThatCan } from '../drive/canGoOn.ts';
 import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
 import { dueSince } from '../drive/dueSince.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gateNow } from '../gateNow.ts';
+import type { LimitUse } from '../guards/limitUses.ts';
 import type { HeldRunEnd } from '../runs/Runs.ts';
+
+/** What is listed of a run of any graph, beside where it stands. */
+export interface ListedRun {
+  /** Of what is listed: who reads another one opens the file. */
+  readonly as: 1;
+  readonly degraded: boolean;
+  readonly cost: RunCost;
+  /** Without what is limited per task. */
+  readonly budget: readonly Pick<LimitUse, 'measure' | 'limit' | 'spent' | 'reserved'>[];
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
+/** As its file says. */
+export function listedOf(id: string, { threads, steps, budgets }: EngineStore): ListedRun {
+  const { degraded, updatedAt } = threads.require(id);
+  return {
+    ...{ as: 1, degraded, cost: steps.costOf(id) },
+    budget: budgets
+      .usesOf(id)
+      .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved })),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
 
 /** Where a run stands, as its file says. */
 export function standingOf(id: string, store: EngineStore): HeldRunEnd {

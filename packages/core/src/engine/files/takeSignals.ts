@@ -1,20 +1,21 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import { type DecidingDeps, decideGate } from '../decideGate.ts';
 import { cancelRun } from '../drive/cancelRuns.ts';
 import type { LeaveRun } from '../drive/DriverDeps.ts';
 import { signalRun } from '../drive/signalRun.ts';
+import type { EngineStore } from '../EngineStore.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
 type Decision = RunSignal & { readonly kind: 'decision' };
 
 /** What writes into a run's file what the run was told. */
-export interface TakingDeps extends DecidingDeps {
+export interface TakingDeps {
+  readonly store: EngineStore;
   readonly streams?: RunStreams | undefined;
   readonly leave?: LeaveRun | undefined;
   /** Records a decision, with all checks. @defaultValue as of any graph */
-  readonly decide?: (decision: Decision) => unknown;
+  readonly decide?: (decision: Decision, store: EngineStore) => unknown;
 }
 
 /**
@@ -49,8 +50,19 @@ async function take(runId: string, signal: RunSignal, deps: TakingDeps): Promise
 function takeDecision(decision: Decision, deps: TakingDeps): void {
   const { sessionId, answer } = decision;
   if (isTaken(deps.store.sessions.require(sessionId), answer.by)) return;
-  const { decide = () => decideGate(decision, answer, deps) } = deps;
-  decide(decision);
+  const { decide = recordDecision } = deps;
+  decide(decision, deps.store);
+}
+
+/** By the checks that every process has: what only the program refuses it refuses where it is answered, on record. */
+function recordDecision(decision: Decision, { manager }: EngineStore): void {
+  const { sessionId, artifactHash, at, redacted, answer: given } = decision;
+  const { by, via, ...answer } = given;
+  manager.decide(sessionId, {
+    ...{ artifactHash, answer, by, via },
+    ...(at !== undefined && { at }),
+    ...(redacted !== undefined && { redacted }),
+  });
 }
 
 /** One who has decided a gate, or voted at one that is closed, has nothing more to say there. */

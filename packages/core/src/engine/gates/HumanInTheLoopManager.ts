@@ -60,6 +60,10 @@ export interface SessionDecision {
   readonly by: Principal;
   /** The way it is given, recorded with it: `page`, `command`, `file`, `program` or another short word. */
   readonly via?: string | undefined;
+  /** When it was given, milliseconds since the Unix epoch, where that is not now. */
+  readonly at?: number;
+  /** Secrets that were masked in the answer before. @defaultValue 0 */
+  readonly redacted?: number;
   /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
   readonly places?: readonly ShownPlace[];
 }
@@ -90,7 +94,7 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#now = now;
     this.#newId = newId;
     const { sessions, votes, outbox } = this.#file;
-    this.#votes = new VoteCount({ sessions, votes, outbox, now });
+    this.#votes = new VoteCount({ sessions, votes, outbox });
   }
 
   /**
@@ -174,7 +178,7 @@ export class HumanInTheLoopManager<State = unknown> {
    */
   decide(
     sessionId: string,
-    { artifactHash, answer, by: given, via, places = [] }: SessionDecision,
+    { artifactHash, answer, by: given, via, at = this.#now(), redacted = 0, places = [] }: SessionDecision,
   ): HitlSession {
     const by = principalOf(given);
     assertWay(via);
@@ -195,11 +199,17 @@ export class HumanInTheLoopManager<State = unknown> {
     assertQuoted(masked.value, session, () => [...placesIn(session, rule.places), ...places]);
     const said = rule.toRecord?.(masked.value) ?? masked.value;
     return this.#file.commit((emit) => {
-      const { decision, isNew } = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
+      const { decision, isNew } = this.#votes.count(session, {
+        answer: said,
+        artifactHash: wholeHash,
+        by,
+        at,
+      });
       if (decision !== null)
-        this.#recordDecision({ id: sessionId, artifactHash: wholeHash, decision, principal: by, via });
-      if (isNew && masked.count > 0)
-        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: masked.count }, scopeOf(session));
+        this.#recordDecision({ id: sessionId, artifactHash: wholeHash, decision, principal: by, via, at });
+      const count = masked.count + redacted;
+      if (isNew && count > 0)
+        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count }, scopeOf(session));
       return sessions.require(sessionId);
     });
   }
@@ -224,7 +234,7 @@ export class HumanInTheLoopManager<State = unknown> {
         payload: { sessionId },
       });
     }
-    this.#archiveFailureGate(session, 'action' in answer ? String(answer.action) : 'decided');
+    this.#archiveFailureGate(session, 'action' in answer ? String(answer.action) : 'decided', given.at);
     const payload = {
       sessionId,
       kind,
@@ -236,9 +246,13 @@ export class HumanInTheLoopManager<State = unknown> {
     outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
   }
 
-  #archiveFailureGate({ id, kind, taskId }: HitlSession, resolution: string): void {
+  #archiveFailureGate(
+    { id, kind, taskId }: HitlSession,
+    resolution: string,
+    resolvedAt: number = this.#now(),
+  ): void {
     if (kind !== 'task_failure') return;
-    this.#file.failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
+    this.#file.failureGates.archive(taskId, { resolution, resolvedAt, sessionId: id });
   }
 }
 

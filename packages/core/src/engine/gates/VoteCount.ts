@@ -5,16 +5,15 @@ import type { StateFile } from '../../state/StateFile.ts';
 import { closed, principalText } from './decidable.ts';
 import { takesOf } from './Takes.ts';
 
-interface VoteCountDeps extends Pick<StateFile, 'sessions' | 'votes' | 'outbox'> {
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
-}
+type VoteCountDeps = Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
 
 /** What somebody says, as it is recorded, about what they were shown. */
 interface Said {
   readonly answer: object;
   readonly artifactHash: string;
   readonly by: Principal;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
 }
 
 interface Counted {
@@ -37,15 +36,15 @@ export class VoteCount {
    *   was said before.
    * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
    */
-  count(session: HitlSession, { answer, artifactHash, by }: Said): Counted {
+  count(session: HitlSession, { answer, artifactHash, by, at: votedAt }: Said): Counted {
     const { approvals } = takesOf(session);
     const { approved, feedback = null } = answer as {
       readonly approved?: boolean;
       readonly feedback?: string;
     };
     if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
-    const { sessions, votes: store, outbox, now } = this.#deps;
-    const vote = { principal: by, artifactHash, feedback, votedAt: now() };
+    const { sessions, votes: store, outbox } = this.#deps;
+    const vote = { principal: by, artifactHash, feedback, votedAt };
     if (!store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
     const votes = store.of(session.id);
     const { id: sessionId, kind, threadId, taskId } = session;

@@ -67,7 +67,7 @@ interface AskedIn {
 
 function factsAbout(
   question: Question,
-  { session, opened, voided }: OpenedSession,
+  { session, opened, voided, refused }: OpenedSession,
   { visit, depth, redacted }: AskedIn,
 ): readonly Fact[] {
   const { kind, taskId } = question;
@@ -76,6 +76,10 @@ function factsAbout(
   const told = factsOf((emit) => {
     for (const answer of voided.flatMap((one) => voidedAnswers(one, question)))
       emit('HITL_ANSWER_VOIDED', answer, scope);
+    if (refused?.principal) {
+      const { id: sessionId, principal } = refused;
+      emit('HITL_ANSWER_REFUSED', { sessionId, kind, principal: principalText(principal) }, scope);
+    }
   });
   const begun = factsOf((emit) => {
     emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);

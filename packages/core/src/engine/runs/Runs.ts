@@ -28,10 +28,18 @@ export interface RunIndex {
   readonly status: ThreadStatus;
   readonly reason: string | null;
   readonly title: string | null;
-  /** Plain JSON: what the program that has started it lists of it. */
+  /** Plain JSON: what is listed of it besides; `null` for who has nothing to list. */
   readonly view: unknown;
   /** Every open question of the file. */
   readonly gates: readonly Gate[];
+}
+
+/** A run as lists have it. */
+export interface IndexedRun {
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+  /** As its file says; `null` where that may say something else by now: it is driven, or was told something. */
+  readonly index: RunIndex | null;
 }
 
 /** A run that is to be. */
@@ -49,7 +57,13 @@ export type RunSignal = {
   readonly id: string;
 } & (
   | { readonly kind: 'pause' | 'cancel' }
-  | ({ readonly kind: 'message'; readonly name: string; readonly payload: unknown } & SignalOptions)
+  | ({
+      readonly kind: 'message';
+      readonly name: string;
+      readonly payload: unknown;
+      /** Secrets that were masked in it. @defaultValue 0 */
+      readonly redacted?: number;
+    } & SignalOptions)
   | {
       readonly kind: 'decision';
       readonly sessionId: string;
@@ -57,6 +71,10 @@ export type RunSignal = {
       readonly answer: GateAnswer;
       /** False for a vote: others are wanted. */
       readonly closes: boolean;
+      /** When it was given, milliseconds since the Unix epoch. @defaultValue when it is taken */
+      readonly at?: number;
+      /** Secrets that were masked in the answer. @defaultValue 0 */
+      readonly redacted?: number;
     }
 );
 
@@ -67,6 +85,10 @@ export interface LookedAtRun {
   readonly isCopy: boolean;
   /** What it was told and has not taken, oldest first: whoever opened a copy writes it there before he looks. */
   readonly signals: readonly RunSignal[];
+  /** Whether a live process has it in hand. Of a copy: the leases in it say who had it, not where he is now. */
+  readonly isDriven: boolean;
+  /** For {@link Runs.lookAgain}. */
+  readonly at: string;
   /**
    * Records what the run is told, as of what was looked at, and has it driven: in one commit. False, and nothing is recorded,
    * where it was told something else since, or the question is not open any more: look again. A signal whose id is known is
@@ -123,13 +145,33 @@ export interface Runs {
   /** @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
   look(id: string): Promise<LookedAtRun>;
   /**
+   * Looks at a run that was looked at; `null` where it is known to be as it was.
+   *
+   * @param at - Of the look before.
+   * @throws DevsError as {@link look}.
+   */
+  lookAgain(id: string, at: string): Promise<LookedAtRun | null>;
+  /**
+   * Has `tell` called soon after something of a run has arrived, or the run was told something, and now and then without a
+   * reason. Whoever looks once this has resolved misses nothing.
+   *
+   * @param id - `null` for all runs: what only a driver does is told of later then.
+   * @returns What ends it.
+   * @throws DevsError `STATE_IO` if they cannot be reached.
+   */
+  watch(id: string | null, tell: () => void): Promise<() => void>;
+  /**
    * Makes the caller the one who may write.
    *
    * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
    */
   hold(id: string): Promise<HeldRun>;
   list(filter?: RunFilter): Promise<RunPage>;
+  /** By id, without their files being opened. Those that there are not are left out. */
+  indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>>;
   gates(page?: PageRequest): Promise<GatePage>;
+  /** Open questions of all runs. */
+  countGates(): Promise<number>;
   /** The run whose question it is; `null` for none. */
   runOfGate(sessionId: string): Promise<string | null>;
   close(): Promise<void>;

@@ -24,7 +24,7 @@ describe('a question that LangGraph suspends on', () => {
     const first = sessions.openForInterrupt(aQuestion());
     const again = sessions.openForInterrupt(aQuestion({ questionKey: 'changed' }));
     expect(first.opened).toBe(true);
-    expect(again).toEqual({ session: first.session, opened: false, voided: [] });
+    expect(again).toEqual({ session: first.session, opened: false, voided: [], refused: null });
     expect(first.session).toMatchObject({
       status: 'awaiting_approval',
       threadId: 'run-1',

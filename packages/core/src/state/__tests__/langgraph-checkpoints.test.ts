@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
-import { beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
@@ -172,6 +172,26 @@ describe('large states', () => {
     expect(turns.loadForTask('task-1').map(({ state }) => state)).toEqual([
       largeState,
       { ...largeState, small: 'y' },
+    ]);
+  });
+
+  test('make a text JSON once while it stays the same, and all else as it is now', ({ db }) => {
+    const turns = new CheckpointPersister(db);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const list = largeState.list.map((number) => `${number} ${'of many '.repeat(20)}`);
+    turns.save(aTurn({ state: { ...largeState, list } }));
+    list.push('one more');
+    turns.save(aTurn({ state: { ...largeState, list } }));
+    turns.save(
+      aTurn({ state: { ...largeState, prose: `${largeState.prose}and on`, list: largeState.prose } }),
+    );
+    const made = stringify.mock.calls.map(([value]) => value).filter((value) => value === largeState.prose);
+    stringify.mockRestore();
+    expect(made).toHaveLength(2);
+    expect(turns.loadForTask('task-1').map(({ state }) => state)).toEqual([
+      { ...largeState, list: list.slice(0, -1) },
+      { ...largeState, list },
+      { ...largeState, prose: `${largeState.prose}and on`, list: largeState.prose },
     ]);
   });
 

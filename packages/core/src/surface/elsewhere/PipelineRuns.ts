@@ -1,4 +1,5 @@
 import { graphFingerprint } from '../../engine/compile/graphShape.ts';
+import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import { decisionSignal } from '../../engine/files/decisionSignal.ts';
@@ -18,6 +19,7 @@ import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import type { DriveResult } from '../views.ts';
+import { listedStatus } from './listedStatus.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */
 const GRAPH = 'pipeline';
@@ -52,10 +54,10 @@ export class PipelineRuns implements RunDriver {
   async admit(admission: Admission, place: RunPlace): Promise<void> {
     const db = newRunFile();
     try {
-      const { app } = this.#plan.open({ db });
-      await app.admit(admission);
+      const opened = this.#plan.open({ db });
+      await opened.app.admit(admission);
       const { threadId: id } = admission;
-      const index = this.#standing(id, app.store);
+      const index = await this.#standing(id, opened);
       await this.#runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
     } finally {
       db.close();
@@ -80,9 +82,9 @@ export class PipelineRuns implements RunDriver {
     return this.#access.change(
       id,
       (opened) => use(this.#runOver(id, opened)),
-      (store) => {
-        const standing = this.#standing(id, store);
-        return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
+      async (opened) => {
+        const standing = await this.#standing(id, opened);
+        return goesOn && !isOver(standing.status) ? { ...standing, until: this.#plan.now() } : standing;
       },
     );
   }
@@ -92,7 +94,7 @@ export class PipelineRuns implements RunDriver {
     return this.#access.drive(
       id,
       (held) => held.drive((told) => this.#driveOver(id, held, options, told), abort),
-      (store) => this.#standing(id, store),
+      (opened) => this.#standing(id, opened),
     );
   }
 
@@ -102,14 +104,15 @@ export class PipelineRuns implements RunDriver {
   ): Promise<HeldRunEnd> {
     const opened = heldApp(held, this.#plan);
     await opened.drive((told) => this.#driveOver(held.id, opened, { signal }, told), abort);
-    return this.#standing(held.id, opened.app.store);
+    return this.#standing(held.id, opened);
   }
 
   decide(
     id: string,
     gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    answer: GateAnswer,
+    given: GateAnswer,
   ): Promise<HitlSession> {
+    const answer = readOnce(given);
     return this.#access.tell(id, async (opened) => {
       const before = opened.app.store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
@@ -145,11 +148,12 @@ export class PipelineRuns implements RunDriver {
   }
 
   /** A run of this shape is driven by this release from then on. */
-  #standing(id: string, store: EngineStore): HeldRunEnd {
-    const { graphFingerprint, policies } = store.threads.require(id);
-    const isOurs = graphFingerprint === this.queue.fingerprint;
-    const title = String(policies['title'] ?? id);
-    return { ...standingOf(id, store), title, ...(isOurs && { queue: this.queue }) };
+  async #standing(id: string, opened: Opened): Promise<HeldRunEnd> {
+    const { store } = opened.app;
+    const isOurs = store.threads.require(id).graphFingerprint === this.queue.fingerprint;
+    const status = await this.#runOver(id, opened).status();
+    const listed = { title: status.title, view: listedStatus(status) };
+    return { ...standingOf(id, store), ...listed, ...(isOurs && { queue: this.queue }) };
   }
 }
 

@@ -1,18 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileNews } from '../../db/FileNews.ts';
 import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
-import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
+import { cursorOf, type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { RunDriver, RunPlace, Runs } from '../../engine/runs/Runs.ts';
 import type { Admission } from '../../engine/start/RunStarts.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { News } from '../../events/News.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
+import { notFound } from '../../state/threadRow.ts';
+import { statusListed } from '../elsewhere/listedStatus.ts';
 import { onlyHere } from '../elsewhere/onlyHere.ts';
 import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
 import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { Run, RunDeps } from '../Run.ts';
-import type { PipelineHome, RunListPage } from './PipelineHome.ts';
+import type { RunStatus } from '../views.ts';
+import type { PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** Of a list that is read to its end. */
 const PAGE = 1000;
@@ -23,6 +25,8 @@ export class ElsewhereHome implements PipelineHome {
   readonly #about: Omit<PipelineAppOptions, 'db'>;
   readonly #deps: RunDeps;
   #pipeline: Promise<PipelineRuns> | null = null;
+  #watching: Promise<() => void> | null = null;
+  #version = 0;
 
   constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, deps: RunDeps) {
     this.#runs = runs;
@@ -53,7 +57,7 @@ export class ElsewhereHome implements PipelineHome {
   }
 
   async require(id: string): Promise<void> {
-    await (await this.#work()).record(id, ({ threads }) => threads.require(id));
+    if (!(await this.#runs.indexed([id])).has(id)) notFound(id);
   }
 
   /** Every machine has a folder of its own. */
@@ -69,20 +73,38 @@ export class ElsewhereHome implements PipelineHome {
     return runElsewhere(id, () => this.#work(), this.#about.events);
   }
 
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    return (await this.#work()).look(id, read);
+  }
+
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
     const isAll = limit === undefined && after === undefined && status === undefined;
     const most = isAll ? Number.POSITIVE_INFINITY : pageLimit(limit);
-    if (after !== undefined) await this.require(after);
     const ids: string[] = [];
-    let place: string | null | undefined;
-    while (place !== null && placeAfter(ids, after) + most > ids.length) {
-      const wanted = { limit: PAGE, ...(place !== undefined && { after: place }) };
+    let place: string | null = after === undefined ? null : await this.#placeOf(after);
+    do {
+      const wanted = { limit: Math.min(PAGE, most - ids.length), ...(place !== null && { after: place }) };
       const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
       ids.push(...runs.map(({ id }) => id));
       place = next;
+    } while (place !== null && ids.length < most);
+    return ids;
+  }
+
+  /** Where a page begins after a run. @throws DevsError `THREAD_NOT_FOUND` */
+  async #placeOf(id: string): Promise<string> {
+    const run = (await this.#runs.indexed([id])).get(id) ?? notFound(id);
+    return cursorOf({ at: run.createdAt, id });
+  }
+
+  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+    const indexed = await this.#runs.indexed(ids);
+    const statuses: RunStatus[] = [];
+    for (const id of ids) {
+      const index = indexed.get(id)?.index ?? null;
+      statuses.push((index && statusListed(id, index)) ?? (await this.handle(id).status()));
     }
-    const begin = placeAfter(ids, after);
-    return ids.slice(begin, begin + most);
+    return statuses;
   }
 
   async gates(): Promise<readonly Gate[]> {
@@ -97,8 +119,7 @@ export class ElsewhereHome implements PipelineHome {
   }
 
   async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
-    const [found, all] = [await this.#runs.gates(page), await this.gates()];
-    return { ...found, total: all.length };
+    return { ...(await this.#runs.gates(page)), total: await this.#runs.countGates() };
   }
 
   /** Open ones by the beginning, closed ones by the whole id: that is how they are indexed. */
@@ -113,12 +134,22 @@ export class ElsewhereHome implements PipelineHome {
     return (await this.#work()).record(id, ({ sessions }) => openGates(id, sessions));
   }
 
-  /** Asks again and again: nobody is told of what others do. */
-  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
-    return {
-      next: async (ms, signal) => sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined),
-      stop: () => undefined,
-    };
+  async news(run: string | undefined): Promise<StateNews> {
+    const news = new News();
+    const stop = await this.#runs.watch(run ?? null, () => news.tell());
+    return { next: (ms, signal) => news.next(ms, signal), stop };
+  }
+
+  /** Counts the news of all runs, from the first time that it is asked. */
+  async dataVersion(): Promise<number> {
+    this.#watching ??= this.#runs.watch(null, () => {
+      this.#version += 1;
+    });
+    await this.#watching.catch((error: unknown) => {
+      this.#watching = null;
+      throw error;
+    });
+    return this.#version;
   }
 
   async remove(id: string): Promise<never> {
@@ -127,10 +158,6 @@ export class ElsewhereHome implements PipelineHome {
 
   async collect(): Promise<never> {
     throw onlyHere('collect');
-  }
-
-  async dataVersion(): Promise<never> {
-    throw onlyHere('dataVersion');
   }
 
   async verify(): Promise<never> {
@@ -142,12 +169,10 @@ export class ElsewhereHome implements PipelineHome {
   }
 
   /** Whoever made `runs` closes it. */
-  close(): void {}
+  close(): void {
+    this.#watching?.then(
+      (end) => end(),
+      () => undefined,
+    );
+  }
 }
-
-/** Where a page begins; past the end while the run before it has not been read. */
-const placeAfter = (ids: readonly string[], after: string | undefined): number => {
-  if (after === undefined) return 0;
-  const at = ids.indexOf(after);
-  return at === -1 ? ids.length : at + 1;
-};

@@ -1,5 +1,4 @@
 import type { Backup } from '../../db/backup.ts';
-import type { FileNews } from '../../db/FileNews.ts';
 import type { ClosedGate, Gate } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import type { PageRequest } from '../../engine/runs/pages.ts';
@@ -10,6 +9,7 @@ import type { DoctorReport } from '../../state/doctor.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Run } from '../Run.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
+import type { RunStatus } from '../views.ts';
 
 /** A part of the list of runs; without either member, all of it. */
 export interface RunListPage {
@@ -19,6 +19,13 @@ export interface RunListPage {
   readonly after?: string | undefined;
   /** Only runs that stand there; a list of them is always a page. @defaultValue any */
   readonly status?: ThreadStatus | readonly ThreadStatus[] | undefined;
+}
+
+/** For who looks, waits until there may be something new, and looks again. Stop it when done. */
+export interface StateNews {
+  /** Resolves when there may be news since the last time, after `atMostMs`, or when `signal` is aborted. */
+  next(atMostMs: number, signal?: AbortSignal): Promise<void>;
+  stop(): void;
 }
 
 /** What was deleted. */
@@ -46,8 +53,12 @@ export interface PipelineHome {
   admit(admission: Admission, place: RunPlace): Promise<void>;
   /** A handle; whether there is such a run is not asked. */
   handle(id: string): Run;
+  /** Reads a run as it is at one moment. @throws DevsError `THREAD_NOT_FOUND` */
+  view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T>;
   /** Newest first. */
   ids(page: RunListPage): Promise<readonly string[]>;
+  /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */
+  statuses(ids: readonly string[]): Promise<readonly RunStatus[]>;
   gates(): Promise<readonly Gate[]>;
   openGates(page: PageRequest): Promise<GatePage & { readonly total: number }>;
   gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]>;
@@ -55,7 +66,8 @@ export interface PipelineHome {
   gatesOf(id: string): readonly Gate[] | Promise<readonly Gate[]>;
   remove(id: string, removal: Removal): Promise<RemovedRun>;
   collect(workspace: Workspace | undefined): Promise<Collected>;
-  news(): Promise<Pick<FileNews, 'next' | 'stop'>>;
+  /** @param run - Whoever is told of one run may be told sooner. */
+  news(run: string | undefined): Promise<StateNews>;
   dataVersion(): Promise<number>;
   verify(): Promise<DoctorReport>;
   backup(target: string): Promise<Backup>;

@@ -16,7 +16,8 @@ import { workspaceName } from '../../state/workspaceName.ts';
 import type { PipelineApp } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import type { Collected, PipelineHome, RunListPage } from './PipelineHome.ts';
+import type { RunStatus } from '../views.ts';
+import type { Collected, PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** All runs in one local state file. */
 export class StateFileHome implements PipelineHome {
@@ -62,6 +63,11 @@ export class StateFileHome implements PipelineHome {
     return new Run(id, this.#app, this.#deps);
   }
 
+  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
+    await this.require(id);
+    return read(this.handle(id));
+  }
+
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
     const { directory, threads } = this.#app.store;
     if (limit === undefined && after === undefined && status === undefined) return directory.ids();
@@ -75,6 +81,10 @@ export class StateFileHome implements PipelineHome {
     return directory
       .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
       .map(({ id }) => id);
+  }
+
+  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+    return Promise.all(ids.map((id) => this.handle(id).status()));
   }
 
   async gates(): Promise<readonly Gate[]> {
@@ -105,7 +115,7 @@ export class StateFileHome implements PipelineHome {
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 
-  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
+  async news(): Promise<StateNews> {
     dataVersion(this.#app.store.db);
     return new FileNews(this.#app.store.db);
   }

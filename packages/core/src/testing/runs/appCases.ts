@@ -239,5 +239,60 @@ const STANDS: readonly RunsCase[] = [
   },
 ];
 
+const FOLLOWS: readonly RunsCase[] = [
+  {
+    name: 'who follows a run is given every event once, in order, until it has ended',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      await app.start('m', { log: [] });
+      const following = mailApp(elsewhere, 'asks');
+      const [all, later] = [eventsOf(following, 'm'), eventsOf(following, 'm', 2)];
+      const ended = following.result('m', { wait: true });
+      const { gates } = await drive(app, 'm');
+      await following.decide(gates[0] as Gate, YES);
+      await drive(app, 'm');
+      const recorded = await eventsOf(app, 'm');
+      assert.deepEqual(await all, recorded);
+      assert.deepEqual(
+        await later,
+        recorded.filter(({ seq }) => seq > 2),
+      );
+      assert.deepEqual(
+        recorded.map(({ seq }) => seq),
+        recorded.map((_, n) => n + 1),
+      );
+      assert.deepEqual(recorded.at(-1)?.name, 'RUN_FINISHED');
+      assert.equal((await ended).status, 'completed');
+    },
+  },
+  {
+    name: 'who waits is let go of when he wants to be, and finds the run where it stands',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      await waiting(app, 'm');
+      const stop = new AbortController();
+      const following = mailApp(elsewhere, 'asks');
+      const ended = following.result('m', { wait: true, signal: stop.signal });
+      const events = eventsOf(following, 'm', 0, stop.signal);
+      stop.abort();
+      assert.equal((await ended).status, 'waiting');
+      await events;
+      await assert.rejects(following.result('nobody', { wait: true }), rejected('THREAD_NOT_FOUND'));
+    },
+  },
+];
+
+async function eventsOf(
+  app: MailApp,
+  id: string,
+  after = 0,
+  signal?: AbortSignal,
+): Promise<readonly { readonly seq: number; readonly name: string }[]> {
+  const events = [];
+  const options = { after, ...(signal && { signal }) };
+  for await (const { seq, name } of app.follow(id, options)) events.push({ seq, name });
+  return events;
+}
+
 /** What holds through an app, wherever its runs are. */
-export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS];
+export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS, ...FOLLOWS];

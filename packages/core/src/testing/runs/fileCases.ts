@@ -1,42 +1,12 @@
 import assert from 'node:assert/strict';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
+import { LOOK_CASES } from './lookCases.ts';
 import { ADA, drive, mailApp } from './mail.ts';
-import type { RunsCase, RunsUnderTest } from './RunsUnderTest.ts';
-
-const LATER = new AbortController().signal;
-
-const rejected = (code: string) => (error: unknown) => isDevsError(error) && error.code === code;
-
-const word = (text: string): RunSignal => ({
-  ...{ id: `message:${text}`, kind: 'message', name: 'word', payload: text, by: ADA, signalId: text },
-});
-
-/** Tells a run something as of a new look. */
-async function told({ runs }: Pick<RunsUnderTest, 'runs'>, id: string, signal: RunSignal): Promise<boolean> {
-  const looked = await runs.look(id);
-  try {
-    return await looked.tell(signal);
-  } finally {
-    looked.close();
-  }
-}
+import type { RunsCase } from './RunsUnderTest.ts';
+import { LATER, rejected, STANDS, told, waiting, word } from './tellMail.ts';
 
 const idsOf = (signals: readonly RunSignal[]): readonly string[] => signals.map(({ id }) => id);
-
-/** A run that waits at its question, and that question as a decision. */
-async function waiting(
-  { runs }: Pick<RunsUnderTest, 'runs'>,
-  id: string,
-): Promise<RunSignal & { readonly kind: 'decision' }> {
-  const app = mailApp(runs, 'asks');
-  await app.start(id, { log: [] });
-  const { gates } = await drive(app, id);
-  const { sessionId = '', artifactHash = '' } = gates[0] ?? {};
-  const answer = { value: 'yes', by: ADA };
-  return { id: `decision:${sessionId}`, kind: 'decision', sessionId, artifactHash, answer, closes: true };
-}
 
 const TELLING: readonly RunsCase[] = [
   {
@@ -213,7 +183,5 @@ const HOLDING: readonly RunsCase[] = [
   },
 ];
 
-const STANDS = { status: 'waiting', reason: null, title: null, view: null, gates: [], until: null } as const;
-
 /** What holds where each run has a file of its own. */
-export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...HOLDING];
+export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...LOOK_CASES, ...HOLDING];

@@ -53,7 +53,7 @@ export type MailApp = ReturnType<typeof mailApp>;
 const never = new AbortController().signal;
 
 /** Holds a run, drives it as a worker does, and lets go of it. */
-export async function drive(app: MailApp, id: string): Promise<HeldRunEnd> {
+export async function drive(app: Pick<MailApp, 'runs' | 'drive'>, id: string): Promise<HeldRunEnd> {
   const held = await app.runs.hold(id);
   try {
     for (;;) {

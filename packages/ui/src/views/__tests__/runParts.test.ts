@@ -1,7 +1,7 @@
 import type { ClosedGate, EventName, Gate, LogEntry, StepView } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReadableRun } from '../../state/RunsFile.ts';
+import type { ReadableRun } from '../../state/RunsPlace.ts';
 import { evidenceView } from '../evidenceView.ts';
 import { type LogQuery, logView } from '../logView.ts';
 import { spendingView } from '../spendingView.ts';

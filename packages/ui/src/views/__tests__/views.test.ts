@@ -1,6 +1,6 @@
 import type { ClosedGate, Gate, HitlSessionKind } from '@devs/core';
 import { describe, expect, test } from 'vitest';
-import type { ReadableRun } from '../../state/RunsFile.ts';
+import type { ReadableRun } from '../../state/RunsPlace.ts';
 import { choicesAt, wordsOf } from '../choices.ts';
 import { exactComments } from '../exactComments.ts';
 import { runView } from '../runView.ts';

@@ -4,8 +4,9 @@ import { START, StateGraph } from '@langchain/langgraph';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { ada, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 
 const GATES = { second: () => 'go?' };
 
@@ -21,7 +22,8 @@ const endless = () =>
 
 /** When a run of an app waits for its gate: it looks again only when it is told. */
 async function waiting(app: { readonly gates: (id: string) => Promise<readonly unknown[]> }): Promise<void> {
-  while ((await app.gates('r')).length === 0) await nextTurn();
+  const asked = () => app.gates('r').catch(() => []); // it is recorded first
+  while ((await asked()).length === 0) await nextTurn();
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
@@ -79,14 +81,16 @@ describe('a driver that waits', () => {
   });
 });
 
-test('a driver that waits ends where the file was replaced: nobody decides in the one that is open', async ({
-  dbPath,
-}) => {
-  const app = durable(twoSteps(), { file: dbPath, gates: GATES });
-  const driving = app.run('r', {}, { wait: true });
-  const ended = expect(driving).rejects.toMatchObject({ code: 'STATE_REPLACED' });
-  await waiting(app);
-  renameSync(dbPath, `${dbPath}.old`);
-  await ended;
-  app.close();
-});
+test(
+  'a driver that waits ends where the file was replaced: nobody decides in the one that is open',
+  ofOneFile('shares the file'),
+  async ({ dbPath }) => {
+    const app = durable(twoSteps(), { file: dbPath, gates: GATES });
+    const driving = app.run('r', {}, { wait: true });
+    const ended = expect(driving).rejects.toMatchObject({ code: 'STATE_REPLACED' });
+    await waiting(app);
+    renameSync(dbPath, `${dbPath}.old`);
+    await ended;
+    app.close();
+  },
+);

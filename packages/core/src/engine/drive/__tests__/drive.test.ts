@@ -4,6 +4,9 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { plant } from '../../../../test/support/runs/places.ts';
+import { notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
@@ -22,7 +25,6 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 import type { Gate } from '../../Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
 import { progress } from '../../node/activeVisit.ts';
@@ -160,32 +162,44 @@ describe('a decision', () => {
     expect(everyTable(db)).toBe(before);
   });
 
-  test('recorded over another connection is taken up by the next drive', async ({ db, dbPath }) => {
-    const app = gated(db);
-    const { sessionId, artifactHash } = only((await app.run('run', {})).gates);
-    const elsewhere = createDatabase({ dbPath });
-    new HumanInTheLoopManager(elsewhere).decide(sessionId, {
-      artifactHash,
-      answer: { approved: true },
-      by: ada,
-    });
-    elsewhere.close();
-    expect((await app.run('run')).status).toBe('completed');
-    expect(statusesOf(db)).toEqual(['resumed']);
-  });
+  test(
+    'recorded over another connection is taken up by the next drive',
+    ofOneFile('shares the file'),
+    async ({ db, dbPath }) => {
+      const app = gated(db);
+      const { sessionId, artifactHash } = only((await app.run('run', {})).gates);
+      const elsewhere = createDatabase({ dbPath });
+      new HumanInTheLoopManager(elsewhere).decide(sessionId, {
+        artifactHash,
+        answer: { approved: true },
+        by: ada,
+      });
+      elsewhere.close();
+      expect((await app.run('run')).status).toBe('completed');
+      expect(statusesOf(db)).toEqual(['resumed']);
+    },
+  );
 
-  test('recorded while the run is about to wait is taken up by the same drive', async ({ db, dbPath }) => {
-    const events = new EventBus();
-    const app = durable(twoSteps(), { db, events, gates: { second: ({ log }) => log } });
-    const elsewhere = createDatabase({ dbPath });
-    events.on('HITL_SESSION_OPENED', () => {
-      const { id, artifactHash } = only(new HumanInTheLoopManager(elsewhere).listPendingSessions());
-      const answer = { approved: true };
-      new HumanInTheLoopManager(elsewhere).decide(id, { artifactHash: artifactHash ?? '', answer, by: ada });
-    });
-    expect((await app.run('run', {})).status).toBe('completed');
-    elsewhere.close();
-  });
+  test(
+    'recorded while the run is about to wait is taken up by the same drive',
+    ofOneFile('shares the file'),
+    async ({ db, dbPath }) => {
+      const events = new EventBus();
+      const app = durable(twoSteps(), { db, events, gates: { second: ({ log }) => log } });
+      const elsewhere = createDatabase({ dbPath });
+      events.on('HITL_SESSION_OPENED', () => {
+        const { id, artifactHash } = only(new HumanInTheLoopManager(elsewhere).listPendingSessions());
+        const answer = { approved: true };
+        new HumanInTheLoopManager(elsewhere).decide(id, {
+          artifactHash: artifactHash ?? '',
+          answer,
+          by: ada,
+        });
+      });
+      expect((await app.run('run', {})).status).toBe('completed');
+      elsewhere.close();
+    },
+  );
 
   test('of the first eight digits of a hash, in capitals, is one', async ({ db }) => {
     const app = gated(db);
@@ -503,21 +517,25 @@ describe('one driver', () => {
     elsewhere.close();
   });
 
-  test('that was replaced stops with LEASE_LOST, and its node is run again by the next', async ({ db }) => {
-    let stolen = false;
-    const steal = async () => {
-      await step('pay', () => {
-        if (!stolen) db.prepare('UPDATE threads SET lease_epoch = lease_epoch + 1').run();
-        stolen = true;
-      });
-      return { log: ['first'] };
-    };
-    const app = durable(twoSteps(steal), { db });
-    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    expect(await app.values('run')).toMatchObject({ log: [] });
-    db.prepare('UPDATE threads SET lease_owner = NULL').run();
-    expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
-  });
+  test(
+    'that was replaced stops with LEASE_LOST, and its node is run again by the next',
+    ofOneFile('shares the file'),
+    async ({ db }) => {
+      let stolen = false;
+      const steal = async () => {
+        await step('pay', () => {
+          if (!stolen) db.prepare('UPDATE threads SET lease_epoch = lease_epoch + 1').run();
+          stolen = true;
+        });
+        return { log: ['first'] };
+      };
+      const app = durable(twoSteps(steal), { db });
+      await expect(app.run('run', {})).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await app.values('run')).toMatchObject({ log: [] });
+      db.prepare('UPDATE threads SET lease_owner = NULL').run();
+      expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
+    },
+  );
 
   test('is not known before it is started', async ({ db }) => {
     await expect(gated(db).run('run')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
@@ -869,7 +887,7 @@ describe('a run that is taken over', () => {
   test('ends as dead letter after five recoveries that committed nothing', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
-    diesOften(db, 6, { worked: true });
+    await plant(db, (file) => diesOften(file, 6, { worked: true }));
     expect(await app.run('run')).toMatchObject({
       status: 'dead_letter',
       reason: '5 recoveries without progress',
@@ -880,7 +898,7 @@ describe('a run that is taken over', () => {
   test('is not given up because a machine goes down again and again before it works', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
-    diesOften(db, 50);
+    await plant(db, (file) => diesOften(file, 50));
     expect(new ThreadStore(db).require('run').recoveries).toBe(1);
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
   });
@@ -889,14 +907,14 @@ describe('a run that is taken over', () => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
     let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
-    diesOften(db, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) });
+    await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
     expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
   });
 
   test('and given up is brought back by a human, who is on record, and by nobody else', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
-    diesOften(db, 6, { worked: true });
+    await plant(db, (file) => diesOften(file, 6, { worked: true }));
     await app.run('run');
     await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
       code: 'AGENT_MAY_NOT_DECIDE',
@@ -917,15 +935,19 @@ describe('a run that is taken over', () => {
     expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toHaveLength(1);
   });
 
-  test('and given up is not brought back into a folder that is another run’s now', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {}, workspace: '/w' });
-    diesOften(db, 6, { worked: true });
-    await app.run('run');
-    await app.admit({ threadId: 'other', input: {}, workspace: '/w' });
-    await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
-    expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });
-  });
+  test(
+    'and given up is not brought back into a folder that is another run’s now',
+    notThroughRuns('asks another method'),
+    async ({ db }) => {
+      const app = durable(twoSteps(), { db });
+      await app.admit({ threadId: 'run', input: {}, workspace: '/w' });
+      await plant(db, (file) => diesOften(file, 6, { worked: true }));
+      await app.run('run');
+      await app.admit({ threadId: 'other', input: {}, workspace: '/w' });
+      await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
+      expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });
+    },
+  );
 
   test('with a fault tells the fault, and not that the lease could not be given back', async ({ db }) => {
     const app = durable(
@@ -954,7 +976,7 @@ describe('a run that is taken over', () => {
     const statuses: string[] = [];
     while (statuses.at(-1) !== 'completed' && statuses.length < 12) {
       stop = new AbortController();
-      leaveBehind(db);
+      await plant(db, leaveBehind);
       statuses.push((await app.run('run', undefined, { signal: stop.signal })).status);
     }
     expect(statuses).toEqual([...Array.from({ length: 8 }, () => 'drained'), 'completed']);
@@ -988,7 +1010,7 @@ describe('a settled run', () => {
   test('that is waiting can be cancelled by a signal', async ({ db }) => {
     const app = gated(db);
     await app.run('run', {});
-    app.store.threads.signal('run', { id: 's', kind: 'cancel', payload: {} });
+    await plant(db, (file) => new ThreadStore(file).signal('run', { id: 's', kind: 'cancel', payload: {} }));
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
     expect(statusesOf(db)).toEqual(['cancelled']);
   });

@@ -5,9 +5,9 @@ import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, OwnState } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import type { RunOptions } from '../../RunOptions.ts';
 

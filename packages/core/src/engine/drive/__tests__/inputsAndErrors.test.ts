@@ -2,7 +2,7 @@ import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
 
 const Mail = Annotation.Root({
   to: Annotation<string>(),

@@ -4,9 +4,9 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 
 const asking = (...question: Parameters<typeof interrupt>) =>
   twoSteps(() => ({ answer: interrupt(...question) }));

@@ -2,9 +2,10 @@ import { END, Send, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
 // Nodes, steps and graphs that answer at once never leave the queue of microtasks by themselves.
@@ -79,7 +80,7 @@ describe('a graph that never waits', () => {
   });
 });
 
-describe('timers tick also during', () => {
+describe('timers tick also during', ofOneFile('watches the connection'), () => {
   test('one super-step of many tasks', async ({ db }) => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)

@@ -4,10 +4,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/hostIdentity.ts';
-import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });
@@ -77,8 +78,8 @@ describe('requests to a run', () => {
     const app = rounds(db, 1);
     const other = rounds(createDatabase({ dbPath }), 1);
     const driving = app.run('r', { rounds: 0 }, { wait: true });
-    while ((await other.gates('r')).length === 0 || other.store.threads.driverOf('r') !== null)
-      await sleep(20);
+    const asked = () => other.gates('r').catch(() => []); // it is recorded first
+    while ((await asked()).length === 0 || other.store.threads.driverOf('r') !== null) await sleep(20);
     await other.cancel('r');
     expect(other.store.threads.require('r').status).toBe('cancelled');
     expect(await driving).toMatchObject({ status: 'cancelled' });
@@ -178,11 +179,15 @@ describe('requests to a run', () => {
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
   });
 
-  test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
-    const app = rounds(db, 1);
-    const { gates } = await app.run('r', { rounds: 0 });
-    await app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
-    db.prepare(`UPDATE hitl_sessions SET decision_json = '{"approved":true}'`).run();
-    expect(() => rounds(db, 1)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
-  });
+  test(
+    'a file whose decisions were edited is refused at the next open',
+    ofOneFile('plants rows'),
+    async ({ db }) => {
+      const app = rounds(db, 1);
+      const { gates } = await app.run('r', { rounds: 0 });
+      await app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
+      db.prepare(`UPDATE hitl_sessions SET decision_json = '{"approved":true}'`).run();
+      expect(() => rounds(db, 1)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+    },
+  );
 });

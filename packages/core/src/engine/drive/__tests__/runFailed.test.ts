@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 
 class QuotaError extends Error {
   override readonly name = 'QuotaError';

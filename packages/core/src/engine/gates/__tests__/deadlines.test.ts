@@ -7,9 +7,10 @@ import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, bob, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
 import type { GateOf } from '../DeclaredGate.ts';
 import type { Deadline } from '../deadlines.ts';
@@ -145,14 +146,18 @@ describe('a deadline of a gate', () => {
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
   });
 
-  test('does nothing about a gate that was decided in time', async ({ db }) => {
-    const clock = new AClock();
-    const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
-    await app.decide(only((await app.run('r', {})).gates), { approved: true, by: ada });
-    clock.step(DAY);
-    expect((await app.driveDue()).driven).toEqual([]);
-    expect(await app.run('r')).toMatchObject({ status: 'completed' });
-  });
+  test(
+    'does nothing about a gate that was decided in time',
+    notThroughRuns('asks another method'),
+    async ({ db }) => {
+      const clock = new AClock();
+      const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
+      await app.decide(only((await app.run('r', {})).gates), { approved: true, by: ada });
+      clock.step(DAY);
+      expect((await app.driveDue()).driven).toEqual([]);
+      expect(await app.run('r')).toMatchObject({ status: 'completed' });
+    },
+  );
 
   test('is the one that the run was started with', async ({ db }) => {
     const clock = new AClock();
@@ -195,25 +200,29 @@ describe('a deadline of a gate', () => {
     });
   });
 
-  test('gives way to whoever decides while it passes', async ({ db, dbPath }) => {
-    const clock = new AClock();
-    const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
-    const gate = only((await app.run('r', {})).gates);
-    clock.step(HOUR);
-    const elsewhere = createDatabase({ dbPath });
-    const { waits } = app.store;
-    const read = waits.deadlines.bind(waits);
-    vi.spyOn(waits, 'deadlines').mockImplementationOnce((...asked) => {
-      const rows = read(...asked);
-      const { artifactHash } = gate;
-      const decision = { artifactHash, answer: { approved: true }, by: ada };
-      new HumanInTheLoopManager(elsewhere).decide(gate.sessionId, decision);
-      return rows;
-    });
-    expect(await app.run('r')).toMatchObject({ status: 'completed' });
-    expect(eventsOf(db, 'HITL_SESSION_DECIDED')).toMatchObject([{ principal: 'human:ada' }]);
-    elsewhere.close();
-  });
+  test(
+    'gives way to whoever decides while it passes',
+    notThroughRuns('watches its own store'),
+    async ({ db, dbPath }) => {
+      const clock = new AClock();
+      const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
+      const gate = only((await app.run('r', {})).gates);
+      clock.step(HOUR);
+      const elsewhere = createDatabase({ dbPath });
+      const { waits } = app.store;
+      const read = waits.deadlines.bind(waits);
+      vi.spyOn(waits, 'deadlines').mockImplementationOnce((...asked) => {
+        const rows = read(...asked);
+        const { artifactHash } = gate;
+        const decision = { artifactHash, answer: { approved: true }, by: ada };
+        new HumanInTheLoopManager(elsewhere).decide(gate.sessionId, decision);
+        return rows;
+      });
+      expect(await app.run('r')).toMatchObject({ status: 'completed' });
+      expect(eventsOf(db, 'HITL_SESSION_DECIDED')).toMatchObject([{ principal: 'human:ada' }]);
+      elsewhere.close();
+    },
+  );
 
   test('counts for each tool call of a message', async ({ db }) => {
     const clock = new AClock();

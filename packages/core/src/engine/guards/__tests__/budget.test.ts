@@ -3,10 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { type DurableOptions, durable } from '../../../../test/support/runs/durable.ts';
+import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { type DurableOptions, durable } from '../../durable.ts';
 import { type StepOptions, step } from '../../node/step.ts';
 import type { UsageReport } from '../usage.ts';
 
@@ -240,7 +241,7 @@ describe('a budget', () => {
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
   });
 
-  test('is raised by no policy and no agent', async ({ db }) => {
+  test('is raised by no policy and no agent', notThroughRuns('asks another method'), async ({ db }) => {
     const { builder } = eightCallers();
     const app = durable(builder, { db, budget: { calls: 1 } });
     await app.admit({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });

@@ -19,9 +19,10 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { plant } from '../../../../test/support/runs/places.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
 import type { Gate, GateAnswer } from '../../Gate.ts';
 import { step } from '../step.ts';
 
@@ -111,7 +112,7 @@ describe('a step in a subgraph', () => {
     const { post } = ledger();
     const app = durable(around(chargeAndMail(post)), { db });
     await app.run('run', {});
-    const { tasks } = await app.graph.getState({ configurable: { thread_id: 'run' } });
+    const { tasks } = await app.getState('run');
     expect(app.store.steps.hasVisit('run', only(tasks).id)).toBe(true);
     expect(app.store.steps.hasVisit('run', only(tasks).id.slice(0, -1))).toBe(false);
   });
@@ -631,7 +632,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const { made, post } = ledger();
     const app = durable(around(chargeAndMail(post)), { db });
     const waiting = await app.run('run', {});
-    asBefore(db);
+    await plant(db, asBefore);
     await app.decide(only(waiting.gates), { value: true, by: ada });
     const { values } = await app.run('run');
     expect([values?.log, made]).toEqual([
@@ -655,7 +656,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
       .compile();
     const app = durable(around(inner), { db });
     const waiting = await app.run('run', {});
-    asBefore(db);
+    await plant(db, asBefore);
     await app.decide(only(waiting.gates), { value: true, by: ada });
     const { values } = await app.run('run');
     expect([values?.log, made]).toEqual([['first', 'paid'], ['paid']]);
@@ -684,7 +685,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
       .compile();
     const app = durable(around(inner), { db });
     const waiting = await app.run('run', {});
-    asBefore(db);
+    await plant(db, asBefore);
     await app.decide(only(waiting.gates), { value: true, by: ada });
     failures = 1;
     const { status } = await app.run('run');
@@ -710,7 +711,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
         .compile();
       const app = durable(around(inner), { db });
       const waiting = await app.run('run', {});
-      asBefore(db);
+      await plant(db, asBefore);
       await app.decide(only(waiting.gates), { value: true, by: ada });
       const asked = await app.run('run');
       const gate = only(asked.gates);
@@ -741,8 +742,8 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const { made, post } = ledger();
     const app = durable(booking(post, [call('a'), call('b')], true), { db });
     const waiting = await app.run('run', { messages: [] });
-    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
-    asBefore(db);
+    await plant(db, (file) => file.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'"));
+    await plant(db, asBefore);
     for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
     await app.decide(only((await app.run('run')).gates), { action: 'use', by: ada });
     await answerInterrupts(app);
@@ -757,8 +758,8 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const { made, post } = ledger();
     const app = durable(booking(post, [call('a'), call('b')], true), { db });
     const waiting = await app.run('run', { messages: [] });
-    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
-    asBefore(db);
+    await plant(db, (file) => file.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'"));
+    await plant(db, asBefore);
     for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
     const first = only((await app.run('run')).gates);
     expect(first).toMatchObject({
@@ -779,8 +780,8 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const { made, post } = ledger();
     const app = durable(booking(post, [call('a'), call('b')], true), { db });
     const waiting = await app.run('run', { messages: [] });
-    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
-    asBefore(db);
+    await plant(db, (file) => file.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'"));
+    await plant(db, asBefore);
     for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
     await app.decide(only((await app.run('run')).gates), { action: 'abort', reason: 'too old', by: ada });
     expect(await app.run('run')).toMatchObject({

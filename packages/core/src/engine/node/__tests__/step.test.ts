@@ -7,6 +7,8 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { durable } from '../../../../test/support/runs/durable.ts';
+import { plant } from '../../../../test/support/runs/places.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
@@ -23,7 +25,6 @@ import {
 } from '../../__tests__/ownGraph.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
-import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGate.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
@@ -220,7 +221,7 @@ describe('step records', () => {
       const app = durable(twoSteps(nodeOf(() => step('make', () => new Date(0)), 1)), { db });
       await app.run('run', {});
       const changed = { result_json: `'{"$":["date",1]}'`, codec: 'NULL' }[column];
-      db.exec(`UPDATE agent_steps SET ${column} = ${changed}`);
+      await plant(db, (file) => file.exec(`UPDATE agent_steps SET ${column} = ${changed}`));
       await expect(app.run('run')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
       expect(doctor(db).ok).toBe(false);
     },
@@ -342,9 +343,9 @@ describe('step is refused', () => {
     const { made, ask } = counted(() => result);
     const app = durable(twoSteps(nodeOf(ask)), { db });
     const refused = await app.run('run', {});
-    const neverSettled = db.prepare("UPDATE threads SET status = 'running' WHERE thread_id = 'run'");
+    const neverSettled = "UPDATE threads SET status = 'running' WHERE thread_id = 'run'";
     for (let crashes = 0; crashes < 2; crashes += 1) {
-      neverSettled.run();
+      await plant(db, (file) => file.exec(neverSettled));
       expect(await app.run('run')).toMatchObject({ status: 'failed', reason: refused.reason });
     }
     expect(made).toHaveLength(1);

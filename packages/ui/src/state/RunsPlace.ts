@@ -7,6 +7,7 @@ import {
   Orchestrator,
   type OrchestratorOptions,
   type Run,
+  type Runs,
   STATE_FILE,
 } from '@devs/core';
 import { SharedReader } from './SharedReader.ts';
@@ -32,13 +33,16 @@ export type ReadableRun = Pick<
 >;
 
 /** What a view may read. */
-export interface Reader extends Pick<Orchestrator, 'list' | 'gates' | 'openGates' | 'news' | 'dataVersion'> {
-  run(id: string): Promise<ReadableRun>;
+export interface Reader
+  extends Pick<Orchestrator, 'list' | 'statuses' | 'gates' | 'openGates' | 'news' | 'dataVersion'> {
+  view<T>(id: string, read: (run: ReadableRun) => Promise<T>): Promise<T>;
 }
 
-export interface RunsFileOptions {
-  /** The folder of the state file. */
-  readonly dir: string;
+export interface RunsPlaceOptions {
+  /** The folder of a state file. Give this or `runs`. */
+  readonly dir?: string;
+  /** Where each run has a file of its own, such as a cluster. Whoever has opened it closes it. */
+  readonly runs?: Runs;
   /** Its name. @defaultValue `state.sqlite` */
   readonly file?: string;
   /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
@@ -49,15 +53,18 @@ export interface RunsFileOptions {
 export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>>;
 
 /**
- * The state file behind the page. Open for reading as long as somebody reads, and for writing only for what a person does.
- * Reading creates and migrates nothing.
+ * The runs behind the page. A state file is open for reading as long as somebody reads, and for writing only for what a person
+ * does. Reading creates and migrates nothing.
  */
-export class RunsFile {
-  readonly #at: RunsFileOptions & { readonly file: string };
+export class RunsPlace {
+  readonly #at: Pick<OrchestratorOptions, 'dir' | 'file' | 'runs' | 'code'>;
   readonly #reader: SharedReader;
 
-  constructor({ file = STATE_FILE, ...at }: RunsFileOptions) {
-    this.#at = { ...at, file };
+  /** @throws TypeError unless there is either a folder or `runs`. */
+  constructor(at: RunsPlaceOptions) {
+    if ((at.dir === undefined) === (at.runs === undefined))
+      throw new TypeError('Expected either `dir` or `runs`.');
+    this.#at = at;
     this.#reader = new SharedReader(async () => {
       this.#assertPresent();
       return Orchestrator.open({ ...this.#at, readOnly: true });
@@ -89,8 +96,9 @@ export class RunsFile {
   }
 
   #assertPresent(): void {
-    const path = join(this.#at.dir, this.#at.file);
-    if (existsSync(path)) return;
+    const { dir, file = STATE_FILE } = this.#at;
+    const path = dir === undefined ? null : join(dir, file);
+    if (path === null || existsSync(path)) return;
     throw new DevsError(`There is no state file at ${path}.`, {
       code: 'STATE_IO',
       remedy:

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+import { durable } from '../../engine/durable.ts';
+import type { Gate } from '../../engine/Gate.ts';
+import type { Runs } from '../../engine/runs/Runs.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { EventStore } from '../../state/EventStore.ts';
+import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import type { Principal } from '../../state/hitlSession.ts';
+import { ADA, drive } from './mail.ts';
+import type { RunsCase } from './RunsUnderTest.ts';
+
+const Sale = Annotation.Root({ cents: Annotation<number>() });
+
+const Price = z.object({ cents: z.int() });
+const EvenPrice = Price.refine(({ cents }) => cents % 2 === 0, 'Odd');
+
+const sale = new StateGraph(Sale).addNode('sell', () => ({})).addEdge(START, 'sell');
+
+/** An app that asks for a price before its node. */
+const saleApp = (runs: Runs, answer: typeof Price, now: () => number = Date.now) =>
+  durable(sale, {
+    ...{ runs, now, graph: 'sale' },
+    gates: { sell: { show: () => 'A lamp', answer, onAnswer: (_state, { cents }) => ({ cents }) } },
+  });
+
+type SaleApp = ReturnType<typeof saleApp>;
+
+async function waiting(app: SaleApp): Promise<Gate> {
+  await app.start('s', { cents: 0 });
+  await drive(app, 's');
+  return (await app.gates('s'))[0] as Gate;
+}
+
+/** What a run's file says of a question. */
+async function recorded(runs: Runs, sessionId: string) {
+  const { db, close } = await runs.look('s');
+  const session = new HitlSessionStore(db).require(sessionId);
+  const events = new EventStore(db).list('s');
+  close();
+  return { session, events };
+}
+
+const AT = Date.UTC(2030, 0, 1);
+
+/** What a driver writes into the file of what somebody has decided elsewhere. */
+export const DECISION_CASES: readonly RunsCase[] = [
+  {
+    name: 'a value that does not fit is refused by who knows the schema, else it is on record, and asked again',
+    async check({ runs, elsewhere }) {
+      const app = saleApp(runs, EvenPrice);
+      const gate = await waiting(app);
+      const odd = { value: { cents: 7 }, by: ADA };
+      await assert.rejects(
+        app.decide(gate, odd),
+        (error) => isDevsError(error) && error.code === 'INVALID_ANSWER',
+      );
+      await saleApp(elsewhere, Price).decide(gate, odd);
+      assert.equal((await drive(app, 's')).status, 'waiting');
+      const { session, events } = await recorded(runs, gate.sessionId);
+      assert.deepEqual([session.decision, session.principal], [{ value: { cents: 7 } }, ADA]);
+      const refused = events.filter(({ name }) => name === 'HITL_ANSWER_REFUSED');
+      assert.deepEqual(
+        refused.map(({ payload }) => payload),
+        [{ sessionId: gate.sessionId, kind: 'node_gate', principal: 'human:ada' }],
+      );
+      const [again] = await app.gates('s');
+      assert.notEqual(again?.sessionId, gate.sessionId);
+      await app.decide(again as Gate, { value: { cents: 8 }, by: ADA });
+      assert.equal((await drive(app, 's')).status, 'completed');
+      assert.deepEqual(await app.values('s'), { cents: 8 });
+    },
+  },
+  {
+    name: 'a decision has the time at which it was given, whenever a driver takes it',
+    async check({ runs, elsewhere }) {
+      const app = saleApp(runs, Price);
+      const gate = await waiting(app);
+      const { decidedAt } = await saleApp(elsewhere, Price, () => AT).decide(gate, {
+        value: { cents: 7 },
+        by: ADA,
+      });
+      assert.equal(decidedAt, AT);
+      assert.equal((await drive(app, 's')).status, 'completed');
+      const { session } = await recorded(runs, gate.sessionId);
+      assert.equal(session.decidedAt, AT);
+    },
+  },
+  {
+    name: 'who decides is read once: what is checked is what is recorded',
+    async check({ runs }) {
+      const app = saleApp(runs, Price);
+      const gate = await waiting(app);
+      const kinds: Principal['kind'][] = ['human', 'agent', 'agent', 'agent'];
+      const by = {
+        id: 'ada',
+        get kind() {
+          return kinds.shift() ?? 'agent';
+        },
+      };
+      await app.decide(gate, { value: { cents: 7 }, by });
+      assert.equal((await drive(app, 's')).status, 'completed');
+      assert.deepEqual((await recorded(runs, gate.sessionId)).session.principal, ADA);
+    },
+  },
+  {
+    name: 'what is secret in a decision is masked before it is told, and the run says so',
+    async check({ runs }) {
+      const app = saleApp(runs, Price);
+      const gate = await waiting(app);
+      const feedback = 'use ghp_16C7e42F292c6912E7710c838347Ae178B4a';
+      await app.decide(gate, { approved: false, feedback, by: ADA });
+      assert.equal((await drive(app, 's')).status, 'cancelled');
+      const { session, events } = await recorded(runs, gate.sessionId);
+      assert.ok(!JSON.stringify([session, events]).includes('ghp_16'));
+      const redacted = events.filter(({ name }) => name === 'SECRET_REDACTED');
+      assert.deepEqual(
+        redacted.map(({ payload }) => payload),
+        [{ place: `decision ${gate.sessionId}`, count: 1 }],
+      );
+    },
+  },
+];

@@ -1,0 +1,49 @@
+import type { RunSignal } from '../../engine/runs/Runs.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { ADA, drive, mailApp } from './mail.ts';
+import type { RunsUnderTest } from './RunsUnderTest.ts';
+
+export const LATER = new AbortController().signal;
+
+export const rejected = (code: string) => (error: unknown) => isDevsError(error) && error.code === code;
+
+export const word = (text: string): RunSignal => ({
+  ...{ id: `message:${text}`, kind: 'message', name: 'word', payload: text, by: ADA, signalId: text },
+});
+
+/** Tells a run something as of a new look. */
+export async function told(
+  { runs }: Pick<RunsUnderTest, 'runs'>,
+  id: string,
+  signal: RunSignal,
+): Promise<boolean> {
+  const looked = await runs.look(id);
+  try {
+    return await looked.tell(signal);
+  } finally {
+    looked.close();
+  }
+}
+
+/** A run that waits at its question, and that question as a decision. */
+export async function waiting(
+  { runs }: Pick<RunsUnderTest, 'runs'>,
+  id: string,
+): Promise<RunSignal & { readonly kind: 'decision' }> {
+  const app = mailApp(runs, 'asks');
+  await app.start(id, { log: [] });
+  const { gates } = await drive(app, id);
+  const { sessionId = '', artifactHash = '' } = gates[0] ?? {};
+  const answer = { value: 'yes', by: ADA };
+  return { id: `decision:${sessionId}`, kind: 'decision', sessionId, artifactHash, answer, closes: true };
+}
+
+/** Where a run stands that waits, for who lets go of it. */
+export const STANDS = {
+  status: 'waiting',
+  reason: null,
+  title: null,
+  view: null,
+  gates: [],
+  until: null,
+} as const;

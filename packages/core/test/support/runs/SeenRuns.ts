@@ -1,0 +1,136 @@
+import type { Database } from 'better-sqlite3';
+import { EngineStore } from '../../../src/engine/EngineStore.ts';
+import { standingOf } from '../../../src/engine/files/standing.ts';
+import type { GatePage } from '../../../src/engine/runs/inbox.ts';
+import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
+import type { PageRequest } from '../../../src/engine/runs/pages.ts';
+import type {
+  HeldRun,
+  HeldRunEnd,
+  IndexedRun,
+  LookedAtRun,
+  NewRunFile,
+  Runs,
+} from '../../../src/engine/runs/Runs.ts';
+import { EventBus } from '../../../src/events/EventBus.ts';
+import { hashOf, sha256Hex } from '../../../src/state/canonicalJson.ts';
+import { mirror, type Rows, rowsOf } from './mirror.ts';
+
+/** Runs that have a file each, whose rows a test finds in its own state file as well: what was looked at, what has arrived. */
+export class SeenRuns implements Runs {
+  readonly #runs: Promise<Runs>;
+  readonly #db: Database;
+  /** By run, as it was seen last. */
+  readonly #files = new Map<string, Rows>();
+  #last: string | null = null;
+  /** By run, what was found when it was looked at: its file, and what it was told. */
+  readonly #looked = new Map<string, string>();
+
+  constructor(runs: Promise<Runs>, db: Database) {
+    this.#runs = runs;
+    this.#db = db;
+  }
+
+  /** The run that was touched last. */
+  get last(): string | null {
+    return this.#last;
+  }
+
+  async create(run: NewRunFile): Promise<boolean> {
+    this.#last = run.id;
+    return (await this.#runs).create(run);
+  }
+
+  async look(id: string): Promise<LookedAtRun> {
+    const looked = await (await this.#runs).look(id);
+    this.#last = id;
+    return this.#seeing(id, looked);
+  }
+
+  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+    const looked = await (await this.#runs).lookAgain(id, at);
+    return looked && this.#seeing(id, looked);
+  }
+
+  #seeing(id: string, looked: LookedAtRun): LookedAtRun {
+    const { db, signals } = looked;
+    const what = hashOf([sha256Hex(db.serialize()), signals]);
+    const close = (): void => {
+      // Whoever looks takes what was told anew, at another time.
+      if (this.#looked.get(id) !== what) this.#see(id, db);
+      this.#looked.set(id, what);
+      looked.close();
+    };
+    return { ...looked, tell: (signal) => looked.tell(signal), close };
+  }
+
+  async hold(id: string): Promise<HeldRun> {
+    const held = await (await this.#runs).hold(id);
+    this.#last = id;
+    const see = (): void => this.#see(id, held.db);
+    return {
+      ...{ id, epoch: held.epoch, db: held.db, isCopy: held.isCopy, lost: held.lost },
+      outlet: {
+        arrived: async () => {
+          await held.outlet.arrived();
+          see();
+        },
+      },
+      signals: () => held.signals(),
+      onSignal: (tell) => held.onSignal(tell),
+      settle: (end: HeldRunEnd) => held.settle(end),
+      close: () => held.close(),
+    };
+  }
+
+  /** Changes the file of the run that was touched last, as whoever holds it can. */
+  async change<T>(work: (file: Database) => T): Promise<T> {
+    const id = this.#last;
+    if (id === null) throw new RangeError('There is no run whose file could be changed.');
+    const held = await this.hold(id);
+    try {
+      const end = standingOf(id, new EngineStore(held.db, { events: new EventBus() }));
+      const done = work(held.db);
+      this.#see(id, held.db);
+      await held.settle(end);
+      return done;
+    } finally {
+      await held.close();
+    }
+  }
+
+  #see(id: string, db: Database): void {
+    this.#looked.delete(id);
+    if (!this.#db.open) return;
+    this.#files.set(id, rowsOf(db));
+    mirror([...this.#files.values()], this.#db);
+  }
+
+  async list(filter?: RunFilter): Promise<RunPage> {
+    return (await this.#runs).list(filter);
+  }
+
+  async watch(id: string | null, tell: () => void): Promise<() => void> {
+    return (await this.#runs).watch(id, tell);
+  }
+
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+    return (await this.#runs).indexed(ids);
+  }
+
+  async countGates(): Promise<number> {
+    return (await this.#runs).countGates();
+  }
+
+  async gates(page?: PageRequest): Promise<GatePage> {
+    return (await this.#runs).gates(page);
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    return (await this.#runs).runOfGate(sessionId);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#runs).close();
+  }
+}

@@ -1,0 +1,101 @@
+import type { Database } from 'better-sqlite3';
+import { createDatabase } from '../../../src/db/createDatabase.ts';
+import type { DurableApp } from '../../../src/engine/DurableApp.ts';
+import type { DriveDueOptions } from '../../../src/engine/drive/driveDue.ts';
+import { unlessBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
+import { durable as durableOver } from '../../../src/engine/durable.ts';
+import { EngineStore } from '../../../src/engine/EngineStore.ts';
+import type { RunsApp } from '../../../src/engine/files/RunsApp.ts';
+import { EventBus } from '../../../src/events/EventBus.ts';
+import { runsOf } from './places.ts';
+import { SeenRuns } from './SeenRuns.ts';
+import { WHERE } from './where.ts';
+
+export type { DurableOptions } from '../../../src/engine/durable.ts';
+
+type AnyRunsApp = RunsApp<unknown, unknown, object>;
+type AnyApp = DurableApp<unknown, unknown, object>;
+type Open = (source: object, options: Record<string, unknown>, known?: object) => unknown;
+
+/**
+ * As `durable` over a state file. Where `DEVS_TEST_RUNS` says so, its runs are reached through `Runs` instead: it is a
+ * `RunsApp` that has the file's place, and the test finds in its file what the runs' own files say.
+ */
+export const durable = (WHERE === 'plain' ? durableOver : throughRuns) as typeof durableOver;
+
+function throughRuns(
+  source: object,
+  { db, file, ...options }: Record<string, unknown>,
+  known?: object,
+): unknown {
+  const open = durableOver as unknown as Open;
+  if (db === undefined && file === undefined) return open(source, options, known);
+  const own = db === undefined ? createDatabase({ dbPath: file as string }) : null;
+  const seen = (own ?? db) as Database;
+  const { now = Date.now } = options as { readonly now?: () => number };
+  const runs = runsOf(seen, now);
+  const app = open(source, { graph: 'suite', ...options, runs }, known) as AnyRunsApp;
+  return new Proxy(app, new AsDurable({ app, runs, now, db: seen, close: () => own?.close() }));
+}
+
+interface Parts {
+  readonly app: AnyRunsApp;
+  readonly runs: unknown;
+  readonly now: () => number;
+  readonly db: Database;
+  readonly close: () => void;
+}
+
+/** As a worker does: where a run stands says when it goes on by itself. */
+async function driveDue(app: AnyRunsApp, clock: () => number, { now = clock() }: DriveDueOptions = {}) {
+  const driven: object[] = [];
+  for (const { id } of (await app.list()).runs.toReversed()) {
+    const { until = Number.POSITIVE_INFINITY } = await app.result(id);
+    const drive = async () => driven.push({ id, ...(await app.run(id)) });
+    if (until <= now) await unlessBusy(drive);
+  }
+  return { driven, refused: [] };
+}
+
+/** The methods of `DurableApp` that are others of `RunsApp`. */
+class AsDurable implements ProxyHandler<AnyRunsApp> {
+  readonly #parts: Parts;
+  readonly #others: Partial<Record<keyof AnyApp, unknown>>;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { app, now, db, close } = parts;
+    this.#others = {
+      close,
+      drive: (id: string, options: object) => app.run(id, undefined, options),
+      driveDue: (options?: DriveDueOptions) => driveDue(app, now, options),
+      admit: ({ threadId, input, ...others }: { threadId: string; input: object }) => {
+        if (Object.keys(others).length > 0)
+          throw new Error('A run has no more than an input through `Runs`.');
+        return app.start(threadId, input);
+      },
+      get store() {
+        return new EngineStore(db, { events: new EventBus() });
+      },
+    };
+  }
+
+  get(app: AnyRunsApp, name: keyof AnyRunsApp): unknown {
+    const value: unknown = name in this.#others ? Reflect.get(this.#others, name) : Reflect.get(app, name);
+    if (value === undefined && name !== ('then' as never)) throw new Error(`RunsApp has no ${String(name)}.`);
+    if (typeof value !== 'function' || name === 'close') return value;
+    return (...given: unknown[]): unknown => {
+      const result: unknown = Reflect.apply(value, app, given);
+      return result instanceof Promise ? this.#seen(result) : result;
+    };
+  }
+
+  /** What came of a call, once the test's file says so. */
+  async #seen(result: Promise<unknown>): Promise<unknown> {
+    const { runs, app } = this.#parts;
+    await result.catch(() => undefined);
+    const last = runs instanceof SeenRuns ? runs.last : null;
+    if (last !== null) await app.gates(last).catch(() => undefined);
+    return result;
+  }
+}

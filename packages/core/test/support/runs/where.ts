@@ -1,0 +1,44 @@
+import { env } from 'node:process';
+
+/** Where the runs of a suite are: in the test's state file without `Runs`, or through them. */
+export type Where = 'plain' | 'file' | 'memory' | 'postgres';
+
+const NAMED: readonly string[] = ['file', 'memory', 'postgres'];
+
+/** `DEVS_TEST_RUNS` runs the suites once more: through `FileRuns`, `MemoryRuns` or `PostgresRuns`. */
+export const WHERE: Where = whereOf(env['DEVS_TEST_RUNS']);
+
+/** Whether each run has a file of its own. */
+export const HAS_FILES = WHERE === 'memory' || WHERE === 'postgres';
+
+function whereOf(name: string | undefined): Where {
+  if (name === undefined || name === '') return 'plain';
+  if (NAMED.includes(name)) return name as Where;
+  throw new RangeError(`DEVS_TEST_RUNS: expected ${NAMED.join(', ')}, got ${name}`);
+}
+
+/** What keeps a test from being about runs that are anywhere. */
+export type OneFileReason =
+  /** It writes rows into the state file itself, or a lease. */
+  | 'plants rows'
+  /** Another process has the same file open, writes there, or holds the run there. */
+  | 'shares the file'
+  /** It counts or fails statements of its connection, or reads what is committed and has not arrived. */
+  | 'watches the connection'
+  /** Its runs are in one file: child runs of each other, folders, an inbox. */
+  | 'several runs';
+
+/** What keeps a test from going through `RunsApp`, also over one file. */
+export type NotThroughReason =
+  /** A method that is not one of `RunsApp`. */
+  | 'asks another method'
+  /** The compiled graph's own methods go to its file. */
+  | 'calls the graph'
+  /** It replaces a method of the app's own store. */
+  | 'watches its own store';
+
+/** Options of a test that is about one open state file: it does not go where each run has a file. */
+export const ofOneFile = (_reason: OneFileReason) => ({ skip: HAS_FILES });
+
+/** Options of a test that is about `DurableApp` alone. */
+export const notThroughRuns = (_reason: NotThroughReason) => ({ skip: WHERE !== 'plain' });

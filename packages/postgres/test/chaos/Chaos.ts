@@ -1,0 +1,163 @@
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { query } from '../support/query.ts';
+import type { PostgresServer } from '../support/startPostgres.ts';
+import type { Fleet } from './Fleet.ts';
+import { note } from './ledger.ts';
+import type { LifeApp } from './life.ts';
+
+export interface ChaosOptions {
+  readonly kills: number;
+  /** @defaultValue 3 */
+  readonly workers?: number;
+  /** Every how many kills a worker is frozen until others have its runs. @defaultValue 25 */
+  readonly freezesEvery?: number;
+  /** Every how many kills PostgreSQL ends as the power goes out. @defaultValue 50 */
+  readonly restartsEvery?: number;
+  readonly onProgress?: (kills: number) => void;
+  /** No more kills than there are until then. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ChaosParts {
+  readonly ledger: string;
+  readonly server: PostgresServer;
+  readonly app: LifeApp;
+  readonly fleet: Fleet;
+}
+
+const ADA = { kind: 'human', id: 'ada' } as const;
+/** Nobody makes a call for so long: something is stuck, ms. Longer than the retries of a run are apart. */
+const STUCK_MS = 180_000;
+
+/** Starts runs, answers what they ask, and kills who drives them. */
+export class Chaos {
+  /** Of all runs. */
+  readonly ids: string[] = [];
+  kills = 0;
+  freezes = 0;
+  restarts = 0;
+  readonly #options: ChaosOptions & { readonly open: number };
+  readonly #parts: ChaosParts;
+  readonly #freezing = new Set<Promise<void>>();
+  #isOver = false;
+
+  /** @param options - `open`: runs that have not ended, at the same time. */
+  constructor(options: ChaosOptions & { readonly open: number }, parts: ChaosParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Resolves when every run has ended, or with those that do not. */
+  async run(): Promise<readonly string[]> {
+    await this.#fill();
+    await Promise.all(Array.from({ length: this.#options.workers ?? 3 }, () => this.#parts.fleet.add()));
+    const [stuck] = await Promise.all([
+      this.#strikeAll().finally(() => (this.#isOver = true)),
+      this.#answer(),
+    ]);
+    await this.#parts.fleet.end('SIGTERM');
+    return stuck;
+  }
+
+  async #strikeAll(): Promise<readonly string[]> {
+    try {
+      const { kills, signal } = this.#options;
+      while (this.kills < kills && signal?.aborted !== true) await this.#strike();
+      await Promise.all(this.#freezing);
+      while ((await this.#open()).length > 0) await this.#calls(() => this.#hasEnded());
+      return [];
+    } catch (error) {
+      if (!(error instanceof Stuck)) throw error;
+      const open = await this.#open();
+      return open.map(({ id, status }) => `${id} is ${status}, and nobody drives it`);
+    }
+  }
+
+  /** A few runs wait for a slot. */
+  async #fill(): Promise<void> {
+    const open = await this.#open();
+    const missing = Math.max(0, this.#options.open - open.length);
+    const ids = Array.from({ length: missing }, (_, nth) => `life-${this.ids.length + nth}`);
+    this.ids.push(...ids);
+    await Promise.all(ids.map((id) => this.#parts.app.start(id, { run: id })));
+  }
+
+  async #open(): Promise<readonly { readonly id: string; readonly status: string }[]> {
+    const status = ['created', 'running', 'waiting', 'paused'] as const;
+    return (await this.#parts.app.list({ status, limit: 100 })).runs;
+  }
+
+  #hasEnded = async (): Promise<boolean> => (await this.#open()).length === 0;
+
+  async #strike(): Promise<void> {
+    const { freezesEvery = 25, restartsEvery = 50, onProgress } = this.#options;
+    const { fleet } = this.#parts;
+    const kill = this.kills + 1;
+    await this.#calls();
+    await sleep(Math.random() * 60);
+    if (kill % freezesEvery === 0) this.#freeze();
+    if (kill % restartsEvery === 0) await this.#restart();
+    await fleet.kill(this.#victim());
+    this.kills = kill;
+    await Promise.all([fleet.add(), this.#fill()]);
+    onProgress?.(kill);
+  }
+
+  #victim() {
+    const { workers, errors } = this.#parts.fleet;
+    const victim = workers[Math.floor(Math.random() * workers.length)];
+    if (victim === undefined) throw new Error(`No worker is left:\n${errors}`);
+    return victim;
+  }
+
+  async #restart(): Promise<void> {
+    const { ledger, server } = this.#parts;
+    note(ledger, { is: 'restarted' });
+    await server.restart();
+    this.restarts += 1;
+  }
+
+  /** Waits until somebody makes a call: else nobody drives, and a kill proves nothing. */
+  async #calls(isOver: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
+    const size = (): number => statSync(this.#parts.ledger).size;
+    const [before, from] = [size(), performance.now()];
+    while (size() === before && !(await isOver())) {
+      if (performance.now() - from > STUCK_MS) throw new Stuck();
+      await sleep(10);
+    }
+  }
+
+  #freeze(): void {
+    const frozen = this.#frozen().finally(() => this.#freezing.delete(frozen));
+    this.#freezing.add(frozen);
+  }
+
+  /** Freezes a worker until it is taken for dead, and lets it go on then beside the one in its place. */
+  async #frozen(): Promise<void> {
+    const { fleet, server } = this.#parts;
+    const worker = this.#victim();
+    const sql = 'SELECT 1 FROM devs.workers WHERE pid = $1';
+    const isThere = async (): Promise<boolean> => (await query(server.url, sql, [worker.pid])).length > 0;
+    const thaw = fleet.freeze(worker);
+    await fleet.add();
+    while (await isThere().catch(() => true)) await sleep(200);
+    thaw();
+    this.freezes += 1;
+    await sleep(2000);
+    await fleet.retire(worker);
+  }
+
+  /** Answers every question that is asked. */
+  async #answer(): Promise<void> {
+    const { app } = this.#parts;
+    while (!this.#isOver) {
+      const { gates } = await app.openGates({ limit: 50 });
+      for (const gate of gates) await app.decide(gate, { value: 'yes', by: ADA });
+      await sleep(50);
+    }
+  }
+}
+
+/** Nothing goes on. */
+class Stuck extends Error {}
