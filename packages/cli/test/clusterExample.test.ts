@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { programFile } from '../../core/test/support/programFile.ts';
+import { spawnNode } from '../../core/test/support/spawnTs.ts';
+import { type PostgresServer, startPostgres } from '../../postgres/test/support/startPostgres.ts';
+import { callMain } from './support/callMain.ts';
+import { test } from './support/fixtures.ts';
+import { startBin } from './support/startBin.ts';
+
+const programOf = (name: string): string =>
+  programFile(new URL(`../../../examples/cluster/${name}`, import.meta.url));
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+  vi.stubEnv('DEVS_DATABASE_URL', server.url);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await server.stop();
+});
+
+describe('examples/cluster', () => {
+  test('does what its page says: a run waits, is answered, and ends for who waits for it', async ({ dir }) => {
+    const devs = (...argv: string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: server.url } });
+    expect(await devs('migrate')).toMatchObject({ exitCode: 0, stderr: '' });
+    const worker = startBin(dir, ['worker', programOf('app.js'), '--slots', '10']);
+    const { finished } = spawnNode([programOf('start.js'), 'mail-7', 'Ada'], {});
+    const gates = async (): Promise<string> => (await devs('gates')).stdout;
+    while (!(await gates()).includes('mail-7')) await sleep(50);
+    expect(await gates()).toContain('Send this to Ada: Dear Ada');
+    expect(await devs('answer', 'mail-7', '--value', 'true')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await finished).toMatchObject({
+      ...{ code: 0, stderr: '' },
+      stdout: "mail-7 is recorded\ncompleted { to: 'Ada', text: 'Dear Ada, …', sent: true }\n",
+    });
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});
