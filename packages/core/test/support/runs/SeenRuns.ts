@@ -62,7 +62,10 @@ export class SeenRuns implements Runs {
       },
       signals: () => held.signals(),
       onSignal: (tell) => held.onSignal(tell),
-      settle: (end: HeldRunEnd) => held.settle(end),
+      settle: (end: HeldRunEnd) => {
+        see();
+        return held.settle(end);
+      },
       close: () => held.close(),
     };
   }
