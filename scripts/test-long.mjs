@@ -172,6 +172,14 @@ const LONG = [
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
+  [
+    'suites-file',
+    { DEVS_TEST_RUNS: 'file' },
+    'packages/core',
+    'suites of the engine through Runs, in one file',
+  ],
+  ['suites-memory', { DEVS_TEST_RUNS: 'memory' }, 'packages/core', 'the same, a file of each run in memory'],
+  ['suites-cluster', { DEVS_TEST_RUNS: 'postgres' }, 'packages/core', 'the same, in PostgreSQL'],
   ['deciders', { DEVS_DECIDED_GATES: 100 }, 'deciders', 'gates that eight decide at the same time'],
   ['tenants', { DEVS_TENANT_RUNS: 60 }, 'tenants', 'tenants that share 32 slots, from a cold start'],
   [
