@@ -22,6 +22,8 @@ export interface HeldRunParts {
 export class HeldPostgresRun implements HeldRun {
   readonly id: string;
   readonly epoch: number;
+  /** Of this claim alone. */
+  readonly lease: string;
   readonly db: Database;
   readonly isCopy = true;
   readonly outlet: Outlet;
@@ -37,6 +39,7 @@ export class HeldPostgresRun implements HeldRun {
     const { claim, file, taken } = parts;
     this.id = claim.runId;
     this.epoch = claim.epoch;
+    this.lease = claim.lease;
     this.db = file.db;
     this.outlet = file;
     this.lost = file.lost;
