@@ -147,6 +147,14 @@ const LONG = [
     'crash/programs',
     'programs of every kind, killed at each call',
   ],
+  [
+    'saver-deaths',
+    { DEVS_SAVER_DEATHS_EVERY: 1 },
+    'node/__tests__/step',
+    'a death at every operation of the saver',
+  ],
+  ['prunes', { DEVS_PRUNES: 200 }, 'saver/__tests__/prune', 'any prune of any history'],
+  ['frames-deep', { DEVS_NESTED_FRAMES: 200 }, 'flatIterativeAdapter', 'frames in frames'],
   ['streams', { DEVS_STREAM_KILLS: 200 }, 'stream/killedStreams', 'streams of runs whose drivers are killed'],
   [
     'reconnects',
