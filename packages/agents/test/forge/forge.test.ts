@@ -6,7 +6,7 @@ import type { Checks } from '@devs/core';
 import { doctor, openReadOnly } from '@devs/core/state';
 import { scriptedChecks } from '@devs/core/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bundleNow } from '../../../core/test/support/bundlePrograms.ts';
+import { bundleAlone } from '../../../core/test/support/bundlePrograms.ts';
 import { tried } from '../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { attackBy, Project } from './Project.ts';
@@ -43,7 +43,7 @@ async function folderAtFirstGate(): Promise<string> {
 /** The command as it is installed: one file, below its manifest. */
 function installedDevs(): string {
   const file = join(project.dir, 'installed', 'dist', 'bin.mjs');
-  bundleNow(fileURLToPath(new URL('src/bin.ts', CLI)), file);
+  bundleAlone(fileURLToPath(new URL('src/bin.ts', CLI)), file);
   copyFileSync(new URL('package.json', CLI), join(project.dir, 'installed', 'package.json'));
   return file;
 }
