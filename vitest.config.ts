@@ -43,7 +43,8 @@ export default defineConfig({
     // Only what is slow enough to be looked at is named one by one, ms.
     slowTestThreshold: 10_000,
     coverage: {
-      provider: 'v8',
+      provider: 'custom',
+      customProviderModule: fileURLToPath(new URL('scripts/coverageProvider.mjs', import.meta.url)),
       include: ['packages/*/src/**/*.ts'],
       exclude: [
         '**/__tests__/**',

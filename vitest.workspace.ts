@@ -38,7 +38,7 @@ function sharesItsProcess(path: string): boolean {
 const throughRuns = (env['DEVS_TEST_RUNS'] ?? '') !== '';
 
 const goesThroughRuns = (path: string): boolean =>
-  readFileSync(path, 'utf8').includes("support/runs/durable.ts'");
+  /support\/runs\/(?:durable|orchestrator)\.ts'/.test(readFileSync(path, 'utf8'));
 
 /** The test files of a package, from the root of the repository, that may follow each other in one process. */
 const sharingFiles = (name: string): string[] =>

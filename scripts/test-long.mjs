@@ -147,6 +147,14 @@ const LONG = [
     'crash/programs',
     'programs of every kind, killed at each call',
   ],
+  [
+    'saver-deaths',
+    { DEVS_SAVER_DEATHS_EVERY: 1 },
+    'node/__tests__/step',
+    'a death at every operation of the saver',
+  ],
+  ['prunes', { DEVS_PRUNES: 200 }, 'saver/__tests__/prune', 'any prune of any history'],
+  ['frames-deep', { DEVS_NESTED_FRAMES: 200 }, 'flatIterativeAdapter', 'frames in frames'],
   ['streams', { DEVS_STREAM_KILLS: 200 }, 'stream/killedStreams', 'streams of runs whose drivers are killed'],
   [
     'reconnects',
@@ -172,6 +180,14 @@ const LONG = [
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
+  [
+    'suites-file',
+    { DEVS_TEST_RUNS: 'file' },
+    'packages/core',
+    'suites of the engine through Runs, in one file',
+  ],
+  ['suites-memory', { DEVS_TEST_RUNS: 'memory' }, 'packages/core', 'the same, a file of each run in memory'],
+  ['suites-cluster', { DEVS_TEST_RUNS: 'postgres' }, 'packages/core', 'the same, in PostgreSQL'],
   ['deciders', { DEVS_DECIDED_GATES: 100 }, 'deciders', 'gates that eight decide at the same time'],
   ['tenants', { DEVS_TENANT_RUNS: 60 }, 'tenants', 'tenants that share 32 slots, from a cold start'],
   [
@@ -180,6 +196,8 @@ const LONG = [
     'chaos/wakes',
     'runs told something while workers are killed',
   ],
+  ['lost-answers', { DEVS_LOST_ANSWERS: 300 }, 'chaos/lostAnswers', 'answers of PostgreSQL that do not come'],
+  ['standbys', { DEVS_STANDBYS: 10 }, 'chaos/standby', 'an older copy of PostgreSQL, put back under workers'],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [

@@ -1,10 +1,12 @@
 // `pnpm bench:overhead [--quick] [--profile] [--tasks N] [--json]`: what the engine costs per super-step, beside plain LangGraph
-// over its own savers, interleaved in one process; whose code that is; a pipeline of N tasks. See docs/benchmarks.md.
+// over its own savers, interleaved in one process, and what a recorded step is more; whose code that is; a pipeline of N tasks,
+// of 400 unless `--quick`. See docs/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countCommits } from './overhead/countCommits.ts';
 import { type Lap, race, type StepTime } from './overhead/race.ts';
+import { recordedStep } from './overhead/recordedStep.ts';
 import { OWNERS, type Owner, sharesOf } from './overhead/shares.ts';
 import { startUpTimes } from './overhead/startUpTimes.ts';
 import { KEEPERS, type Keeper, ownGraph, pipeline, type Subject } from './overhead/subjects.ts';
@@ -20,6 +22,10 @@ const PAIRS: readonly (readonly [Keeper, Keeper])[] = [
   ['devs full', 'official full'],
   ['devs normal', 'memory'],
 ];
+
+/** Tasks of a long plan, and how often it is run: a round takes as long as eight of the short one. */
+const LONG_PLAN = 400;
+const LONG_ROUNDS = 5;
 
 interface Result {
   readonly subject: string;
@@ -39,9 +45,13 @@ interface Result {
   }[];
 }
 
-async function measure(make: (size: number) => Subject, size: number): Promise<Result> {
+async function measure(
+  make: (size: number) => Subject,
+  size: number,
+  counted: number = rounds,
+): Promise<Result> {
   const subject = make(size);
-  const lap = await race(subject, { folder, rounds, warmUp: 3 });
+  const lap = await race(subject, { folder, rounds: counted, warmUp: 3 });
   const keepers = [];
   for (const keeper of KEEPERS) {
     const times = lap.get(keeper) ?? [];
@@ -127,16 +137,34 @@ if (process.argv.includes('--profile')) {
   process.exit();
 }
 
+/** Milliseconds that a recorded step takes: `FULL` also waits for the disk. */
+async function stepCosts(): Promise<
+  readonly { readonly keeper: Keeper; readonly ms: number; readonly cpuMs: number }[]
+> {
+  const costs = [];
+  for (const keeper of ['devs normal', 'devs full'] as const) {
+    const more = await recordedStep(100, keeper, { folder, rounds, warmUp: 3 });
+    const of = (name: keyof StepTime): number => round(median(more.map((each) => each[name])), 3);
+    costs.push({ keeper, ms: of('ms'), cpuMs: of('cpuMs') });
+  }
+  return costs;
+}
+
 const results: Result[] = [];
 if (tasks !== null) results.push(await measure(pipeline, tasks));
-else results.push(await measure(pipeline, 50), await measure(ownGraph, 100));
+else results.push(await measure(pipeline, 50), await measure((size) => ownGraph(size), 100));
+if (tasks === null && !quick) results.push(await measure(pipeline, LONG_PLAN, LONG_ROUNDS));
+const steps = tasks === null ? await stepCosts() : [];
 const startUp = tasks === null ? await startUpTimes(folder, quick ? 5 : 15) : [];
 rmSync(folder, { recursive: true });
 
 const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
-if (json) console.log(JSON.stringify({ machine, quick, rounds, results, startUp }));
+if (json) console.log(JSON.stringify({ machine, quick, rounds, results, steps, startUp }));
 else {
   for (const result of results) report(result);
+  const lines = steps.map(({ keeper, ms, cpuMs }) => [keeper, ms, cpuMs]);
+  if (lines.length > 0)
+    console.log(`\n### A recorded step\n\n${table(['kept by', 'ms', 'of processor'], lines)}`);
   console.log(
     `\n### Start-up\n\n${table(
       ['process', 'ms'],

@@ -22,6 +22,8 @@ export interface HeldRunParts {
 export class HeldPostgresRun implements HeldRun {
   readonly id: string;
   readonly epoch: number;
+  /** Of this claim alone. */
+  readonly lease: string;
   readonly db: Database;
   readonly isCopy = true;
   readonly outlet: Outlet;
@@ -37,6 +39,7 @@ export class HeldPostgresRun implements HeldRun {
     const { claim, file, taken } = parts;
     this.id = claim.runId;
     this.epoch = claim.epoch;
+    this.lease = claim.lease;
     this.db = file.db;
     this.outlet = file;
     this.lost = file.lost;
@@ -75,13 +78,7 @@ export class HeldPostgresRun implements HeldRun {
     return settled;
   }
 
-  /**
-   * Deletes the run here: it goes on elsewhere, from what its file is now. False, and nothing is changed, where it was told
-   * something that was not handed out.
-   *
-   * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO`; `CONFIG_INVALID` for a role that may not.
-   */
-  async leave(): Promise<boolean> {
+  async remove(): Promise<boolean> {
     const { claim, file, rows } = this.#parts;
     await file.arrived();
     const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HeldRun, isDevsError, type RunDriver } from '@devs/core';
+import { isDevsError, type RunDriver } from '@devs/core';
 import type { FetchedJob } from './BossJobs.ts';
 import type { ClusterView } from './ClusterView.ts';
 import { Dispatcher } from './Dispatcher.ts';
+import type { HeldPostgresRun } from './HeldPostgresRun.ts';
 import { queueName } from './Jobs.ts';
 import type { Leases } from './Leases.ts';
 import { jobsChannel } from './Owner.ts';
@@ -192,13 +193,13 @@ export class Worker {
     }
   }
 
-  async #claim(job: FetchedJob): Promise<HeldRun | null> {
+  async #claim(job: FetchedJob): Promise<HeldPostgresRun | null> {
     if (this.#drain.signal.aborted || this.#driven.has(job.runId)) return null;
     const held = await this.#runs.take(job.runId, { jobId: job.jobId, isCapped: true });
     return typeof held === 'string' ? null : held;
   }
 
-  async #work(job: FetchedJob, held: HeldRun): Promise<void> {
+  async #work(job: FetchedJob, held: HeldPostgresRun): Promise<void> {
     const { runId } = job;
     this.#driven.add(runId);
     this.#meters.add('claimed');
@@ -214,7 +215,7 @@ export class Worker {
     }
   }
 
-  async #drive(queue: string, held: HeldRun): Promise<string> {
+  async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
     const driver = this.#drivers.get(queue) as RunDriver;
     for (;;) {
       const end = await driver.drive(held, { signal: this.#drain.signal, abort: this.#abort.signal });
@@ -223,12 +224,13 @@ export class Worker {
     }
   }
 
-  async #failed(job: FetchedJob, held: HeldRun, error: unknown): Promise<void> {
+  async #failed(job: FetchedJob, held: HeldPostgresRun, error: unknown): Promise<void> {
     const { runId } = job;
     if (isDevsError(error, 'LEASE_LOST') || held.lost.aborted) {
       this.#meters.add('leasesLost');
       this.#onEvent({ is: 'lost', runId });
-      return;
+      // A server that has lost commits may know the lease still.
+      return this.#insist(() => this.#leases.freeLeases([held.lease]));
     }
     const isCutOff = this.#abort.signal.aborted;
     if (isCutOff) this.#onEvent({ is: 'cut off', runId });

@@ -6,9 +6,9 @@ import { quoted } from './schema.ts';
 /** What a process that runs runs does to each table; it makes none. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   schema_version: ['SELECT'],
-  runs: ['SELECT', 'INSERT', 'UPDATE'],
+  runs: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gates: ['SELECT', 'INSERT', 'UPDATE'],
-  signals: ['SELECT', 'INSERT', 'UPDATE'],
+  signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   tenants: ['SELECT', 'INSERT', 'UPDATE'],
   workers: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_changes: ['SELECT', 'INSERT', 'DELETE'],
@@ -18,7 +18,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Gives a role what workers, commands and programs need, and no more: it makes no tables, so its processes have them made by
- * another one, and say `migrate: false`. To take a run out of the cluster is left to the owner of the tables, who runs this.
+ * another one, and say `migrate: false`.
  */
 export function rightsSql(schema: string, role: string): string {
   const [tables, jobs, to] = [quoted(schema), quoted(bossSchema(schema)), quoted(role)];

@@ -6,6 +6,11 @@ import { isDeadSql } from './owners.ts';
 
 const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
+/** How long what a run has taken is known to be told: who did not hear that it was says it again until then. */
+const KNOWN_AFTER = '1 hour';
+/** Of what was taken by any run, with one that is let go of: more than one is told meanwhile. */
+const SWEPT = 100;
+
 export const createSql = (schema: string): string => `
 WITH held AS (
   INSERT INTO ${schema}.runs
@@ -67,6 +72,11 @@ WITH held AS (
   RETURNING r.run_id, r.tenant, true AS has_gates, was.job
 ), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
+), swept AS (
+  DELETE FROM ${schema}.signals WHERE (run_id, seq) IN (
+    SELECT run_id, seq FROM ${schema}.signals WHERE taken_at < now() - interval '${KNOWN_AFTER}'
+    LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED
+  ) AND EXISTS (SELECT 1 FROM held)
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )

@@ -111,6 +111,8 @@ ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
   `
 ALTER TABLE $.runs ADD COLUMN followed_until timestamptz, ADD COLUMN listed_seq bigint NOT NULL DEFAULT 0;
 
+CREATE INDEX signals_taken ON $.signals (taken_at) WHERE taken_at IS NOT NULL;
+
 CREATE FUNCTION $.tell_news() RETURNS trigger LANGUAGE plpgsql AS '
 BEGIN
   IF octet_length(NEW.run_id) < 8000 THEN PERFORM pg_notify(TG_TABLE_SCHEMA || ''_news'', NEW.run_id); END IF;

@@ -318,3 +318,31 @@ test('a working copy is gone when it is closed', async () => {
   await held.close();
   expect(copies()).toEqual([]);
 });
+
+describe('what a run was told and has taken', () => {
+  const taken = async (id: string): Promise<readonly unknown[]> =>
+    (await cluster.sql('SELECT id FROM devs.signals WHERE run_id = $1 ORDER BY seq', [id])).map(
+      ({ id: name }) => name,
+    );
+
+  test('is known for an hour, and goes with the next run that is let go of', async () => {
+    const [id, next] = [await aRun(), await aRun()];
+    for (const name of ['a', 'b']) expect(await tell(one, id, pause(name))).toBe(true);
+    const held = await one.hold(id);
+    await held.signals();
+    expect(await tell(two, id, pause('c'))).toBe(true);
+    await held.signals();
+    expect(await held.settle(WAITING)).toBe('settled');
+    await held.close();
+    expect(await tell(two, id, pause('a'))).toBe(true);
+    expect(await taken(id)).toEqual(['a', 'b', 'c']);
+    expect(await tell(two, id, pause('d'))).toBe(true);
+    await cluster.sql(`UPDATE devs.signals SET taken_at = taken_at - interval '2 hours' WHERE id <> 'c'`);
+    const other = await two.hold(next);
+    expect(await other.settle(WAITING)).toBe('settled');
+    await other.close();
+    expect(await taken(id)).toEqual(['c', 'd']);
+    const { signals } = await one.look(id);
+    expect(signals).toEqual([pause('d')]);
+  });
+});

@@ -91,7 +91,7 @@ describe('a server that cannot be used is said before anything is done', () => {
 });
 
 describe('a role that may only what it needs', () => {
-  test('creates, decides, holds and settles runs, and makes no tables', async () => {
+  test('creates, decides, holds, settles and takes out runs, and makes no tables', async () => {
     await cluster.sql(`CREATE ROLE humble LOGIN; ${rightsSql('devs', 'humble')}`);
     const url = urlWith((each) => (each.username = 'humble'));
     const runs = cluster.runs({ url, migrate: false });
@@ -105,6 +105,12 @@ describe('a role that may only what it needs', () => {
     expect(await held.settle({ ...WAITING, until: Date.now() + 1000 })).toBe('settled');
     await held.close();
     expect((await runs.list()).runs.map(({ id }) => id)).toContain('humble');
+    const end = await runs.watch('humble', () => undefined);
+    end();
+    const taken = await runs.hold('humble');
+    expect(await taken.remove()).toBe(true);
+    await taken.close();
+    expect((await runs.list()).runs.map(({ id }) => id)).not.toContain('humble');
     await expect(cluster.runs({ url, schema: 'theirs' }).list()).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       context: { postgres: '42501' },

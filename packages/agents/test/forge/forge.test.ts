@@ -1,11 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Checks } from '@devs/core';
 import { doctor, openReadOnly } from '@devs/core/state';
 import { scriptedChecks } from '@devs/core/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sharedBin } from '../../../cli/test/support/sharedBin.ts';
+import { bundleAlone } from '../../../core/test/support/bundlePrograms.ts';
 import { tried } from '../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { attackBy, Project } from './Project.ts';
@@ -14,6 +15,7 @@ import { attackBy, Project } from './Project.ts';
 
 const signal = new AbortController().signal;
 const MODULE = 'export {};\n';
+const CLI = new URL('../../../cli/', import.meta.url);
 
 const newProject = (): Project => new Project(mkdtempSync(join(tmpdir(), 'devs-forge-')));
 
@@ -38,11 +40,19 @@ async function folderAtFirstGate(): Promise<string> {
   return (await project.workspace.open('victim')).dir;
 }
 
+/** The command as it is installed: one file, below its manifest. */
+function installedDevs(): string {
+  const file = join(project.dir, 'installed', 'dist', 'bin.mjs');
+  bundleAlone(fileURLToPath(new URL('src/bin.ts', CLI)), file);
+  copyFileSync(new URL('package.json', CLI), join(project.dir, 'installed', 'package.json'));
+  return file;
+}
+
 /** Lets a hostile command loose in it; returns what it printed. */
 async function attack(way: string): Promise<string> {
   const dir = await folderAtFirstGate();
   const { sessionId, artifactHash } = gate;
-  const command = way === 'devs approve' ? [await sharedBin()] : [];
+  const command = way === 'devs approve' ? [installedDevs()] : [];
   const { output } = await attackBy(way, sessionId, artifactHash, ...command).run({ dir, signal });
   return output;
 }

@@ -123,6 +123,7 @@ export class SharedRuns implements Runs {
           run.tell = () => {};
         };
       },
+      remove: async () => this.#runs.delete(id),
       close: async () => void db.close(),
     };
   }

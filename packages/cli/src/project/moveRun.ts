@@ -148,7 +148,7 @@ async function takeFrom(
     const signals = await held.signals();
     const unpack = carryGit(id, session);
     await receiveRun({ id, file: held.db.serialize(), signals, unpack, target: moving.path });
-    if (await held.leave()) return;
+    if (await held.remove()) return;
     moving.remove();
     throw toldMeanwhile(id);
   } finally {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { callMain } from '../support/callMain.ts';
@@ -6,13 +7,22 @@ import { SHORT, turnOf } from './combinations.ts';
 import { ModelHost } from './ModelHost.ts';
 import type { Devs } from './Person.ts';
 import { faultsOf, runTrial } from './runTrial.ts';
-import { LOCAL } from './Toolbox.ts';
+import { LOCAL, type Toolbox } from './Toolbox.ts';
 
 /** Six combinations; of more, each has every agent once, in another repository or over other transports. */
 const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 
 /** Longer than a person may be left without a sign, ms. */
 const PAUSE = 2_300;
+
+const RUN_TESTS = fileURLToPath(new URL('runTests.mjs', import.meta.url));
+
+/** Tests of `node --test` in one process. A file that is red by itself needs one of its own. */
+const QUICK: Toolbox = {
+  ...LOCAL,
+  check: (repository) => (repository.name === 'node-test' ? ['node', RUN_TESTS] : LOCAL.check(repository)),
+};
+const toolsFor = (agent: string): Toolbox => (TURNS > 1 || agent === 'red-baseline' ? LOCAL : QUICK);
 
 /** The command in this process, on a terminal: what a process of its own proves is proven by others. */
 function onTerminal() {
@@ -56,7 +66,13 @@ describe.concurrent('a competent agent with one vice', () => {
     const gates = ['wrong-test', 'red-baseline'].includes(combination.agent) ? 'person' : 'policy';
     const { devs, longestSilence } = onTerminal();
     const setupMs = combination.agent === 'no-test' ? PAUSE : 0;
-    const row = await runTrial(combination, { devs, models, tools: LOCAL, gates, setupMs });
+    const row = await runTrial(combination, {
+      devs,
+      models,
+      tools: toolsFor(combination.agent),
+      gates,
+      setupMs,
+    });
     expect(faultsOf(row), [`asked: ${row.asked}`, ...row.why].join('\n')).toEqual([]);
     expect(longestSilence()).toBeLessThan(2_000);
   });

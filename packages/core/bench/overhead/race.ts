@@ -25,15 +25,15 @@ export async function race(subject: Subject, { folder, rounds, warmUp }: RaceOpt
     // Another one begins each time: nobody always runs in the wake of the same neighbour.
     const first = round % KEEPERS.length;
     for (const keeper of [...KEEPERS.slice(first), ...KEEPERS.slice(0, first)]) {
-      const { ms, cpuMs } = await once(subject, keeper, folder);
-      const step: StepTime = { ms: ms / subject.steps, cpuMs: cpuMs / subject.steps };
+      const step = await timed(subject, keeper, folder);
       if (round >= warmUp) times.get(keeper)?.push(step);
     }
   }
   return times;
 }
 
-async function once(subject: Subject, keeper: Keeper, folder: string): Promise<StepTime> {
+/** One run, by super-step. */
+export async function timed(subject: Subject, keeper: Keeper, folder: string): Promise<StepTime> {
   const room = mkdtempSync(join(folder, 'run-'));
   const prepared = await subject.prepare(keeper, room);
   globalThis.gc?.();
@@ -43,5 +43,5 @@ async function once(subject: Subject, keeper: Keeper, folder: string): Promise<S
   const ms = performance.now() - begin;
   prepared.close();
   rmSync(room, { recursive: true });
-  return { ms, cpuMs: (user + system) / 1000 };
+  return { ms: ms / subject.steps, cpuMs: (user + system) / 1000 / subject.steps };
 }

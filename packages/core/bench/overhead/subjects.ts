@@ -46,12 +46,15 @@ export function pipeline(tasks: number): Subject {
 }
 
 /** A graph of one's own that visits one node `visits` times; each visit makes one call that answers 1 KiB. */
-export function ownGraph(visits: number): Subject {
+export function ownGraph(visits: number, { isRecorded = true } = {}): Subject {
+  const call = isRecorded ? () => step('model', callModel) : callModel;
   return {
-    name: `own graph, ${visits} visits with one recorded step each`,
+    name: `own graph, ${visits} visits with one ${isRecorded ? 'recorded step' : 'call'} each`,
     steps: visits,
     prepare: async (keeper, folder) =>
-      (isDevs(keeper) ? devsOwnGraph : plainOwnGraph)(keeper, folder, visits),
+      isDevs(keeper)
+        ? devsOwnGraph(openDevs(keeper, folder), counting(visits, call), visits)
+        : plainOwnGraph(keeper, folder, visits),
   };
 }
 
@@ -89,9 +92,11 @@ function counting(limit: number, call: () => Promise<string>) {
     .addConditionalEdges('work', ({ visits }) => (visits < limit ? 'work' : END), ['work', END]);
 }
 
-async function devsOwnGraph(keeper: Keeper, folder: string, visits: number): Promise<Prepared> {
-  const db = openDevs(keeper, folder);
-  const builder = counting(visits, () => step('model', callModel));
+async function devsOwnGraph(
+  db: Database,
+  builder: ReturnType<typeof counting>,
+  visits: number,
+): Promise<Prepared> {
   const app = durable(builder, { db, guards: { maxDepth: visits + 1 } });
   return prepared(db, async () => assertVisited((await app.run(RUN, { visits: 0 })).values, visits));
 }

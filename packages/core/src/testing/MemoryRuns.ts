@@ -43,6 +43,8 @@ interface Kept {
   listed: number;
   /** Tells whoever watches it. */
   readonly onNews: () => void;
+  /** It is not there any more. */
+  readonly forget: () => void;
 }
 
 /**
@@ -78,6 +80,10 @@ export class MemoryRuns implements Runs {
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
       onNews: () => this.#tellWatching(id),
+      forget: () => {
+        this.#runs.delete(id);
+        this.#tellWatching(id);
+      },
     });
     this.#tellWatching(id);
     return true;
@@ -251,6 +257,13 @@ class HeldInMemory implements HeldRun {
     run.decided.clear();
     run.onNews();
     return 'settled';
+  }
+
+  async remove(): Promise<boolean> {
+    await this.#arrive();
+    if (this.#run.signals.length > this.#given) return false;
+    this.#run.forget();
+    return true;
   }
 
   async close(): Promise<void> {

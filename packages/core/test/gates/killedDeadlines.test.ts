@@ -7,6 +7,7 @@ import { AClock, DAY, HOUR } from '../../src/engine/waits/__tests__/aClock.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { durable } from '../support/runs/durable.ts';
+import { ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
@@ -57,11 +58,10 @@ const doneIn = (db: Database, id: string): readonly unknown[] =>
     .all(id, JSON.stringify(DONE));
 
 describe('a process that dies at any write of a run whose gate nobody decides', () => {
-  test('reminds once, reassigns once and decides once', { timeout: 300_000 }, async ({
-    db,
-    dbPath,
-    task,
-  }) => {
+  test('reminds once, reassigns once and decides once', {
+    ...ofOneFile('dies at a write'),
+    timeout: 300_000,
+  }, async ({ db, dbPath, task }) => {
     const whole = start(dbPath, null);
     expect(await live(whole.db, 'whole')).toEqual(['first', 'refused']);
     expect(doneIn(db, 'whole')).toEqual(DONE);

@@ -10,6 +10,7 @@ import { EventStore } from '../../src/state/EventStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { durable } from '../support/runs/durable.ts';
+import { ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
@@ -65,6 +66,7 @@ const leaveToOthers = (db: Database): unknown => db.prepare('UPDATE threads SET 
 
 describe('a process that dies at any write on the way to a failure gate', () => {
   test('leaves the score exact: the same gate for the same reasons, one warning, one trip, one session', {
+    ...ofOneFile('dies at a write'),
     timeout: 120_000,
   }, async ({ db, dbPath, task }) => {
     const whole = start(dbPath, null);

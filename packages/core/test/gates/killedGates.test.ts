@@ -9,6 +9,7 @@ import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { durable } from '../support/runs/durable.ts';
+import { ofOneFile } from '../support/runs/where.ts';
 import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
@@ -76,6 +77,7 @@ const leaveToOthers = (db: Database): unknown => db.prepare('UPDATE threads SET 
 
 describe('a process that dies at any write, in a run with three questions', () => {
   test('leaves no gate without its interrupt, no interrupt without its gate, and no answer twice', {
+    ...ofOneFile('dies at a write'),
     timeout: 300_000,
   }, async ({ db, dbPath, task }) => {
     const whole = start(dbPath, null);

@@ -11,7 +11,7 @@ import { FileImage } from '../FileImage.ts';
 import { WalTap } from '../WalTap.ts';
 
 /** Changes that are taken and applied in all. */
-const CHANGES = howMany('DEVS_CHANGES', 600);
+const CHANGES = howMany('DEVS_CHANGES', 300);
 const PER_FILE = 60;
 
 /** What is done to a file; sizes in rows of up to so many bytes. */

@@ -5,6 +5,7 @@ import type { PostgresServer } from '../support/startPostgres.ts';
 import type { Fleet } from './Fleet.ts';
 import { note } from './ledger.ts';
 import type { LifeApp } from './life.ts';
+import { answerAll } from './lifeWorker.ts';
 
 export interface ChaosOptions {
   readonly kills: number;
@@ -26,7 +27,6 @@ export interface ChaosParts {
   readonly fleet: Fleet;
 }
 
-const ADA = { kind: 'human', id: 'ada' } as const;
 /** Nobody makes a call for so long: something is stuck, ms. Longer than the retries of a run are apart. */
 const STUCK_MS = 180_000;
 
@@ -40,7 +40,6 @@ export class Chaos {
   readonly #options: ChaosOptions & { readonly open: number };
   readonly #parts: ChaosParts;
   readonly #freezing = new Set<Promise<void>>();
-  #isOver = false;
 
   /** @param options - `open`: runs that have not ended, at the same time. */
   constructor(options: ChaosOptions & { readonly open: number }, parts: ChaosParts) {
@@ -52,9 +51,10 @@ export class Chaos {
   async run(): Promise<readonly string[]> {
     await this.#fill();
     await Promise.all(Array.from({ length: this.#options.workers ?? 3 }, () => this.#parts.fleet.add()));
+    const over = new AbortController();
     const [stuck] = await Promise.all([
-      this.#strikeAll().finally(() => (this.#isOver = true)),
-      this.#answer(),
+      this.#strikeAll().finally(() => over.abort()),
+      answerAll(this.#parts.app, over.signal),
     ]);
     await this.#parts.fleet.end('SIGTERM');
     return stuck;
@@ -146,16 +146,6 @@ export class Chaos {
     this.freezes += 1;
     await sleep(2000);
     await fleet.retire(worker);
-  }
-
-  /** Answers every question that is asked. */
-  async #answer(): Promise<void> {
-    const { app } = this.#parts;
-    while (!this.#isOver) {
-      const { gates } = await app.openGates({ limit: 50 });
-      for (const gate of gates) await app.decide(gate, { value: 'yes', by: ADA });
-      await sleep(50);
-    }
   }
 }
 

@@ -10,7 +10,8 @@ import { Worker } from '../../src/Worker.ts';
 import { damagesOf } from '../chaos/damagesOf.ts';
 import { judge } from '../chaos/judge.ts';
 import { type Entry, entriesOf, note } from '../chaos/ledger.ts';
-import { branchOf, CALLS, type LifeApp, lifeApp } from '../chaos/life.ts';
+import { branchOf, CALLS, lifeApp } from '../chaos/life.ts';
+import { answerAll } from '../chaos/lifeWorker.ts';
 import { query } from '../support/query.ts';
 import type { FreezePoint } from './points.ts';
 
@@ -31,7 +32,6 @@ export interface Thawed {
   readonly violations: readonly string[];
 }
 
-const ADA = { kind: 'human', id: 'ada' } as const;
 const RUN = 'life';
 
 /** @param point - Where it stands still. */
@@ -152,12 +152,4 @@ async function settled(ask: () => Promise<readonly unknown[]>): Promise<readonly
 
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await is())) await sleep(20);
-}
-
-async function answerAll(app: LifeApp, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const { gates } = await app.openGates({ limit: 50 });
-    for (const gate of gates) await app.decide(gate, { value: 'yes', by: ADA });
-    await sleep(100);
-  }
 }

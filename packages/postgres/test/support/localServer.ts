@@ -10,7 +10,8 @@ import { type Ids, otherUser, postgresPrograms } from './postgresPrograms.ts';
 /** A server of its own process, which ends when that of its caller does. */
 export interface LocalServer {
   readonly port: number;
-  restart(): Promise<void>;
+  /** @param meanwhile - Is given the folder of its data. */
+  restart(meanwhile?: (data: string) => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -77,8 +78,9 @@ export async function startLocalServer(
   if (running === null) rmSync(dir, { recursive: true });
   return running === null ? null : { port, restart, stop };
 
-  async function restart(): Promise<void> {
+  async function restart(meanwhile?: (data: string) => void): Promise<void> {
     await end(running, KEEP);
+    meanwhile?.(join(dir, 'data'));
     // Another server of these tests may try the port; it goes at once to another one.
     do running = await start();
     while (running === null);

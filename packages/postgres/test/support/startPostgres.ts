@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { env } from 'node:process';
 import pg from 'pg';
 import { type LocalServer, startLocalServer } from './localServer.ts';
@@ -11,6 +13,10 @@ export interface PostgresServer {
    * that several share, only the connections to the own database end.
    */
   restart(): Promise<void>;
+  /** Keeps a copy of all there is, while it restarts. */
+  keep(): Promise<void>;
+  /** Has that copy put back while it restarts, as where a standby takes over that was behind. */
+  putBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,8 +41,16 @@ export async function startPostgres({ settings = {} }: PostgresOptions = {}): Pr
   return {
     url: `postgres://devs@127.0.0.1:${server.port}/postgres`,
     restart: () => server.restart(),
+    keep: () => server.restart((data) => copy(data, `${data}.kept`)),
+    putBack: () => server.restart((data) => copy(`${data}.kept`, data)),
     stop: () => server.stop(),
   };
+}
+
+/** With the user whose they are. */
+function copy(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  execFileSync('cp', ['-a', from, to]);
 }
 
 async function onFreePort(settings: Readonly<Record<string, string>>): Promise<LocalServer> {
@@ -51,11 +65,25 @@ async function ownDatabase(shared: string): Promise<PostgresServer> {
   const url = new URL(shared);
   url.pathname = `/${name}`;
   await once(shared, `CREATE DATABASE ${name}`);
+  const restart = () =>
+    once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+  const alone = async (...statements: readonly string[]): Promise<void> => {
+    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await restart();
+    for (const statement of statements) await once(shared, statement);
+    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  };
   return {
     url: url.href,
-    restart: () =>
-      once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
-    stop: () => once(shared, `DROP DATABASE ${name} WITH (FORCE)`),
+    restart,
+    keep: () =>
+      alone(`DROP DATABASE IF EXISTS ${name}_kept`, `CREATE DATABASE ${name}_kept TEMPLATE ${name}`),
+    putBack: () =>
+      alone(`DROP DATABASE ${name} WITH (FORCE)`, `CREATE DATABASE ${name} TEMPLATE ${name}_kept`),
+    stop: async () => {
+      for (const each of [name, `${name}_kept`])
+        await once(shared, `DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
+    },
   };
 }
 

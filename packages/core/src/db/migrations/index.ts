@@ -1373,9 +1373,6 @@ CREATE INDEX hitl_sessions_by_human ON hitl_sessions (thread_id, checkpoint_id)
 CREATE INDEX hitl_failure_gates_by_session ON hitl_failure_gates (session_id);
 CREATE INDEX hitl_failure_gates_history_by_session ON hitl_failure_gates_history (session_id);
 CREATE INDEX events_rare ON events (thread_id, name, seq) WHERE name IN ('GATE_SHOWN', 'RUN_SYNCED');
-CREATE INDEX agent_steps_spending ON agent_steps
-  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens, unpriced)
-  WHERE kind = 'call';
 CREATE TABLE journal_values (
   blob_id INTEGER NOT NULL,
   turn_id TEXT    NOT NULL,                              -- langgraph_checkpoints.id
@@ -1408,5 +1405,51 @@ CREATE TABLE git_stands (
   refs_json TEXT NOT NULL,                               -- commit by name of its ref
   left_tree TEXT                                         -- as the engine left the folder; NULL before
 ) STRICT;
+CREATE TABLE step_spending (
+  thread_id      TEXT    NOT NULL,
+  turn           INTEGER NOT NULL,
+  task_id        TEXT    NOT NULL,                       -- '' : of the whole turn
+  calls          INTEGER NOT NULL,                       -- that have ended, each time they did
+  tokens_in      INTEGER NOT NULL,
+  tokens_out     INTEGER NOT NULL,
+  usd            REAL    NOT NULL,
+  usd_rest       REAL    NOT NULL DEFAULT 0,             -- what usd has lost by rounding: ten times 0.1 is 1
+  reported       INTEGER NOT NULL,                       -- steps that are done and said what they cost
+  unpriced       INTEGER NOT NULL,                       -- steps that are done and whose cost is unknown, or a part of it
+  largest_usd    REAL    NOT NULL,                       -- of a step that is done
+  largest_tokens INTEGER NOT NULL,
+  PRIMARY KEY (thread_id, turn, task_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER step_spending_update AFTER UPDATE OF state ON agent_steps
+WHEN NEW.kind = 'call' AND NEW.state <> 'intent'
+BEGIN
+  INSERT INTO step_spending (thread_id, turn, task_id, calls, tokens_in, tokens_out, usd, reported, unpriced,
+                             largest_usd, largest_tokens)
+  SELECT NEW.thread_id, NEW.turn, scope.task_id,
+         NEW.failures - iif(OLD.kind = 'call', OLD.failures, 0) + (NEW.state = 'done'),
+         coalesce(NEW.tokens_in, 0) - coalesce(OLD.tokens_in, 0),
+         coalesce(NEW.tokens_out, 0) - coalesce(OLD.tokens_out, 0),
+         coalesce(coalesce(NEW.cost_usd, 0.0) - coalesce(OLD.cost_usd, 0.0), 0.0),
+         NEW.state = 'done' AND coalesce(NEW.tokens_in, NEW.tokens_out, NEW.cost_usd) IS NOT NULL,
+         NEW.state = 'done' AND (NEW.cost_usd IS NULL OR NEW.unpriced > 0),
+         iif(NEW.state = 'done', coalesce(NEW.cost_usd, 0.0), 0.0),
+         iif(NEW.state = 'done', coalesce(NEW.tokens_in, 0) + coalesce(NEW.tokens_out, 0), 0)
+  FROM (SELECT '' AS task_id UNION ALL SELECT NEW.task_id WHERE NEW.task_id <> '') AS scope
+  WHERE true
+  ON CONFLICT (thread_id, turn, task_id) DO UPDATE SET
+    calls = calls + excluded.calls,
+    tokens_in = tokens_in + excluded.tokens_in,
+    tokens_out = tokens_out + excluded.tokens_out,
+    usd_rest = coalesce(usd_rest + iif(abs(usd) >= abs(excluded.usd),
+                                       usd - (usd + excluded.usd) + excluded.usd,
+                                       excluded.usd - (usd + excluded.usd) + usd), 0.0),
+    usd = usd + excluded.usd,
+    reported = reported + excluded.reported,
+    unpriced = unpriced + excluded.unpriced,
+    largest_usd = max(largest_usd, excluded.largest_usd),
+    largest_tokens = max(largest_tokens, excluded.largest_tokens);
+END;
+CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, reserved_usd, reserved_tokens)
+  WHERE state = 'intent' AND kind = 'call';
 INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
 `;

@@ -64,8 +64,19 @@ export class FileRuns implements Runs {
       signals: async () => [],
       onSignal: () => () => {},
       settle: async () => 'settled', // the file says where it stands
+      remove: async () => this.#remove(id),
       close: async () => void this.#held.delete(id),
     };
+  }
+
+  #remove(id: string): boolean {
+    const { threads, remover } = this.#store;
+    return this.#store.commit(() => {
+      const claim = threads.claim(id);
+      if (claim.kind === 'busy') throw threadBusy(id, claim.owner, claim.epoch);
+      remover.remove(claim.lease);
+      return true;
+    });
   }
 
   async list(filter: RunFilter = {}): Promise<RunPage> {

@@ -3,6 +3,8 @@ import { EventBus } from '../../events/EventBus.ts';
 import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { assertDeletable, type Deleted } from '../runs/deleteRuns.ts';
 import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
 import { FollowedRun, type Look } from './FollowedRun.ts';
 import { evictAll, HeldApp } from './HeldApp.ts';
@@ -37,10 +39,10 @@ export class RunAccess<Graph, State, Update> {
   }
 
   /** Looks at a run as it is once its driver has taken what it was told. */
-  look<T>(id: string, use: (opened: OpenedApp<Graph, State, Update>) => Promise<T>): Promise<T> {
+  look<T>(id: string, use: Look<Graph, State, Update, T>): Promise<T> {
     return this.#looking(id, async (opened, looked) => {
       await takeTold(id, opened, looked);
-      return use(opened);
+      return use(opened, looked);
     });
   }
 
@@ -96,6 +98,28 @@ export class RunAccess<Graph, State, Update> {
     standing: Standing<Graph, State, Update>,
   ): Promise<T> {
     return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
+  }
+
+  /**
+   * Deletes a run that nobody drives, with what it was told.
+   *
+   * @throws DevsError as `DurableApp.delete`: nothing is deleted then.
+   */
+  remove(id: string, by: Principal, standing: Standing<Graph, State, Update>): Promise<Deleted> {
+    return this.#holding(id, async (opened) => {
+      const { held, app } = opened;
+      if (!held.isCopy) return app.delete(id, { by });
+      const check = async (): Promise<void> => {
+        await opened.take();
+        assertDeletable(id, by, app.store);
+      };
+      do {
+        const [checked] = await Promise.allSettled([check()]);
+        if (checked.status === 'rejected')
+          return leaving(opened, () => Promise.reject(checked.reason), standing);
+      } while (!(await held.remove()));
+      return { runs: 1, bytes: held.db.serialize().length };
+    });
   }
 
   async #holding<T>(id: string, work: (held: HeldApp<Graph, State, Update>) => Promise<T>): Promise<T> {

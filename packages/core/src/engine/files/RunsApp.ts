@@ -3,6 +3,7 @@ import { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/EventStore.ts';
+import { extractRun } from '../../state/extractRun.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
@@ -20,6 +21,8 @@ import { HitlSessionNotFoundError } from '../gates/HitlSessionNotFoundError.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
 import type { RunResult } from '../RunResult.ts';
+import type { Deleted } from '../runs/deleteRuns.ts';
+import { type Fork, type Forked, threadExists } from '../runs/forkRun.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
@@ -360,6 +363,35 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   /** See `DurableApp.prune`. */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
     return this.#change(id, ({ app }) => app.prune(id, retention));
+  }
+
+  /**
+   * Begins another run where this one stood at a checkpoint, see `DurableApp.fork`: it has a file of its own, and is driven as one
+   * that was started.
+   *
+   * @throws DevsError as `DurableApp.fork`.
+   */
+  async fork(id: string, fork: Fork, place: RunPlace = {}): Promise<Forked> {
+    const { as } = fork;
+    return this.#access.look(id, async ({ app }, { isCopy }) => {
+      const forked = await app.fork(id, fork);
+      if (!isCopy) return forked;
+      const { gates, ...stands } = this.#standing(as, app.store);
+      const index = { ...stands, gates: gates.filter(({ threadId }) => threadId === as) };
+      const file = extractRun(app.store.db, as);
+      if (!(await this.runs.create({ ...place, id: as, queue: this.queue, file, index })))
+        throw threadExists(as);
+      return forked;
+    });
+  }
+
+  /**
+   * Deletes a run that has ended, with all that is kept of it: also the lines of its decisions, as no other run's are in its file.
+   *
+   * @throws DevsError as `DurableApp.delete`.
+   */
+  async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
+    return this.#access.remove(id, by, ({ app }) => this.#standing(id, app.store));
   }
 
   /** @param goesOn - It is driven then, whatever it stands at. */

@@ -131,7 +131,14 @@ export interface HeldRun {
    * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO` if it cannot be reached.
    */
   settle(end: HeldRunEnd): Promise<'settled' | 'again'>;
-  /** Lets go of the copy. Without {@link settle} it is as if the driver had died. */
+  /**
+   * Deletes the run here, as it stands, instead of letting go of it. False, and nothing is changed, where it was told something
+   * that was not given out by {@link signals}.
+   *
+   * @throws DevsError as {@link settle}.
+   */
+  remove(): Promise<boolean>;
+  /** Lets go of the copy. Without {@link settle} or {@link remove} it is as if the driver had died. */
   close(): Promise<void>;
 }
 

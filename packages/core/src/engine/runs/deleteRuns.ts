@@ -36,7 +36,7 @@ const BATCH = 20;
 export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): Deleted {
   const human = asHuman(by, threadId, 'delete');
   return deleting(human, deps, ({ threads }) => {
-    assertDeletable(threads.require(threadId));
+    assertEnded(threads.require(threadId));
     const claim = threads.claim(threadId);
     if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
     return [claim.lease];
@@ -95,7 +95,13 @@ function claimExpired(found: readonly RunPlace[], { threads, children }: EngineS
   });
 }
 
-function assertDeletable({ threadId, endedAt, status, workspace }: Thread): void {
+/** Refuses what {@link deleteRun} refuses. */
+export function assertDeletable(threadId: string, by: Principal, { threads }: EngineStore): void {
+  asHuman(by, threadId, 'delete');
+  assertEnded(threads.require(threadId));
+}
+
+function assertEnded({ threadId, endedAt, status, workspace }: Thread): void {
   if (endedAt === null) {
     throw refused(threadId, 'not_ended', {
       what: `has not ended: it is ${status}`,

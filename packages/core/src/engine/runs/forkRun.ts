@@ -112,15 +112,16 @@ function stageCopy(
 }
 
 function assertFree(threadId: string, store: EngineStore): void {
-  if (store.threads.get(threadId) !== null) {
-    throw new DevsError(`There is a run "${threadId}" already.`, {
-      code: 'THREAD_EXISTS',
-      remedy: 'Give the new run an id of its own, or go on with the one that has it.',
-      context: { threadId },
-    });
-  }
+  if (store.threads.get(threadId) !== null) throw threadExists(threadId);
   assertOurs(threadId, store);
 }
+
+export const threadExists = (threadId: string): DevsError =>
+  new DevsError(`There is a run "${threadId}" already.`, {
+    code: 'THREAD_EXISTS',
+    remedy: 'Give the new run an id of its own, or go on with the one that has it.',
+    context: { threadId },
+  });
 
 function assertWithoutFolder({ threadId, workspace }: Thread): void {
   if (workspace === null) return;

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { openOrchestrator } from '../../../test/support/runs/orchestrator.ts';
+import { notThroughRuns } from '../../../test/support/runs/where.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { BranchMove, CommitRequest, StageAgents } from '../../orchestration/ports.ts';
@@ -14,7 +16,7 @@ import { ThreadStore } from '../../state/ThreadStore.ts';
 import { aPlan } from '../../testing/fakeAgents.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { MemoryRunWorkspace } from '../../testing/MemoryWorkspace.ts';
-import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
+import type { OrchestratorOptions } from '../Orchestrator.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 const AUTO = { design: 'auto', dag: 'auto' } as const;
@@ -27,7 +29,7 @@ async function start(
 ) {
   const calls: string[] = [];
   const workspace = new MemoryWorkspace();
-  const devs = await Orchestrator.open({
+  const devs = await openOrchestrator({
     dir: path.dirname(dbPath),
     agents: { ...fakeAgents({ onCall: (what) => calls.push(what) }), ...agents },
     workspace,
@@ -218,7 +220,7 @@ describe('Run.rewind', () => {
   });
 
   test('works without agents, where there are no files', async ({ dbPath }) => {
-    const devs = await Orchestrator.open({ dir: path.dirname(dbPath) });
+    const devs = await openOrchestrator({ dir: path.dirname(dbPath) });
     const run = await devs.start({ id: 'r', brief: '# B', gates: AUTO, tasks: aPlan(2) });
     await run.drive();
     expect(await run.rewind('T1', { by: ADA })).toMatchObject({ commit: null, kept: null, delivery: null });
@@ -348,21 +350,25 @@ class StuckWorkspace extends MemoryWorkspace {
 }
 
 describe('a rewind that is cut off after it was recorded', () => {
-  test('is finished by the next drive, before any node', async ({ dbPath }) => {
-    const workspace = new StuckWorkspace();
-    const project = await start(dbPath, { workspace });
-    const { run } = project;
-    await run.drive();
-    await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
-    expect(await run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
-    expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
-    const tip = (await run.commits()).length;
+  test(
+    'is finished by the next drive, before any node',
+    notThroughRuns('asks another method'),
+    async ({ dbPath }) => {
+      const workspace = new StuckWorkspace();
+      const project = await start(dbPath, { workspace });
+      const { run } = project;
+      await run.drive();
+      await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+      expect(await run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
+      expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
+      const tip = (await run.commits()).length;
 
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
-    expect(await run.rewinds()).toMatchObject([{ state: 'done' }]);
-    const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
-    expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
-  });
+      expect(await run.drive()).toMatchObject({ status: 'completed' });
+      expect(await run.rewinds()).toMatchObject([{ state: 'done' }]);
+      const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
+      expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
+    },
+  );
 
   test('keeps the run from going on until its files have followed', async ({ dbPath }) => {
     const workspace = new StuckWorkspace();

@@ -294,5 +294,67 @@ async function eventsOf(
   return events;
 }
 
+const FORKS: readonly RunsCase[] = [
+  {
+    name: 'a run is forked where it stood, and both go their own way',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      const gate = await waiting(app, 'm');
+      const other = mailApp(elsewhere, 'asks');
+      assert.equal((await other.fork('m', { as: 'n', by: ADA })).id, 'n');
+      await assert.rejects(other.fork('m', { as: 'n', by: ADA }), rejected('THREAD_EXISTS'));
+      await assert.rejects(other.fork('nobody', { as: 'o', by: ADA }), rejected('THREAD_NOT_FOUND'));
+      assert.equal((await drive(app, 'n')).status, 'waiting');
+      const [own] = await app.gates('n');
+      assert.notEqual(own?.sessionId, gate.sessionId);
+      await app.decide(own as Gate, { value: 'no', by: BOB });
+      assert.equal((await drive(app, 'n')).status, 'completed');
+      assert.deepEqual(await app.values('n'), { log: ['asked: no', 'sent'] });
+      assert.deepEqual(await app.gates('m'), [gate]);
+      assert.deepEqual(
+        (await runs.list()).runs.map(({ id, status }) => [id, status]),
+        [
+          ['n', 'completed'],
+          ['m', 'waiting'],
+        ],
+      );
+    },
+  },
+  {
+    name: 'a run that has ended is deleted by a human, and no other',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      const gate = await waiting(app, 'm');
+      const other = mailApp(elsewhere, 'asks');
+      await assert.rejects(other.delete('m', { by: ADA }), rejected('REMOVE_REFUSED'));
+      await app.decide(gate, YES);
+      await drive(app, 'm');
+      const agent = { kind: 'agent', id: 'a' } as const;
+      await assert.rejects(other.delete('m', { by: agent }), rejected('AGENT_MAY_NOT_DECIDE'));
+      const held = await runs.hold('m');
+      await assert.rejects(other.delete('m', { by: ADA }), rejected('THREAD_BUSY'));
+      await held.close();
+      const { runs: count, bytes } = await other.delete('m', { by: ADA });
+      assert.ok(count === 1 && bytes >= 0);
+      await assert.rejects(app.values('m'), rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(other.delete('m', { by: ADA }), rejected('THREAD_NOT_FOUND'));
+      assert.deepEqual((await runs.list()).runs, []);
+      assert.equal(await runs.runOfGate(gate.sessionId), null);
+      await app.start('m', { log: ['again'] });
+      assert.deepEqual(await app.gates('m'), []);
+    },
+  },
+  {
+    name: 'who holds a run may delete it instead of letting go of it',
+    async check({ runs, elsewhere }) {
+      await mailApp(runs, 'asks').start('m', { log: [] });
+      const held = await runs.hold('m');
+      assert.equal(await held.remove(), true);
+      await held.close();
+      await assert.rejects(elsewhere.look('m'), rejected('THREAD_NOT_FOUND'));
+    },
+  },
+];
+
 /** What holds through an app, wherever its runs are. */
-export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS, ...FOLLOWS];
+export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS, ...FOLLOWS, ...FORKS];

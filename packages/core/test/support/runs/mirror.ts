@@ -42,9 +42,9 @@ function insertAll(
   rows: readonly Row[],
   { db, index }: { readonly db: Database; readonly index: number },
 ): void {
-  for (const row of rows) {
-    const names = Object.keys(row).filter((name) => index === 0 || name !== 'seq');
-    const values = names.map((name) => `@${name}`).join(', ');
-    db.prepare(`INSERT OR IGNORE INTO ${table} (${names.join(', ')}) VALUES (${values})`).run(row);
-  }
+  const names = Object.keys(rows[0] ?? {}).filter((name) => index === 0 || name !== 'seq');
+  if (names.length === 0) return;
+  const values = names.map((name) => `@${name}`).join(', ');
+  const insert = db.prepare(`INSERT OR IGNORE INTO ${table} (${names.join(', ')}) VALUES (${values})`);
+  for (const row of rows) insert.run(row);
 }

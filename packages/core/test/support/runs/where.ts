@@ -23,10 +23,10 @@ export type OneFileReason =
   | 'plants rows'
   /** Another process has the same file open, writes there, or holds the run there. */
   | 'shares the file'
-  /** It counts or fails statements of its connection, or reads what is committed and has not arrived. */
+  /** It counts or times what its connection does, or copies the file meanwhile. */
   | 'watches the connection'
-  /** Its runs are in one file: child runs of each other, folders, an inbox. */
-  | 'several runs';
+  /** Its process dies at each write of the file; `pnpm chaos --cluster` kills workers of runs that have a file each. */
+  | 'dies at a write';
 
 /** What keeps a test from going through `RunsApp`, also over one file. */
 export type NotThroughReason =

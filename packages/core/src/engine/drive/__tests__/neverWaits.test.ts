@@ -85,7 +85,7 @@ describe('timers tick also during', ofOneFile('watches the connection'), () => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)
       .addNode('work', () => ({}))
-      .addConditionalEdges(START, () => Array.from({ length: 1500 }, () => new Send('work', {})), ['work'])
+      .addConditionalEdges(START, () => Array.from({ length: 400 }, () => new Send('work', {})), ['work'])
       .addEdge('work', END);
     const seen: number[] = [];
     const app = durable(graph, { db, guards });

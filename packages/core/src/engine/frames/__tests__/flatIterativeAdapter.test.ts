@@ -17,6 +17,7 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
 import { CheckpointWindow } from '../../saver/CheckpointWindow.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
@@ -27,6 +28,8 @@ import {
   runGraphIteratively,
 } from '../flatIterativeAdapter.ts';
 import { type CompiledLangGraph, recurse, recurseAll } from '../recurse.ts';
+
+const FRAMES = howMany('DEVS_NESTED_FRAMES', 60);
 
 /** How a frame treats its children: one `recurse` after the other, a branch for each, or all in one question. */
 interface Plan {
@@ -121,16 +124,16 @@ describe('runGraphIteratively', () => {
     expect(Object.keys(saver.storage)).toEqual(['own']);
   });
 
-  test('runs 200 nested frames and leaves only the root thread behind', async () => {
+  test(`runs ${FRAMES} nested frames and leaves only the root thread behind`, async () => {
     const saver = new MemorySaver();
     const ledger = { leaves: [] };
     const graph = treeGraph(answered, ledger);
     const { log } = await runGraphIteratively(
       graph,
-      { plan: chain(200) },
+      { plan: chain(FRAMES) },
       { checkpointer: saver, threadId: 'root' },
     );
-    expect(log.filter((line) => line.startsWith('enter'))).toHaveLength(201);
+    expect(log.filter((line) => line.startsWith('enter'))).toHaveLength(FRAMES + 1);
     expect(ledger.leaves).toEqual(['0']);
     expect(Object.keys(saver.storage)).toEqual(['root']);
   });

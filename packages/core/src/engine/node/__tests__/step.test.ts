@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Document } from '@langchain/core/documents';
 import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages';
@@ -6,6 +6,7 @@ import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
@@ -410,6 +411,10 @@ describe('a step outside durable()', () => {
 });
 
 describe('a process that dies at any operation of the saver', () => {
+  /** Of so many operations one is fatal, others in every run. */
+  const EVERY = howMany('DEVS_SAVER_DEATHS_EVERY', 3);
+  const FIRST = randomInt(EVERY);
+
   /** Two questions and two steps: a declared gate in front of `second`, an interrupt() inside it. */
   const paying = () =>
     twoSteps(
@@ -454,7 +459,10 @@ describe('a process that dies at any operation of the saver', () => {
     const expected = await toTheEnd(whole, 'whole');
     const { operations } = whole.saver;
     expect(operations).toBeGreaterThan(20);
-    for (let operation = 1; operation <= operations; operation += 1) {
+    const fatal = Array.from({ length: operations }, (_, index) => index + 1).filter(
+      (at) => at % EVERY === FIRST,
+    );
+    for (const operation of fatal) {
       for (const side of ['before', 'after'] as const) {
         effects = [];
         const run = `${side}-${operation}`;
@@ -467,7 +475,7 @@ describe('a process that dies at any operation of the saver', () => {
       }
     }
     whole.db.close();
-    expect(storyOf(db)).toEqual({ runs: 2 * operations + 1, questions: 2, decided: 2, left: 0 });
+    expect(storyOf(db)).toEqual({ runs: 2 * fatal.length + 1, questions: 2, decided: 2, left: 0 });
   });
 });
 

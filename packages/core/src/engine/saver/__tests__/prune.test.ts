@@ -11,6 +11,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { prepareConnection } from '../../../db/prepareConnection.ts';
 import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
@@ -142,7 +143,7 @@ describe('prune', () => {
         expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
         for (const each of [db, whole]) each.close();
       }),
-      { numRuns: 12 },
+      { numRuns: howMany('DEVS_PRUNES', 4) },
     );
   });
 
