@@ -87,6 +87,7 @@ export class SeenRuns implements Runs {
         see();
         return held.settle(end);
       },
+      remove: () => held.remove(),
       close: () => held.close(),
     };
   }
