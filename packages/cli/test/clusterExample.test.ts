@@ -21,14 +21,15 @@ afterAll(async () => {
 });
 
 describe('examples/cluster', () => {
-  test('does what its page says: a run waits, is answered, and ends for who waits for it', async ({ dir }) => {
+  test('does what its page says: a run waits, is answered, and ends for who waits for it', async ({
+    dir,
+  }) => {
     const devs = (...argv: string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: server.url } });
     expect(await devs('migrate')).toMatchObject({ exitCode: 0, stderr: '' });
     const worker = startBin(dir, ['worker', programOf('app.js'), '--slots', '10']);
     const { finished } = spawnNode([programOf('start.js'), 'mail-7', 'Ada'], {});
-    const gates = async (): Promise<string> => (await devs('gates')).stdout;
-    while (!(await gates()).includes('mail-7')) await sleep(50);
-    expect(await gates()).toContain('Send this to Ada: Dear Ada');
+    while (!(await devs('gates')).stdout.includes('mail-7')) await sleep(50);
+    expect((await devs('show', 'mail-7')).stdout).toContain('Send this to Ada: Dear Ada');
     expect(await devs('answer', 'mail-7', '--value', 'true')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await finished).toMatchObject({
       ...{ code: 0, stderr: '' },
