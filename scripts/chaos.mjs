@@ -62,6 +62,7 @@ async function onCluster() {
   if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
   else {
     console.log(`kills of a live worker     ${report.kills}`);
+    console.log(`taken over                 ${report.takenOver}`);
     console.log(`frozen until taken over    ${report.freezes}`);
     console.log(`restarts of PostgreSQL     ${report.restarts}`);
     console.log(`runs                       ${report.runs}`);

@@ -196,8 +196,12 @@ const LONG = [
     'chaos/wakes',
     'runs told something while workers are killed',
   ],
-  ['lost-answers', { DEVS_LOST_ANSWERS: 300 }, 'chaos/lostAnswers', 'answers of PostgreSQL that do not come'],
-  ['standbys', { DEVS_STANDBYS: 10 }, 'chaos/standby', 'an older copy of PostgreSQL, put back under workers'],
+  [
+    'server-faults',
+    { DEVS_LOST_ANSWERS: 300, DEVS_STANDBYS: 10 },
+    'serverFaults',
+    'answers of PostgreSQL that do not come, an older copy of it that is put back under workers',
+  ],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [

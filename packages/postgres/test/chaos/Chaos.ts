@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../support/query.ts';
 import type { PostgresServer } from '../support/startPostgres.ts';
 import type { Fleet } from './Fleet.ts';
-import { note } from './ledger.ts';
+import { entriesOf, note } from './ledger.ts';
 import type { LifeApp } from './life.ts';
 import { answerAll } from './lifeWorker.ts';
 
@@ -11,6 +11,8 @@ export interface ChaosOptions {
   readonly kills: number;
   /** @defaultValue 3 */
   readonly workers?: number;
+  /** Whether the one is killed that has just made a call, at once. @defaultValue any, a moment later */
+  readonly aims?: boolean;
   /** Every how many kills a worker is frozen until others have its runs. @defaultValue 25 */
   readonly freezesEvery?: number;
   /** Every how many kills PostgreSQL ends as the power goes out. @defaultValue 50 */
@@ -91,14 +93,14 @@ export class Chaos {
   #hasEnded = async (): Promise<boolean> => (await this.#open()).length === 0;
 
   async #strike(): Promise<void> {
-    const { freezesEvery = 25, restartsEvery = 50, onProgress } = this.#options;
+    const { freezesEvery = 25, restartsEvery = 50, aims = false, onProgress } = this.#options;
     const { fleet } = this.#parts;
     const kill = this.kills + 1;
     await this.#calls();
-    await sleep(Math.random() * 60);
+    if (!aims) await sleep(Math.random() * 60);
     if (kill % freezesEvery === 0) this.#freeze();
     if (kill % restartsEvery === 0) await this.#restart();
-    await fleet.kill(this.#victim());
+    await fleet.kill((aims && this.#caller()) || this.#victim());
     this.kills = kill;
     await Promise.all([fleet.add(), this.#fill()]);
     onProgress?.(kill);
@@ -109,6 +111,11 @@ export class Chaos {
     const victim = workers[Math.floor(Math.random() * workers.length)];
     if (victim === undefined) throw new Error(`No worker is left:\n${errors}`);
     return victim;
+  }
+
+  #caller() {
+    const last = entriesOf(this.#parts.ledger).findLast(({ is }) => is === 'begun');
+    return this.#parts.fleet.workers.find(({ pid }) => last?.is === 'begun' && last.pid === pid);
   }
 
   async #restart(): Promise<void> {

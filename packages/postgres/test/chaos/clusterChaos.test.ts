@@ -6,10 +6,14 @@ import { runClusterChaos } from './runClusterChaos.ts';
 const KILLS = howMany('DEVS_CLUSTER_KILLS', 1);
 
 test(
-  'runs that several workers drive are whole, whoever is killed',
+  'runs whose workers are killed are taken over, and are whole',
   async () => {
-    const report = await runClusterChaos({ kills: KILLS, ...(KILLS === 1 && { workers: 2, slots: 2 }) });
+    const report = await runClusterChaos({
+      kills: KILLS,
+      ...(KILLS === 1 && { workers: 2, slots: 1, aims: true }),
+    });
     expect(report).toMatchObject({ kills: KILLS, violations: [] });
+    expect(report.takenOver).toBeGreaterThan(0);
   },
   longer(600_000, KILLS / 40),
 );

@@ -19,11 +19,14 @@ export interface Verdict {
   readonly begun: number;
   /** Calls that were made once more, as their driver had died or been frozen while they were in flight. */
   readonly again: number;
+  /** How often somebody else took up the run of who had been killed or frozen. */
+  readonly takenOver: number;
   readonly violations: readonly string[];
 }
 
 type Placed = Entry & { readonly nth: number };
 type Begun = Extract<Placed, { readonly is: 'begun' }>;
+type Drive = Placed & { readonly pid: number };
 
 /**
  * Judges by the ledger alone, and by what each run says of itself in the end. Every call of the plan is recorded once in each
@@ -38,6 +41,7 @@ export function judge(entries: readonly Entry[], ended: readonly Ended[], plan: 
   return {
     begun: placed.filter(({ is }) => is === 'begun').length,
     again: verdicts.reduce((sum, { again }) => sum + again, 0),
+    takenOver: ended.reduce((sum, { run }) => sum + takenOver(ofRuns.get(run) ?? [], strikes), 0),
     violations: verdicts.flatMap(({ violations }) => violations),
   };
 }
@@ -58,7 +62,11 @@ interface Against {
   readonly plan: Plan;
 }
 
-function ofRun(end: Ended, own: readonly Placed[], { strikes, plan }: Against): Omit<Verdict, 'begun'> {
+function ofRun(
+  end: Ended,
+  own: readonly Placed[],
+  { strikes, plan }: Against,
+): Pick<Verdict, 'again' | 'violations'> {
   const begun = own.filter((entry) => entry.is === 'begun');
   const violations = [...notRecorded(end, plan), ...byWhoHasItNot(own)];
   /** For each branch and strike, the calls that were made again for it. */
@@ -108,13 +116,31 @@ function strikeOf(
   );
 }
 
-/** Calls of a run by who is not the last to have taken it up. */
+function takenOver(own: readonly Placed[], strikes: readonly Placed[]): number {
+  const drives = own.filter((entry): entry is Drive => entry.is === 'driving');
+  return drives.filter(({ nth }, n) => {
+    const last = drives[n - 1];
+    if (last === undefined) return false;
+    const between = strikes.filter((strike) => strike.nth > last.nth && strike.nth < nth);
+    return between.some((strike) => 'pid' in strike && strike.pid === last.pid);
+  }).length;
+}
+
+/**
+ * Calls of a run by who is not the last to have taken it up. Who stood still between his claim and his word of it says it late,
+ * and makes no call: his word is none.
+ */
 function byWhoHasItNot(own: readonly Placed[]): readonly string[] {
   let holder: number | null = null;
   const violations: string[] = [];
-  for (const entry of own) {
-    if (entry.is === 'driving') holder = entry.pid;
+  for (const [at, entry] of own.entries()) {
+    if (entry.is === 'driving' && makesCalls(entry.pid, own.slice(at + 1))) holder = entry.pid;
     if (entry.is === 'begun' && entry.pid !== holder) violations.push(`${said(entry)}, and ${holder} has it`);
   }
   return violations;
+}
+
+/** Before it takes the run up again. */
+function makesCalls(pid: number, after: readonly Placed[]): boolean {
+  return after.find((entry) => 'pid' in entry && entry.pid === pid && entry.is !== 'lost')?.is === 'begun';
 }

@@ -1,41 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { howMany } from '../../../core/test/support/howMany.ts';
-import { longer } from '../../../core/test/support/longer.ts';
+import { expect } from 'vitest';
 import { postgres } from '../../src/postgres.ts';
-import { type PostgresServer, startPostgres } from '../support/startPostgres.ts';
+import type { PostgresServer } from '../support/startPostgres.ts';
 import { stepsRun } from '../support/stepsDriver.ts';
 import { damagesOf } from './damagesOf.ts';
 import { type Entry, entriesOf } from './ledger.ts';
 import { CALLS } from './life.ts';
 import { answerAll, lifeWorker } from './lifeWorker.ts';
 
-const ROUNDS = howMany('DEVS_STANDBYS', 1);
-const RUNS = 4;
+export interface FaultPlace {
+  readonly server: PostgresServer;
+  /** For working copies and ledgers. */
+  readonly dir: string;
+}
 
-let server: PostgresServer;
-let dir: string;
-beforeAll(async () => {
-  server = await startPostgres();
-  dir = mkdtempSync(join(tmpdir(), 'devs-standby-'));
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(dir, { recursive: true });
-});
+const RUNS = 3;
 
-test(
-  'a server that comes back without commits is found, and nothing that was lost is continued',
-  async () => {
-    for (let round = 0; round < ROUNDS; round += 1) await fallBack(round);
-  },
-  longer(90_000, ROUNDS / 2),
-);
-
-async function fallBack(round: number): Promise<void> {
+/** Puts an older copy of the server back under two workers that drive, and looks what has become of their runs. */
+export async function fallBack({ server, dir }: FaultPlace, round: number): Promise<void> {
   const ledger = join(dir, `ledger-${round}`);
   writeFileSync(ledger, '');
   const entries = (): readonly Entry[] => entriesOf(ledger);

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
+import { longer } from '../../../core/test/support/longer.ts';
+import { type PostgresServer, startPostgres } from '../support/startPostgres.ts';
+import { fallBack } from './fallBack.ts';
+import { loseAnswers } from './loseAnswers.ts';
+
+const LOSSES = howMany('DEVS_LOST_ANSWERS', 6);
+const ROUNDS = howMany('DEVS_STANDBYS', 1);
+
+let server: PostgresServer;
+let dir: string;
+beforeAll(async () => {
+  server = await startPostgres();
+  dir = mkdtempSync(join(tmpdir(), 'devs-faults-'));
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(dir, { recursive: true });
+});
+
+test(
+  'answers of PostgreSQL that are lost cost no lease and no call',
+  () => loseAnswers({ server, dir }, LOSSES),
+  longer(60_000, LOSSES / 10),
+);
+
+test(
+  'a server that comes back without commits is found, and nothing that was lost is continued',
+  async () => {
+    for (let round = 0; round < ROUNDS; round += 1) await fallBack({ server, dir }, round);
+  },
+  longer(90_000, ROUNDS / 2),
+);
