@@ -11,12 +11,20 @@ let cluster: Cluster;
 const dir = mkdtempSync(join(tmpdir(), 'devs-moving-'));
 
 const here = (...argv: readonly string[]) => callMain(dir, argv);
-const there = (...argv: readonly string[]) =>
-  callMain(dir, argv, { env: { DEVS_DATABASE_URL: cluster.server.url } });
+const as = (url: string, argv: readonly string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: url } });
+/** As a role that has what `devs migrate --grant` gives. */
+const there = (...argv: readonly string[]) => as(urlOf('devs_worker'), argv);
+
+function urlOf(role: string): string {
+  const url = new URL(cluster.server.url);
+  url.username = role;
+  return url.href;
+}
 
 beforeAll(async () => {
   cluster = await startCluster();
-  await there('migrate');
+  const printed = await as(cluster.server.url, ['migrate', '--print', '--grant', 'devs_worker']);
+  await cluster.sql(`CREATE ROLE devs_worker LOGIN; ${printed.stdout}`);
 });
 afterAll(async () => {
   await cluster.stop();
@@ -55,7 +63,7 @@ describe('a run that moves to a cluster and back', () => {
   test('is in the cluster, and not here any more', async () => {
     const pushed = await there('push', 'sum');
     expect(pushed, pushed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(pushed.stdout).toContain(`sum is in ${cluster.server.url}, and not here any more`);
+    expect(pushed.stdout).toContain(`sum is in ${urlOf('devs_worker')}, and not here any more`);
     expect(onTheWay()).toEqual([]);
     expect(await here('resume', 'sum')).toMatchObject({ exitCode: 4 });
     expect(await here('doctor')).toMatchObject({ exitCode: 0 });
@@ -73,7 +81,7 @@ describe('a run that moves to a cluster and back', () => {
         const [url] = /http:[^"]+/.exec(text) ?? [];
         if (url !== undefined) resolve(new URL(url));
       };
-      const env = { DEVS_DATABASE_URL: cluster.server.url };
+      const env = { DEVS_DATABASE_URL: urlOf('devs_worker') };
       void callMain(dir, ['ui', 'sum', '--port', '0', '--json'], { env, onWrite, signal: ending.signal });
     });
     const url = await served;

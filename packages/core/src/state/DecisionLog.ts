@@ -43,6 +43,11 @@ const MOVE_END = 'UPDATE decision_log_end SET lines = @seq, sha256 = @sha256';
 // A run inside a run has the outer one's id and a slash in front of its own; only the outer one is a thread.
 const SELECT_RUN = 'SELECT 1 FROM threads WHERE thread_id IN (SELECT value FROM json_each(?)) LIMIT 1';
 
+/** The id may be that of another run since: what was decided before the run was deleted is gone with it. */
+const SELECT_REMOVED = `
+  SELECT 1 FROM events WHERE thread_id IS NULL AND name = 'RUN_REMOVED' AND at >= @decidedAt
+    AND payload_json ->> 'id' IN (SELECT value FROM json_each(@ids)) LIMIT 1`;
+
 const SELECT_LAST = `SELECT ${COLUMNS} FROM hitl_decisions WHERE seq = (SELECT max(seq) FROM hitl_decisions)`;
 
 /**
@@ -53,7 +58,7 @@ const SELECT_LAST = `SELECT ${COLUMNS} FROM hitl_decisions WHERE seq = (SELECT m
  * A line holds who decided what and when, and no text: every string in the answer, however deep, is replaced by
  * `{ sha256 }` of it, but for that of the answer's own member `action`, which is a fixed word. Numbers, booleans and names
  * of members stay. The texts are rows of `decision_texts`, so a run can be deleted with all that was written about it and
- * the chain still verifies: a line whose session and run are both gone is sound. Lines of an older engine hold the texts
+ * the chain still verifies: a line whose session and run are both gone is sound, also where another run has the id since. Lines of an older engine hold the texts
  * themselves; they stay as they are.
  */
 export class DecisionLog {
@@ -63,6 +68,7 @@ export class DecisionLog {
   readonly #selectLast: Statement<[], LoggedDecision>;
   readonly #selectAll: Statement<[], LoggedDecision>;
   readonly #selectRun: Statement<[ids: string], 1>;
+  readonly #selectRemoved: Statement<[{ readonly ids: string; readonly decidedAt: number }], 1>;
   readonly #insert: Statement<[LoggedDecision]>;
   readonly #selectEnd: Statement<[], EndOfLog>;
   readonly #moveEnd: Statement<[LoggedDecision]>;
@@ -75,6 +81,7 @@ export class DecisionLog {
     this.#selectLast = prepare(db, SELECT_LAST);
     this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
     this.#selectRun = prepare(db, SELECT_RUN);
+    this.#selectRemoved = prepare(db, SELECT_REMOVED);
     this.#insert = prepare(db, INSERT);
     this.#selectEnd = prepare(db, SELECT_END);
     this.#moveEnd = prepare(db, MOVE_END);
@@ -133,11 +140,15 @@ export class DecisionLog {
   #lossOf({ sessionId, bodyJson }: LoggedDecision): string | null {
     const body = parseStored(bodyJson, 'the decision log') as Partial<DecisionBody>;
     if (body.sessionId !== sessionId) return `it is about another session than "${sessionId}"`;
-    const { threadId = null } = body;
-    const isRunGone =
-      threadId !== null && this.#selectRun.get(JSON.stringify(runsAround(threadId))) === undefined;
-    const isDeleted = isRunGone && !this.#sessions.has(sessionId);
+    const isDeleted = !this.#sessions.has(sessionId) && this.#isRunGone(body);
     return isDeleted ? null : `session "${sessionId}" no longer has its decision`;
+  }
+
+  #isRunGone({ threadId = null, decidedAt = null }: Partial<DecisionBody>): boolean {
+    if (threadId === null) return false;
+    const ids = JSON.stringify(runsAround(threadId));
+    if (this.#selectRun.get(ids) === undefined) return true;
+    return decidedAt !== null && this.#selectRemoved.get({ ids, decidedAt }) !== undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { sha256Hex } from '../canonicalJson.ts';
 import { DecisionLog } from '../DecisionLog.ts';
 import { inlineBody } from '../decisionBody.ts';
+import { EventStore } from '../EventStore.ts';
 import { HitlSessionStore } from '../HitlSessionStore.ts';
 import { ThreadStore } from '../ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
@@ -277,6 +278,23 @@ describe('a run that was deleted', () => {
     log.append('inner', { sessionId: 'inner', threadId: 'outer/lg/0' });
     expect(log.verify()).toEqual({ ok: true });
     new ThreadStore(db).create(aThread({ threadId: 'outer' }));
+    expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
+  });
+
+  test('is gone also where another run has its id since, of which nothing may be missing', ({ db }) => {
+    const { log } = aDecidedFile(db);
+    db.exec(DELETE_RUN);
+    new ThreadStore(db).create(aThread());
+    expect(log.verify()).toMatchObject({ ok: false, seq: 1 });
+    const removed = (id: string, at: number): void =>
+      void new EventStore(db, { now: () => at }).append('RUN_REMOVED', { id, principal: 'human:ada' }, {});
+    removed('run-2', Date.now() + 1000);
+    removed('run-1', 1);
+    expect(log.verify()).toMatchObject({ ok: false, seq: 1 });
+    removed('run-1', Date.now() + 1000);
+    expect(log.verify()).toEqual({ ok: true });
+    const decidedAt = Date.now() + 2000;
+    log.append('lost', { sessionId: 'lost', threadId: 'run-1', decidedAt });
     expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
   });
 

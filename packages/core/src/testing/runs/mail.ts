@@ -1,5 +1,6 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { durable } from '../../engine/durable.ts';
+import type { Gate } from '../../engine/Gate.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { waitFor } from '../../engine/node/waitFor.ts';
 import type { HeldRunEnd, Runs } from '../../engine/runs/Runs.ts';
@@ -63,4 +64,13 @@ export async function drive(app: Pick<MailApp, 'runs' | 'drive'>, id: string): P
   } finally {
     await held.close();
   }
+}
+
+export const YES = { value: 'yes', by: ADA };
+
+/** A run that waits at its question. */
+export async function waiting(app: MailApp, id: string): Promise<Gate> {
+  await app.start(id, { log: [] });
+  await drive(app, id);
+  return (await app.gates(id))[0] as Gate;
 }
