@@ -38,7 +38,7 @@ const ADA = { kind: 'human', id: 'ada' } as const;
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   writeFileSync(join(dir, 'ledger'), '');
-  const server = await startPostgres();
+  const server = await startPostgres({ isOwn: true });
   const runs = postgres({ url: server.url, dir });
   const fleet = new Fleet({
     ...{ url: server.url, dir, ledger: join(dir, 'ledger'), callMs: 10 },
