@@ -9,7 +9,7 @@ let pool: pg.Pool;
 const owners: SessionOwner[] = [];
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPostgres({ isOwn: true });
   pool = new pg.Pool({ connectionString: server.url, max: 2 }).on('error', () => undefined);
   const client = await pool.connect();
   await migrate(client, 'devs');

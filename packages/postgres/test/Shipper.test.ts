@@ -20,7 +20,7 @@ const shipperOn = (on: pg.Pool, awayMs = 60_000): Shipper =>
   new Shipper(on, 'devs', { awayMs, onAway: () => undefined });
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPostgres({ isOwn: true });
   pool = poolOf(server.url);
   const clients = await Promise.all([1, 2, 3].map(() => pool.connect()));
   await Promise.all(clients.map((client) => migrate(client, 'devs')));

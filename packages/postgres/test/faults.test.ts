@@ -8,7 +8,7 @@ import { startProxy } from './support/startProxy.ts';
 let cluster: Cluster;
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await startCluster({ isOwn: true });
   await cluster.runs().list();
 });
 afterAll(() => cluster.stop());

@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 let server: PostgresServer;
 
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await startPostgres({ isOwn: true });
 });
 afterAll(() => server.stop());
 
@@ -34,6 +34,18 @@ describe('PostgreSQL for tests', () => {
     await ask(server.url, 'CREATE TABLE kept AS SELECT 1 AS n');
     await server.restart();
     expect(await ask(server.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  });
+
+  test('is one server for the test files of a process, for each a database; or its own', async () => {
+    vi.stubEnv('DEVS_TEST_PG', '');
+    const [one, other] = [await startPostgres(), await startPostgres()];
+    vi.unstubAllEnvs();
+    const portOf = ({ url }: PostgresServer): string => new URL(url).port;
+    expect(portOf(one)).toBe(portOf(other));
+    expect(portOf(one)).not.toBe(portOf(server));
+    await ask(one.url, 'CREATE TABLE mine AS SELECT 1 AS n');
+    await expect(ask(other.url, 'SELECT n FROM mine')).rejects.toThrow('does not exist');
+    await Promise.all([one.stop(), other.stop()]);
   });
 
   test('ends with the process that has started it, when that is killed', async () => {

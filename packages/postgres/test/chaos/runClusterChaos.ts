@@ -32,7 +32,7 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   const ledger = join(dir, 'ledger');
   writeFileSync(ledger, '');
-  const server = await startPostgres();
+  const server = await startPostgres({ isOwn: true });
   const runs = postgres({ url: server.url, dir });
   const fleet = new Fleet({ url: server.url, dir, ledger, slots, callMs: 10, spares: 2 });
   const app = lifeApp(runs, () => Promise.reject(new Error('This process makes no calls.')));

