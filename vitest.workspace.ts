@@ -13,7 +13,6 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 
 /** Unit tests beside the code, suites that start processes in test/. */
 const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
-const LIMITS = { testTimeout: 60_000, hookTimeout: 60_000 };
 const CONFORMANCE = 'test/conformance/**';
 /** Of files that share a process. */
 const GUARD = join(root, 'packages/core/test/support/leavesNothing.ts');
@@ -36,6 +35,10 @@ function sharesItsProcess(path: string): boolean {
 
 /** Whether the suites that can are run once more, through `Runs`, and nothing else is: see `packages/core/test/support/runs`. */
 const throughRuns = (env['DEVS_TEST_RUNS'] ?? '') !== '';
+
+/** A server of PostgreSQL is made within a test. */
+const LIMIT_MS = throughRuns ? 300_000 : 60_000;
+const LIMITS = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS };
 
 const goesThroughRuns = (path: string): boolean =>
   /support\/runs\/(?:durable|orchestrator)\.ts'/.test(readFileSync(path, 'utf8'));

@@ -4,9 +4,9 @@ import type { DurableApp } from '../../../src/engine/DurableApp.ts';
 import type { DriveDueOptions } from '../../../src/engine/drive/driveDue.ts';
 import { unlessBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
 import { durable as durableOver } from '../../../src/engine/durable.ts';
-import { EngineStore } from '../../../src/engine/EngineStore.ts';
 import type { RunsApp } from '../../../src/engine/files/RunsApp.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
+import { StateFile } from '../../../src/state/StateFile.ts';
 import { runsOf } from './places.ts';
 import { SeenRuns } from './SeenRuns.ts';
 import { WHERE } from './where.ts';
@@ -75,7 +75,7 @@ class AsDurable implements ProxyHandler<AnyRunsApp> {
         return app.start(threadId, input);
       },
       get store() {
-        return new EngineStore(db, { events: new EventBus() });
+        return new StateFile(db, { events: new EventBus() });
       },
     };
   }
