@@ -49,9 +49,6 @@ export interface RunsAppOptions {
 /** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
 const BUSY_MS = 1000;
 
-/** A question as it was read, and what it showed. */
-type ReadGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
-
 /**
  * A graph whose runs have a file each, such as in a cluster. It starts them, tells them what people decide, and reads where
  * they stand; its workers drive them, and so does {@link RunsApp.run} here. What a method of `DurableApp` does, the one of
@@ -169,11 +166,14 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     waits: (standing: RunStanding<State>) => 'done' | number | null,
   ): Promise<RunStanding<State>> {
     const followed = await this.#access.follow(id);
+    const read = async (opened: OpenedApp<Graph, State, Update>, looked: LookedAtRun) => {
+      await takeTold(id, opened, looked);
+      return readStanding(id, opened);
+    };
     try {
       let standing: RunStanding<State> | null = null;
       for (;;) {
-        standing =
-          (await followed.look((opened, looked) => this.#standingIn(id, opened, looked))) ?? standing;
+        standing = (await followed.look(read)) ?? standing;
         if (standing === null) continue;
         const wait = waits(standing);
         if (wait === 'done' || signal?.aborted === true) return standing;
@@ -182,15 +182,6 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     } finally {
       followed.close();
     }
-  }
-
-  async #standingIn(
-    id: string,
-    opened: OpenedApp<Graph, State, Update>,
-    looked: LookedAtRun,
-  ): Promise<RunStanding<State>> {
-    await takeTold(id, opened, looked);
-    return readStanding(id, opened);
   }
 
   /**
@@ -258,7 +249,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * @returns The session as it will be in the run's file.
    * @throws DevsError as `DurableApp.decide`.
    */
-  async decide(gate: ReadGate, given: GateAnswer): Promise<HitlSession> {
+  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, given: GateAnswer): Promise<HitlSession> {
     const { sessionId } = gate;
     const answer = readOnce(given);
     const id = await this.runs.runOfGate(sessionId);
