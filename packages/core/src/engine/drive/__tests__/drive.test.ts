@@ -671,16 +671,17 @@ describe('a node that throws', () => {
     };
     let fails = true;
     const left = async () => {
-      if (!fails) return { log: ['left'] };
+      if (!fails) {
+        resolve(); // the first `right` goes on while the second is driven
+        return { log: ['left'] };
+      }
       await begun.promise;
       fails = false;
       throw new Error('no');
     };
     const app = durable(twoBranches(left, right), { db });
     expect((await app.run('run', {})).status).toBe('failed');
-    const again = app.run('run');
-    resolve(); // the first `right` goes on while the second is driven
-    expect((await again).values?.log).toEqual(['start', 'left', 'right 2']);
+    expect((await app.run('run')).values?.log).toEqual(['start', 'left', 'right 2']);
     expect(late).toEqual(['right 2']);
   });
 });
