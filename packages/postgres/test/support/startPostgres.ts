@@ -13,7 +13,7 @@ export interface PostgresServer {
    * that several share, only the connections to the own database end.
    */
   restart(): Promise<void>;
-  /** Keeps a copy of all there is, while it restarts. */
+  /** Keeps a copy of all there is, while it restarts. Of one of its own. */
   keep(): Promise<void>;
   /** Has that copy put back while it restarts, as where a standby takes over that was behind. */
   putBack(): Promise<void>;
@@ -23,6 +23,8 @@ export interface PostgresServer {
 export interface PostgresOptions {
   /** Of `postgresql.conf`, for a server of its own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Whether it is one of its own, whatever `DEVS_TEST_PG` says. @defaultValue false */
+  readonly isOwn?: boolean;
 }
 
 /** Below those that Linux and macOS give to connections: whoever has one of these has asked for it by its number. */
@@ -34,9 +36,12 @@ const PORTS = [12_000, 32_000] as const;
  *
  * @throws Error where there is none of these: it says so.
  */
-export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  settings = {},
+  isOwn = false,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const shared = env['DEVS_TEST_PG'];
-  if (shared !== undefined && shared !== '') return ownDatabase(shared);
+  if (!isOwn && shared !== undefined && shared !== '') return ownDatabase(shared);
   const server = await onFreePort(settings);
   return {
     url: `postgres://devs@127.0.0.1:${server.port}/postgres`,
@@ -65,25 +70,14 @@ async function ownDatabase(shared: string): Promise<PostgresServer> {
   const url = new URL(shared);
   url.pathname = `/${name}`;
   await once(shared, `CREATE DATABASE ${name}`);
-  const restart = () =>
-    once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  const alone = async (...statements: readonly string[]): Promise<void> => {
-    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await restart();
-    for (const statement of statements) await once(shared, statement);
-    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-  };
+  const cannot = (): Promise<void> => Promise.reject(new Error('This server has the data of others, too.'));
   return {
     url: url.href,
-    restart,
-    keep: () =>
-      alone(`DROP DATABASE IF EXISTS ${name}_kept`, `CREATE DATABASE ${name}_kept TEMPLATE ${name}`),
-    putBack: () =>
-      alone(`DROP DATABASE ${name} WITH (FORCE)`, `CREATE DATABASE ${name} TEMPLATE ${name}_kept`),
-    stop: async () => {
-      for (const each of [name, `${name}_kept`])
-        await once(shared, `DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
-    },
+    restart: () =>
+      once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
+    keep: cannot,
+    putBack: cannot,
+    stop: () => once(shared, `DROP DATABASE ${name} WITH (FORCE)`),
   };
 }
 
