@@ -14,7 +14,7 @@ const ROUNDS = howMany('DEVS_STANDBYS', 1);
 let server: PostgresServer;
 let dir: string;
 beforeAll(async () => {
-  server = await startPostgres({ isOwn: true });
+  server = await startPostgres({ isPutBack: true });
   dir = mkdtempSync(join(tmpdir(), 'devs-faults-'));
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ export interface PostgresServer {
    * that several share, only the connections to the own database end.
    */
   restart(): Promise<void>;
-  /** Keeps a copy of all there is, while it restarts. */
+  /** Keeps a copy of all there is, while it restarts. Of one of its own. */
   keep(): Promise<void>;
   /** Has that copy put back while it restarts, as where a standby takes over that was behind. */
   putBack(): Promise<void>;
@@ -25,6 +25,8 @@ export interface PostgresOptions {
   readonly isOwn?: boolean;
   /** Of `postgresql.conf`, for a server of its own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** All of its data is put back: it is one of its own, whatever `DEVS_TEST_PG` says. */
+  readonly isPutBack?: boolean;
 }
 
 /** The server of this process's test files, from when the first of them wants it: to make one takes a second of processor time. */
@@ -39,10 +41,11 @@ const PORTS = [12_000, 32_000] as const;
  *
  * @throws Error where there is none of these: it says so.
  */
-export async function startPostgres({ isOwn, settings }: PostgresOptions = {}): Promise<PostgresServer> {
-  const shared = env['DEVS_TEST_PG'];
-  if (shared !== undefined && shared !== '') return ownDatabase(shared);
-  if (isOwn !== true && settings === undefined) {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { isOwn = false, isPutBack = false, settings } = options;
+  const shared = env['DEVS_TEST_PG'] ?? '';
+  if (!isPutBack && shared !== '') return ownDatabase(shared);
+  if (!isOwn && !isPutBack && settings === undefined) {
     ofProcess ??= onFreePort({});
     return ownDatabase(urlOf(await ofProcess));
   }
@@ -76,25 +79,14 @@ async function ownDatabase(shared: string): Promise<PostgresServer> {
   const url = new URL(shared);
   url.pathname = `/${name}`;
   await once(shared, `CREATE DATABASE ${name}`);
-  const restart = () =>
-    once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  const alone = async (...statements: readonly string[]): Promise<void> => {
-    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await restart();
-    for (const statement of statements) await once(shared, statement);
-    await once(shared, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-  };
+  const cannot = (): Promise<void> => Promise.reject(new Error('This server has the data of others, too.'));
   return {
     url: url.href,
-    restart,
-    keep: () =>
-      alone(`DROP DATABASE IF EXISTS ${name}_kept`, `CREATE DATABASE ${name}_kept TEMPLATE ${name}`),
-    putBack: () =>
-      alone(`DROP DATABASE ${name} WITH (FORCE)`, `CREATE DATABASE ${name} TEMPLATE ${name}_kept`),
-    stop: async () => {
-      for (const each of [name, `${name}_kept`])
-        await once(shared, `DROP DATABASE IF EXISTS ${each} WITH (FORCE)`);
-    },
+    restart: () =>
+      once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
+    keep: cannot,
+    putBack: cannot,
+    stop: () => once(shared, `DROP DATABASE ${name} WITH (FORCE)`),
   };
 }
 
