@@ -100,6 +100,13 @@ const LONG = [
     'drive/wakesAcross',
     'decisions of another process, watched and by the clock alone',
   ],
+  ['tasks-at-once', { DEVS_TASKS_AT_ONCE: 1500 }, 'neverWaits', 'timers beside a super-step of many tasks'],
+  [
+    'worst-texts',
+    { DEVS_WORST_TEXTS: 16_000 },
+    'masking/linear',
+    'the worst texts for every rule of masking',
+  ],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],
   ['asks', { DEVS_ASKS: 200 }, 'asks/asks', 'questions at gates, killed, beside decisions and drives'],

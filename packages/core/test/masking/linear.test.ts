@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { SecretRegistry } from '../../src/masking/SecretRegistry.ts';
+import { howMany } from '../support/howMany.ts';
 import { ADVERSARIAL } from './adversarial.ts';
 
 /** Characters. A rule that is worse than quadratic does not come back from them; `pnpm bench:masking` measures the rest at 1 MB. */
-const SIZE = 6_000;
+const SIZE = howMany('DEVS_WORST_TEXTS', 6_000);
 
 test('comes back from the worst texts for every rule', { timeout: 120_000 }, () => {
   for (const { of } of ADVERSARIAL) {

@@ -1,12 +1,16 @@
 import { END, Send, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
 import { step } from '../../node/step.ts';
+
+/** Of one super-step. */
+const TASKS = howMany('DEVS_TASKS_AT_ONCE', 400);
 
 // Nodes, steps and graphs that answer at once never leave the queue of microtasks by themselves.
 
@@ -83,9 +87,10 @@ describe('a graph that never waits', () => {
 describe('timers tick also during', ofOneFile('watches the connection'), () => {
   test('one super-step of many tasks', async ({ db }) => {
     const timer = ticking(20);
+    const tasks = Array.from({ length: TASKS }, () => new Send('work', {}));
     const graph = new StateGraph(OwnState)
       .addNode('work', () => ({}))
-      .addConditionalEdges(START, () => Array.from({ length: 400 }, () => new Send('work', {})), ['work'])
+      .addConditionalEdges(START, () => tasks, ['work'])
       .addEdge('work', END);
     const seen: number[] = [];
     const app = durable(graph, { db, guards });
