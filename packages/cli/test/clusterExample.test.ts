@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 import { programFile } from '../../core/test/support/programFile.ts';
 import { spawnNode } from '../../core/test/support/spawnTs.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/test/support/startPostgres.ts';
@@ -27,7 +27,10 @@ describe('examples/cluster', () => {
     const devs = (...argv: string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: server.url } });
     expect(await devs('migrate')).toMatchObject({ exitCode: 0, stderr: '' });
     const worker = startBin(dir, ['worker', programOf('app.js'), '--slots', '10']);
-    const { finished } = spawnNode([programOf('start.js'), 'mail-7', 'Ada'], {});
+    const { child, finished } = spawnNode([programOf('start.js'), 'mail-7', 'Ada'], {});
+    onTestFinished(() => {
+      for (const each of [worker.child, child]) each.kill('SIGKILL');
+    });
     while (!(await devs('gates')).stdout.includes('mail-7')) await sleep(50);
     expect((await devs('show', 'mail-7')).stdout).toContain('Send this to Ada: Dear Ada');
     expect(await devs('answer', 'mail-7', '--value', 'true')).toMatchObject({ exitCode: 0, stderr: '' });
