@@ -19,7 +19,7 @@ const KINDS = [
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench)\//],
-  ['engine', /core\/src\/engine\//],
+  ['engine', /core\/(src\/engine|test\/runs)\//],
   ['pipeline', /\/(orchestration|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],

@@ -92,7 +92,7 @@ const SURFACES: readonly Surface[] = [
   {
     type: Orchestrator,
     synchronous: ['close', 'onActivity'],
-    takesAnything: ['ids', 'gates', 'news', 'dataVersion', 'verify'],
+    takesAnything: ['ids', 'gates', 'dataVersion', 'verify'],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
       return { subject: devs, close: () => devs.close() };

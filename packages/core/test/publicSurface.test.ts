@@ -210,6 +210,7 @@ describe('the public surface', () => {
   test('@devs/core/runs exports these values', async () => {
     expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
       [
+        "ENDED_STATUSES",
         "FRAME_HEADER",
         "LOG_HEADER",
         "OpenQuestions",
@@ -217,6 +218,7 @@ describe('the public surface', () => {
         "beginOfLog",
         "committed",
         "emptyLog",
+        "hasEnded",
         "isOwnerAlive",
         "localHost",
         "openStateCopy",

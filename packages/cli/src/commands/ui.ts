@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import { endingWith, type Gate, isDevsError, Orchestrator } from '@devs/core';
 import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { placeOf } from '../cluster/ClusterAt.ts';
-import { sha256Of } from '../config/readConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
@@ -130,7 +130,10 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
         ? { dir: path.join(session.dir, '.devs'), drafts: draftsIn(session.dir) }
         : {
             runs: await runsOf(cluster, session),
-            drafts: draftsIn(session.dir, `drafts-${sha256Of(placeOf(cluster)).slice(0, 16)}`),
+            drafts: draftsIn(
+              session.dir,
+              `drafts-${createHash('sha256').update(placeOf(cluster)).digest('hex').slice(0, 16)}`,
+            ),
           };
     return {
       ...at,

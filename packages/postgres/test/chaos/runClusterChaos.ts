@@ -26,6 +26,9 @@ export interface ClusterChaosReport extends Verdict {
   readonly ledger: string | null;
 }
 
+/** How long a call takes whose worker is to be killed in it, ms. */
+const AIMED_MS = 300;
+
 /** Kills workers while they drive runs, and judges what has become of these. */
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
   const { workers = 3, slots = 4 } = options;
@@ -34,7 +37,14 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
   writeFileSync(ledger, '');
   const server = await startPostgres({ isOwn: true });
   const runs = postgres({ url: server.url, dir });
-  const fleet = new Fleet({ url: server.url, dir, ledger, slots, callMs: 10, spares: 2 });
+  const fleet = new Fleet({
+    url: server.url,
+    dir,
+    ledger,
+    slots,
+    callMs: options.aims === true ? AIMED_MS : 10,
+    spares: 2,
+  });
   const app = lifeApp(runs, () => Promise.reject(new Error('This process makes no calls.')));
   const chaos = new Chaos({ ...options, open: workers * slots + 2 }, { ledger, server, app, fleet });
   try {

@@ -3,7 +3,7 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { ADA, drive, mailApp } from './mail.ts';
 import type { RunsUnderTest } from './RunsUnderTest.ts';
 
-export const LATER = new AbortController().signal;
+export const LATER: AbortSignal = new AbortController().signal;
 
 export const rejected = (code: string) => (error: unknown) => isDevsError(error) && error.code === code;
 
