@@ -26,6 +26,14 @@ export interface Shipment {
   readonly gates: readonly Gate[] | null;
 }
 
+export interface ShipperOptions {
+  readonly schema: string;
+  readonly patience: Patience;
+  readonly meters?: WorkerMeters;
+  /** Whether a pooler is in between, which need not know a statement again by its name: it is planned anew each time then. */
+  readonly isPooled: boolean;
+}
+
 /** In one statement, bytes; a larger change goes in parts. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
@@ -52,15 +60,17 @@ export class Shipper {
   readonly #schema: string;
   readonly #patience: Patience;
   readonly #meters: WorkerMeters;
+  readonly #isPooled: boolean;
   readonly #waiting: Waiting[] = [];
   #left: Packed | null = null;
   #isSending = false;
 
-  constructor(pool: Pool, schema: string, patience: Patience, meters = new WorkerMeters()) {
+  constructor(pool: Pool, { schema, patience, meters = new WorkerMeters(), isPooled }: ShipperOptions) {
     this.#pool = pool;
     this.#schema = quoted(schema);
     this.#patience = patience;
     this.#meters = meters;
+    this.#isPooled = isPooled;
   }
 
   /**
@@ -144,10 +154,13 @@ export class Shipper {
     const sent = isLarge ? [{ ...first, bytes: await this.#putAhead(first) }] : batch;
     const gates = sent.flatMap((each) => (each.gates === null ? [] : { ...each, gates: each.gates }));
     const values = [...parametersOf(sent), ...(gates.length > 0 ? [gateRows(gates)] : [])];
-    const { rows } = await this.#pool.query<{ run_id: string }>(
-      appendSql(this.#schema, { isLarge, withGates: gates.length > 0 }),
-      values,
-    );
+    const shape = { isLarge, withGates: gates.length > 0 };
+    const { rows } = await this.#pool.query<{ run_id: string }>({
+      ...(!this.#isPooled && {
+        name: `devs_append${isLarge ? '_large' : ''}${shape.withGates ? '_gates' : ''}`,
+      }),
+      ...{ text: appendSql(this.#schema, shape), values },
+    });
     return new Set(rows.map(({ run_id }) => run_id));
   }
 

@@ -92,7 +92,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
     watches: new Watches(tables, owner),
-    shipper: new Shipper(pools.ship, schema, patience, meters),
+    shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled: directUrl !== url }),
     owner,
     copies: new WorkingCopies(dir),
     maxFileBytes,

@@ -17,7 +17,7 @@ const poolOf = (connectionString: string): pg.Pool => {
 };
 
 const shipperOn = (on: pg.Pool, awayMs = 60_000): Shipper =>
-  new Shipper(on, 'devs', { awayMs, onAway: () => undefined });
+  new Shipper(on, { schema: 'devs', patience: { awayMs, onAway: () => undefined }, isPooled: false });
 
 beforeAll(async () => {
   server = await startPostgres({ isOwn: true });
@@ -101,6 +101,23 @@ describe('changes of runs', () => {
     expect(statements).toHaveBeenCalledTimes(3);
     await counted.end();
   });
+
+  test.for([
+    [false, 1],
+    [true, 0],
+  ] as const)(
+    'go in a statement that is planned once; behind a pooler (%s) each time anew',
+    async ([isPooled, known]) => {
+      const one = new pg.Pool({ connectionString: server.url, max: 1 });
+      const patience = { awayMs: 1000, onAway: () => undefined };
+      const shipper = new Shipper(one, { schema: 'devs', patience, isPooled });
+      const run = await aRun();
+      for (const seq of [1, 2, 3]) await shipper.ship(shipment(run, seq));
+      const { rowCount } = await one.query('SELECT 1 FROM pg_prepared_statements');
+      expect(rowCount).toBe(known);
+      await one.end();
+    },
+  );
 
   test('that do not fit are the first of the next statement', async () => {
     const shipper = shipperOn(pool);
@@ -205,7 +222,7 @@ describe('changes of runs', () => {
     const patience = { awayMs: 60_000, onAway: (why: unknown) => void told.push(why !== null) };
     const proxy = await startProxy(server.url);
     const through = poolOf(proxy.url);
-    const shipper = new Shipper(through, 'devs', patience);
+    const shipper = new Shipper(through, { schema: 'devs', patience, isPooled: false });
     const run = await aRun();
     await shipper.ship(shipment(run, 1));
     proxy.loseAnswer('run_changes');
