@@ -190,7 +190,7 @@ describe('changes of runs', () => {
     const ship = (seq: number, lease = run.lease) =>
       shipper.ship(shipment({ ...run, lease }, seq, { bytes }));
     await ship(1);
-    proxy.loseAnswer('string_agg');
+    proxy.loseAnswer('devs_append_large');
     await ship(2);
     await expect(ship(3, randomUUID())).rejects.toMatchObject({ code: 'LEASE_LOST' });
     const { rows } = await pool.query<{ same: boolean }>(
@@ -208,7 +208,7 @@ describe('changes of runs', () => {
     const shipper = shipperOn(through);
     const run = await aRun();
     for (let seq = 1; seq <= 6; seq += 1) {
-      if (seq % 2 === 0) proxy.loseAnswer('run_changes');
+      if (seq % 2 === 0) proxy.loseAnswer('devs_append');
       await shipper.ship(shipment(run, seq));
     }
     expect(proxy.lost).toBe(3);
@@ -225,7 +225,7 @@ describe('changes of runs', () => {
     const shipper = new Shipper(through, { schema: 'devs', patience, isPooled: false });
     const run = await aRun();
     await shipper.ship(shipment(run, 1));
-    proxy.loseAnswer('run_changes');
+    proxy.loseAnswer('devs_append');
     const restarted = server.restart();
     await Promise.all([restarted, shipper.ship(shipment(run, 2))]);
     expect(await changesOf(run)).toEqual(['change 1', 'change 2']);
