@@ -13,7 +13,7 @@ import { answerAll, lifeWorker } from './lifeWorker.ts';
 
 /** In what is asked: a change, a transaction, a claim, a decision, a settlement, a look, a new run. */
 const WORDS = [
-  '.run_changes (run_id, seq, bytes)',
+  'devs_append',
   'COMMIT',
   'lease = $3::uuid',
   'wake_seq = wake_seq + 1',
