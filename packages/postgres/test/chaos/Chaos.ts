@@ -100,7 +100,7 @@ export class Chaos {
     if (!aims) await sleep(Math.random() * 60);
     if (kill % freezesEvery === 0) this.#freeze();
     if (kill % restartsEvery === 0) await this.#restart();
-    await fleet.kill((aims && this.#caller()) || this.#victim());
+    await fleet.kill(aims ? await this.#caller() : this.#victim());
     this.kills = kill;
     await Promise.all([fleet.add(), this.#fill()]);
     onProgress?.(kill);
@@ -113,9 +113,14 @@ export class Chaos {
     return victim;
   }
 
-  #caller() {
-    const last = entriesOf(this.#parts.ledger).findLast(({ is }) => is === 'begun');
-    return this.#parts.fleet.workers.find(({ pid }) => last?.is === 'begun' && last.pid === pid);
+  /** Waits until somebody has begun a call. */
+  async #caller() {
+    for (;;) {
+      const last = entriesOf(this.#parts.ledger).findLast(({ is }) => is === 'begun');
+      const caller = this.#parts.fleet.workers.find(({ pid }) => last?.is === 'begun' && last.pid === pid);
+      if (caller !== undefined) return caller;
+      await this.#calls();
+    }
   }
 
   async #restart(): Promise<void> {

@@ -12,7 +12,7 @@ export function freezeAt({ sql, nth, when }: FreezePoint, freeze: () => void): v
   let seen = 0;
   client.query = function (this: unknown, ...args: unknown[]): unknown {
     const ask = (): unknown => query.apply(this, args);
-    if (seen >= nth || typeof args[0] !== 'string' || !pattern.test(args[0].trimStart())) return ask();
+    if (seen >= nth || !pattern.test(textOf(args[0]))) return ask();
     if (when === 'once it is answered') return frozenWhenAnswered(ask() as Promise<pg.QueryResult>);
     seen += 1;
     if (seen < nth) return ask();
@@ -27,4 +27,10 @@ export function freezeAt({ sql, nth, when }: FreezePoint, freeze: () => void): v
     if (seen === nth && (result.rowCount ?? 0) > 0) freeze();
     return result;
   }
+}
+
+/** Of what is asked: a text, or one with its name. */
+function textOf(query: unknown): string {
+  const text = typeof query === 'object' && query !== null && 'text' in query ? query.text : query;
+  return typeof text === 'string' ? text.trimStart() : '';
 }
