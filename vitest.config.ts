@@ -43,8 +43,7 @@ export default defineConfig({
     // Only what is slow enough to be looked at is named one by one, ms.
     slowTestThreshold: 10_000,
     coverage: {
-      provider: 'custom',
-      customProviderModule: fileURLToPath(new URL('scripts/coverageProvider.mjs', import.meta.url)),
+      provider: 'v8',
       include: ['packages/*/src/**/*.ts'],
       exclude: [
         '**/__tests__/**',
