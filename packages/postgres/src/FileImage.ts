@@ -22,6 +22,11 @@ export class FileImage {
     return this.#sum;
   }
 
+  /** From 1; empty where the file has none. */
+  page(page: number): Buffer {
+    return this.#bytes.subarray((page - 1) * this.#pageSize, page * this.#pageSize);
+  }
+
   /** @throws RangeError if the file that comes of it is not the one that was changed; the image is of no use afterwards. */
   apply({ pageSize, pages, sum, edits }: Change): void {
     if (this.#bytes.length === 0) this.#pageSize = pageSize;
@@ -34,19 +39,15 @@ export class FileImage {
   }
 
   #edit({ page, at, bytes }: PageEdit): void {
-    const before = this.#page(page);
+    const before = this.page(page);
     this.#sum ^= sumOf(page, before);
     before.set(bytes, at);
     this.#sum ^= sumOf(page, before);
   }
 
-  #page(page: number): Buffer {
-    return this.#bytes.subarray((page - 1) * this.#pageSize, page * this.#pageSize);
-  }
-
   #cutTo(pages: number): void {
     const had = this.#bytes.length / this.#pageSize;
-    for (let page = pages + 1; page <= had; page += 1) this.#sum ^= sumOf(page, this.#page(page));
+    for (let page = pages + 1; page <= had; page += 1) this.#sum ^= sumOf(page, this.page(page));
     if (pages < had) this.#bytes = this.#bytes.subarray(0, pages * this.#pageSize);
   }
 
@@ -56,7 +57,7 @@ export class FileImage {
     const grown = Buffer.alloc(pages * this.#pageSize);
     grown.set(this.#bytes);
     this.#bytes = grown;
-    for (let page = had + 1; page <= pages; page += 1) this.#sum ^= sumOf(page, this.#page(page));
+    for (let page = had + 1; page <= pages; page += 1) this.#sum ^= sumOf(page, this.page(page));
   }
 }
 

@@ -14,6 +14,10 @@ import { WalTap } from './WalTap.ts';
 
 /** Of changes since the base, bytes: more, and a new base is made of them. */
 const COMPACT_AT = 32 * 1024;
+/** How many times a run may go on without an arrival: what it has not recorded as a call is done again if it ends meanwhile. */
+const AHEAD = 8;
+/** After which what nobody waits for is on its way, ms. */
+const SOON_MS = 100;
 /** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
 const LOG_BYTES = 8 * 1024 * 1024;
 
@@ -42,8 +46,13 @@ export class HeldFile implements Outlet, Sender {
   #changed: number;
   /** Of what is to be packed; `null` where nothing is. */
   #next: Promise<void> | null = null;
+  /** Has what is to be packed sent. */
+  #send: (() => void) | null = null;
+  #soon: NodeJS.Timeout | null = null;
   /** Of what is packed and has not arrived; stays where it never will. */
   #underWay: Promise<void> | null = null;
+  /** How many times the run has gone on since it packed. */
+  #ahead = 0;
 
   private constructor(claim: Claim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
     this.#claim = claim;
@@ -98,6 +107,25 @@ export class HeldFile implements Outlet, Sender {
    *   stays away; `VALUE_TOO_LARGE` if the file has become too large to be kept.
    */
   arrived(): Promise<void> | null {
+    const arrival = this.#arrival();
+    this.#send?.();
+    return arrival;
+  }
+
+  leaving(): Promise<void> | null {
+    const arrival = this.#arrival();
+    if (this.#send !== null) this.#soon ??= setTimeout(this.#send, SOON_MS);
+    return arrival;
+  }
+
+  keepsUp(): Promise<void> | null {
+    this.#ahead += 1;
+    if (this.#ahead > AHEAD) return this.arrived();
+    this.leaving();
+    return null;
+  }
+
+  #arrival(): Promise<void> | null {
     if (this.#next === null && this.#tap.isBehind) this.#request();
     return this.#next ?? this.#underWay;
   }
@@ -114,19 +142,24 @@ export class HeldFile implements Outlet, Sender {
   pack(): Shipment | null {
     this.#underWay = this.#next;
     this.#next = null;
+    this.#ahead = 0;
     if (!this.db.open) throw lost(this);
     const change = this.#tap.take();
     if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && emptyLog(this.db)) this.#tap.restart();
     if (change === null) return null;
     assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
-    const bytes = this.#parts.codec.encode(encodeChange(change));
+    const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));
     this.#seq += 1;
     this.#changed += bytes.length;
     return { seq: this.#seq, bytes, gates: this.#questions.news() };
   }
 
   #request(): void {
-    const way = this.#ship();
+    const way = this.#ship(
+      new Promise((resolve) => {
+        this.#send = resolve;
+      }),
+    );
     this.#next = way;
     way.then(
       () => {
@@ -139,8 +172,11 @@ export class HeldFile implements Outlet, Sender {
   }
 
   /** What comes after a change that is lost is lost too. */
-  async #ship(): Promise<void> {
-    await this.#underWay;
+  async #ship(asked: Promise<void>): Promise<void> {
+    await Promise.all([this.#underWay, asked]);
+    this.#send = null;
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#soon = null;
     await this.#parts.shipper.ship(this);
   }
 
@@ -151,6 +187,7 @@ export class HeldFile implements Outlet, Sender {
 
   close(): void {
     if (!this.db.open) return;
+    this.#send?.();
     this.db.close();
     this.#tap.close();
     remove(this.#path);

@@ -99,7 +99,7 @@ export class RunFiles {
     const codec = this.#codecs(row.tenant);
     try {
       const image = (grown ? known?.image : undefined) ?? (await imageOf(of('base'), codec));
-      for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes)));
+      for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes), (page) => image.page(page)));
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
       return { ...row, image, changed, signals };

@@ -7,11 +7,16 @@ import {
   LOG_HEADER,
   type LogPosition,
 } from '@devs/core/runs';
-import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
+import { besideOf, type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
 import { pageSizeOf } from './FileImage.ts';
 
 /** Pages kept in memory for each file. */
 const HOT_PAGES = 64;
+
+/** A change, and {@link besideOf} each of its edits. */
+export interface TakenChange extends Change {
+  readonly beside: readonly Uint8Array[];
+}
 
 interface Page {
   readonly bytes: Buffer;
@@ -64,7 +69,7 @@ export class WalTap {
    *
    * @throws RangeError if the log is not the one that was read before: what it had is lost to who takes it from here.
    */
-  take(): Change | null {
+  take(): TakenChange | null {
     const log = this.#openLog();
     const begin = beginOfLog(this.#read(log, 0, LOG_HEADER));
     const from = this.#position ?? begin;
@@ -75,10 +80,10 @@ export class WalTap {
     const commits = committed(tail, from);
     if (commits === null) return null;
     const pageAt = (at: number): number => at - from.at + FRAME_HEADER;
-    const edits = this.#edits(commits, (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize));
+    const made = this.#made(commits, (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize));
     this.#pages = commits.pages;
     this.#position = commits.end;
-    return { pageSize: this.#pageSize, pages: this.#pages, sum: this.#sum, edits };
+    return { pageSize: this.#pageSize, pages: this.#pages, sum: this.#sum, ...made };
   }
 
   /**
@@ -106,8 +111,9 @@ export class WalTap {
     if (this.#log !== null) closeSync(this.#log);
   }
 
-  #edits({ frames, pages }: Commits, frameAt: (at: number) => Buffer): readonly PageEdit[] {
+  #made({ frames, pages }: Commits, frameAt: (at: number) => Buffer): Pick<TakenChange, 'edits' | 'beside'> {
     const edits: PageEdit[] = [];
+    const beside: Uint8Array[] = [];
     let sum = this.#sum;
     for (let page = pages + 1; page <= this.#pages; page += 1) {
       sum ^= this.#before(page).sum;
@@ -119,13 +125,16 @@ export class WalTap {
         const before = this.#before(page);
         const after = pageOf(page, frameAt(at));
         sum ^= before.sum ^ after.sum;
-        edits.push(...editsBetween(page, before.bytes, after.bytes));
+        const own = editsBetween(page, before.bytes, after.bytes);
+        edits.push(...own);
+        if (page <= this.#pages)
+          beside.push(...own.map((edit) => Buffer.from(besideOf(before.bytes, edit.at, edit.bytes.length)))); // hot pages are written over
         this.#keepHot(page, after);
       }
       this.#taken.set(page, at);
     }
     this.#sum = sum >>> 0;
-    return edits;
+    return { edits, beside };
   }
 
   /** As it was when the last change was taken: zeros, where the file had no such page. */

@@ -1,4 +1,4 @@
-import { brotliCompressSync, brotliDecompressSync, constants, crc32 } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /** Bytes of a page that became others. */
 export interface PageEdit {
@@ -20,19 +20,22 @@ export interface Change {
   readonly edits: readonly PageEdit[];
 }
 
-/** How a change is written: as it is, or but for its first byte compressed. */
-const [PLAIN, BROTLI] = [1, 2];
-/** Bytes up to which a change is compressed: one that is larger would hold up the process. */
-const COMPRESSED_UP_TO = 1024 * 1024;
-/** Takes half of the time of deflating, which for small changes is spent on tables. */
-const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 16 } };
-const HEADER = 13;
-const EDIT = 8;
+/** How a change is written: where its edits are, and what they are, as it is or each deflated. */
+const [PLAIN, DEFLATED] = [1, 3];
+/** Bytes up to which a change is deflated: one that is larger would hold up the process. */
+const DEFLATED_UP_TO = 1024 * 1024;
+/** Of deflating, bytes. */
+const WINDOW = 32 * 1024;
+const HEADER = 17;
+/** Of an edit: page, offset, length. */
+const PLACE = 8;
+/** Edits up to so many bytes are too short to have much of what is beside them; of that so many are of use. */
+const [BESIDE_MIN, BESIDE_MAX] = [8, 2048];
 const MIN_PAGE_SIZE = 512;
 const MAX_PAGE_SIZE = 65_536;
 
 /** Equal bytes between two edits of a page cost less than a second edit, up to so many. */
-const GAP = EDIT;
+const GAP = PLACE;
 
 /** Of one page: its place counts, so that two pages that changed places are found. */
 export function sumOf(page: number, bytes: Uint8Array): number {
@@ -64,60 +67,95 @@ function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
 
-export function encodeChange(change: Change): Buffer {
-  const plain = plainOf(change);
-  if (plain.length > COMPRESSED_UP_TO) return plain;
-  return Buffer.concat([Uint8Array.of(BROTLI), brotliCompressSync(plain.subarray(1), FAST)]);
+/**
+ * What the page had after an edit, before it: SQLite puts a new row in front of the one that came last, which is mostly of
+ * its kind, so that what an edit writes is found there in part.
+ */
+export function besideOf(before: Uint8Array, at: number, length: number): Uint8Array {
+  if (length < BESIDE_MIN) return before.subarray(0, 0);
+  return before.subarray(at + length, at + length + Math.min(3 * length, BESIDE_MAX));
 }
 
-function plainOf({ pageSize, pages, sum, edits }: Change): Buffer {
-  const size = edits.reduce((bytes, edit) => bytes + EDIT + edit.bytes.length, HEADER);
-  const out = Buffer.allocUnsafe(size);
-  out.writeUInt8(PLAIN, 0);
-  out.writeUInt32LE(pageSize, 1);
-  out.writeUInt32LE(pages, 5);
-  out.writeUInt32LE(sum, 9);
-  let at = HEADER;
-  for (const edit of edits) {
-    out.writeUInt32LE(edit.page, at);
-    out.writeUInt16LE(edit.at, at + 4);
-    out.writeUInt16LE(edit.bytes.length - 1, at + 6); // a whole page of 65,536 bytes fits
-    out.set(edit.bytes, at + EDIT);
-    at += EDIT + edit.bytes.length;
+/** @param beside - {@link besideOf} each edit. */
+export function encodeChange({ pageSize, pages, sum, edits }: Change, beside: readonly Uint8Array[]): Buffer {
+  const places = Buffer.allocUnsafe(edits.length * PLACE);
+  for (const [nth, { page, at, bytes }] of edits.entries()) {
+    places.writeUInt32LE(page, nth * PLACE);
+    places.writeUInt16LE(at, nth * PLACE + 4);
+    places.writeUInt16LE(bytes.length - 1, nth * PLACE + 6); // a whole page of 65,536 bytes fits
   }
-  return out;
+  const data = Buffer.concat(edits.map(({ bytes }) => bytes));
+  const isPlain = places.length + data.length > DEFLATED_UP_TO;
+  const where = isPlain ? places : deflateRawSync(places, { level: 1 });
+  const header = Buffer.allocUnsafe(HEADER);
+  header.writeUInt8(isPlain ? PLAIN : DEFLATED, 0);
+  header.writeUInt32LE(pageSize, 1);
+  header.writeUInt32LE(pages, 5);
+  header.writeUInt32LE(sum, 9);
+  header.writeUInt32LE(where.length, 13);
+  return Buffer.concat([
+    header,
+    where,
+    isPlain ? data : deflateRawSync(data, { level: 3, ...dictionaryOf(beside) }),
+  ]);
 }
 
-/** @throws RangeError if `bytes` are no change, or one of a newer release. */
-export function decodeChange(bytes: Uint8Array): Change {
-  const from = toPlain(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+/** Not more than is looked back, and none where it is empty: zlib refuses that. */
+function dictionaryOf(beside: readonly Uint8Array[]): { readonly dictionary?: Uint8Array } {
+  const dictionary = Buffer.concat(beside).subarray(-WINDOW);
+  return dictionary.length === 0 ? {} : { dictionary };
+}
+
+/**
+ * @param pageBefore - As it is before the change; empty where there is none.
+ * @throws RangeError if `bytes` are no change, one of another release, or one of another file.
+ */
+export function decodeChange(bytes: Uint8Array, pageBefore: (page: number) => Uint8Array): Change {
+  const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (from.length < HEADER) throw unreadable('cut off');
-  const pageSize = from.readUInt32LE(1);
+  if (from[0] !== PLAIN && from[0] !== DEFLATED) throw unreadable('of another release, or none');
+  const isPlain = from[0] === PLAIN;
+  const [pageSize, pages, sum] = [from.readUInt32LE(1), from.readUInt32LE(5), from.readUInt32LE(9)];
   const isPageSize =
     pageSize >= MIN_PAGE_SIZE && pageSize <= MAX_PAGE_SIZE && Number.isInteger(Math.log2(pageSize));
   if (!isPageSize) throw unreadable(`of pages of ${pageSize} bytes`);
-  const pages = from.readUInt32LE(5);
-  const edits: PageEdit[] = [];
-  for (let at = HEADER; at < from.length; ) {
-    if (at + EDIT > from.length) throw unreadable('cut off');
-    const edit = { page: from.readUInt32LE(at), at: from.readUInt16LE(at + 4) };
-    const length = from.readUInt16LE(at + 6) + 1;
-    const isInside = edit.page >= 1 && edit.page <= pages && edit.at + length <= pageSize;
-    if (!isInside || at + EDIT + length > from.length) throw unreadable('damaged');
-    edits.push({ ...edit, bytes: from.subarray(at + EDIT, at + EDIT + length) });
-    at += EDIT + length;
-  }
-  return { pageSize, pages, sum: from.readUInt32LE(9), edits };
+  const dataAt = HEADER + from.readUInt32LE(13);
+  if (dataAt > from.length) throw unreadable('cut off');
+  const [where, rest] = [from.subarray(HEADER, dataAt), from.subarray(dataAt)];
+  const places = placesIn(isPlain ? where : inflated(where, []), { pageSize, pages });
+  const beside = () => places.map(({ page, at, length }) => besideOf(pageBefore(page), at, length));
+  const data = isPlain ? rest : inflated(rest, beside());
+  let end = 0;
+  const edits = places.map(({ page, at, length }) => {
+    end += length;
+    return { page, at, bytes: data.subarray(end - length, end) };
+  });
+  if (data.length !== end) throw unreadable('damaged');
+  return { pageSize, pages, sum, edits };
 }
 
-function toPlain(bytes: Buffer): Buffer {
-  if (bytes[0] === PLAIN) return bytes;
-  if (bytes[0] !== BROTLI) throw unreadable('of another release, or none');
+interface Place {
+  readonly page: number;
+  readonly at: number;
+  readonly length: number;
+}
+
+function placesIn(bytes: Buffer, { pageSize, pages }: Pick<Change, 'pageSize' | 'pages'>): readonly Place[] {
+  if (bytes.length % PLACE !== 0) throw unreadable('damaged');
+  return Array.from({ length: bytes.length / PLACE }, (_, nth) => {
+    const page = bytes.readUInt32LE(nth * PLACE);
+    const at = bytes.readUInt16LE(nth * PLACE + 4);
+    const length = bytes.readUInt16LE(nth * PLACE + 6) + 1;
+    if (page < 1 || page > pages || at + length > pageSize) throw unreadable('damaged');
+    return { page, at, length };
+  });
+}
+
+function inflated(bytes: Buffer, beside: readonly Uint8Array[]): Buffer {
   try {
-    const options = { maxOutputLength: COMPRESSED_UP_TO };
-    return Buffer.concat([Uint8Array.of(PLAIN), brotliDecompressSync(bytes.subarray(1), options)]);
+    return inflateRawSync(bytes, { maxOutputLength: DEFLATED_UP_TO, ...dictionaryOf(beside) });
   } catch {
-    throw unreadable('damaged');
+    throw unreadable('damaged, or of another file');
   }
 }
 

@@ -69,7 +69,7 @@ export class EventOutbox {
   /** Nobody is told of what could still be lost (law L11). */
   #publish(events: readonly Unpublished[]): void {
     if (events.length === 0) return;
-    const arrived = this.#outlet.arrived();
+    const arrived = this.#outlet.leaving();
     if (arrived === null && this.#leaving === null) {
       for (const { publish } of events) publish();
       return;

@@ -14,6 +14,10 @@ export class NullRunStore implements VisitStore {
     return null;
   }
 
+  keepsUp(): null {
+    return null;
+  }
+
   assertDriven(): void {}
 
   humanDecided(): boolean {

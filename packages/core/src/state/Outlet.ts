@@ -7,10 +7,21 @@ export interface Outlet {
    * @throws DevsError, by the promise: a fault of the engine, such as `LEASE_LOST`, which ends the drive.
    */
   arrived(): Promise<void> | null;
+  /** As {@link arrived}, of which nobody waits to go on: it may go with what is committed next, soon. */
+  leaving(): Promise<void> | null;
+  /** Whether little enough is on its way to go on: `null` where it is, else as {@link arrived}. */
+  keepsUp(): Promise<void> | null;
 }
 
+/** Where all that is committed is on its way at once. */
+export const atOnce = (arrived: Outlet['arrived']): Outlet => ({
+  arrived,
+  leaving: arrived,
+  keepsUp: arrived,
+});
+
 /** A local file: what is committed is there. */
-export const HERE: Outlet = { arrived: () => null };
+export const HERE: Outlet = atOnce(() => null);
 
 /** `value`, once all that it rests on has arrived. */
 export async function afterArrival<T>(outlet: Outlet, value: T | Promise<T>): Promise<T> {

@@ -98,7 +98,7 @@ export interface RunSettlement {
  *
  * @throws DevsError of every verb: `LEASE_LOST`; `STATE_…` if the file cannot be written.
  */
-export interface VisitStore extends Outlet {
+export interface VisitStore extends Pick<Outlet, 'arrived' | 'keepsUp'> {
   /**
    * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time. The
    * driver has the lease that was claimed for this run, and not just its number, which everybody can read.

@@ -44,6 +44,10 @@ export class SqliteRunStore implements RunStore {
     return this.#file.outlet.arrived();
   }
 
+  keepsUp(): Promise<void> | null {
+    return this.#file.outlet.keepsUp();
+  }
+
   assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
     const { threads } = this.#file;
     if (epoch === null && lease === undefined) {

@@ -18,6 +18,7 @@ import type {
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import { atOnce } from '../state/Outlet.ts';
 import { notFound } from '../state/threadRow.ts';
 
 /** A run as it is kept. */
@@ -203,7 +204,7 @@ class HeldInMemory implements HeldRun {
   readonly db: Database;
   readonly isCopy = true;
   readonly lost: AbortSignal;
-  readonly outlet = { arrived: (): Promise<void> => this.#arrive() };
+  readonly outlet = atOnce(() => this.#arrive());
   readonly #run: Kept;
   readonly #holder: AbortController;
   readonly #now: () => number;

@@ -105,8 +105,8 @@ class Shipped {
   ship(): number {
     const change = this.#tap.take();
     if (change === null) return 0;
-    const bytes = encodeChange(change);
-    this.image.apply(decodeChange(bytes));
+    const bytes = encodeChange(change, change.beside);
+    this.image.apply(decodeChange(bytes, (page) => this.image.page(page)));
     return bytes.length;
   }
 

@@ -34,6 +34,15 @@ class HeldOutlet implements Outlet {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
+  leaving(): Promise<void> | null {
+    return this.arrived();
+  }
+
+  /** As far ahead as may be: nothing leaves. */
+  keepsUp(): null {
+    return null;
+  }
+
   /** Resolves once somebody waits, and all that does not wait has been done. */
   async isWaitedFor(): Promise<void> {
     while (this.#waiting.length === 0) await setImmediate();
@@ -143,8 +152,8 @@ const HELD: readonly Held[] = [
     what: 'what a node has written',
     held: "SELECT 1 FROM langgraph_checkpoints WHERE turn_type = 'Action'",
     act: start,
-    before: 'result',
-    after: ['NODE_FINISHED', 'next node', 'returned'],
+    before: 'next node',
+    after: ['NODE_FINISHED', 'returned'],
   },
   {
     what: 'a gate',
@@ -228,7 +237,7 @@ describe('the places that wait', () => {
     const src = fileURLToPath(new URL('../..', import.meta.url));
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.includes('__tests__') && !file.startsWith('testing/'))
-      .filter((file) => /\.arrived\(\)|\bafterArrival\(/.test(readFileSync(`${src}/${file}`, 'utf8')))
+      .filter((file) => /\.(?:arrived|leaving|keepsUp)\(\)|\bafterArrival\(/.test(readFileSync(`${src}/${file}`, 'utf8')))
       .sort();
     expect(files).toEqual([
       'engine/DurableApp.ts',

@@ -27,7 +27,7 @@ import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.t
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
-  readonly runs: Pick<VisitStore, 'assertDriven' | 'arrived'>;
+  readonly runs: Pick<VisitStore, 'assertDriven' | 'keepsUp'>;
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -126,8 +126,8 @@ export class DrivenSaver extends SqliteSaver {
 
   async #commit(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
     await this.#committed(streamed, staged);
-    const arrived = this.#store.runs.arrived();
-    if (arrived !== null) await arrived;
+    const isBehind = this.#store.runs.keepsUp();
+    if (isBehind !== null) await isBehind;
   }
 
   async #committed(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {

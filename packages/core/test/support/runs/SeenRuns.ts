@@ -14,6 +14,7 @@ import type {
 } from '../../../src/engine/runs/Runs.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { hashOf, sha256Hex } from '../../../src/state/canonicalJson.ts';
+import { atOnce } from '../../../src/state/Outlet.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 
 /** Of a long drive what has come last is seen when the run is let go of: to copy it takes longer than to drive. */
@@ -74,13 +75,11 @@ export class SeenRuns implements Runs {
     let arrivals = 0;
     return {
       ...{ id, epoch: held.epoch, db: held.db, isCopy: held.isCopy, lost: held.lost },
-      outlet: {
-        arrived: async () => {
-          await held.outlet.arrived();
-          arrivals += 1;
-          if (arrivals <= SEEN_AT_ONCE) see();
-        },
-      },
+      outlet: atOnce(async () => {
+        await held.outlet.arrived();
+        arrivals += 1;
+        if (arrivals <= SEEN_AT_ONCE) see();
+      }),
       signals: () => held.signals(),
       onSignal: (tell) => held.onSignal(tell),
       settle: (end: HeldRunEnd) => {
