@@ -1,9 +1,11 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { DevsError, type RunSignal } from '@devs/core';
+import { SCHEMA_VERSION } from '@devs/core/runs';
 import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
+import { type FileTemplates, unlike } from './FileTemplates.ts';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
@@ -14,6 +16,9 @@ const COMPRESSION = {
   [constants.BROTLI_PARAM_QUALITY]: 5,
   [constants.BROTLI_PARAM_LGWIN]: 22,
 };
+
+/** Of a base, bytes: the version of the template it is unlike. */
+const VERSION = 4;
 
 /** Of a base in one row, bytes. */
 const PART_BYTES = 1024 * 1024;
@@ -70,10 +75,12 @@ type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 't
 /** The files of runs, each as a base and the changes since: `run_bases`, `run_changes`. */
 export class RunFiles {
   readonly #tables: Tables;
+  readonly #templates: FileTemplates;
   readonly #codecs: RunCodecs;
 
-  constructor(tables: Tables, codecs: RunCodecs) {
+  constructor(tables: Tables, templates: FileTemplates, codecs: RunCodecs) {
     this.#tables = tables;
+    this.#templates = templates;
     this.#codecs = codecs;
   }
 
@@ -98,7 +105,7 @@ export class RunFiles {
     const changes = of('change').map(bytesOf);
     const codec = this.#codecs(row.tenant);
     try {
-      const image = (grown ? known?.image : undefined) ?? (await imageOf(of('base'), codec));
+      const image = (grown ? known?.image : undefined) ?? (await this.#imageOf(of('base'), codec));
       for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes), (page) => image.page(page)));
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
@@ -110,8 +117,17 @@ export class RunFiles {
 
   /** What {@link putBase} takes: to be made outside of a transaction. */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
-    const params = { ...COMPRESSION, [constants.BROTLI_PARAM_SIZE_HINT]: file.length };
-    return this.#codecs(tenant).encode(await compressed(file, { params }));
+    const version = Buffer.alloc(VERSION);
+    version.writeUInt32LE(SCHEMA_VERSION);
+    const own = unlike(file, await this.#templates.of(SCHEMA_VERSION));
+    const params = { ...COMPRESSION, [constants.BROTLI_PARAM_SIZE_HINT]: own.length };
+    return this.#codecs(tenant).encode(Buffer.concat([version, await compressed(own, { params })]));
+  }
+
+  async #imageOf(base: readonly Piece[], codec: RunCodec): Promise<FileImage> {
+    const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(bytesOf))));
+    const template = await this.#templates.of(bytes.readUInt32LE());
+    return new FileImage(unlike(await decompressed(bytes.subarray(VERSION)), template));
   }
 
   /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
@@ -132,9 +148,6 @@ export class RunFiles {
     await client.query(`DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2`, [runId, seq]);
   }
 }
-
-const imageOf = async (base: readonly Piece[], codec: RunCodec): Promise<FileImage> =>
-  new FileImage(await decompressed(codec.decode(Buffer.concat(base.map(bytesOf)))));
 
 const bytesOf = ({ bytes }: Piece): Buffer => bytes ?? Buffer.alloc(0);
 

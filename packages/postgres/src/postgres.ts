@@ -2,6 +2,7 @@ import { DevsError } from '@devs/core';
 import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
+import { FileTemplates } from './FileTemplates.ts';
 import { MAX_FILE_BYTES } from './fileLimit.ts';
 import type { Patience } from './insist.ts';
 import { Leases } from './Leases.ts';
@@ -82,7 +83,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   // Who looks after others asks again by himself.
   const impatient = new Tables(pools.work, schema, { awayMs: 0, onAway: told });
   const jobs = new BossJobs(pools.boss, { schema });
-  const files = new RunFiles(tables, codec);
+  const files = new RunFiles(tables, new FileTemplates(tables), codec);
   const connection = { connectionString: directUrl, ...CONNECTION };
   const owner = new SessionOwner({ connection, schema, awayMs });
   return new PostgresRuns({

@@ -14,6 +14,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   run_changes: ['SELECT', 'INSERT', 'DELETE'],
   run_parts: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_bases: ['SELECT', 'INSERT', 'DELETE'],
+  file_templates: ['SELECT', 'INSERT'],
 };
 
 /**

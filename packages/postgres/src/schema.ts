@@ -127,6 +127,12 @@ CREATE TRIGGER news AFTER UPDATE ON $.runs FOR EACH ROW WHEN (
 CREATE TRIGGER news_of_new AFTER INSERT ON $.gates FOR EACH ROW EXECUTE FUNCTION $.tell_news();
 CREATE TRIGGER news AFTER UPDATE ON $.gates FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION $.tell_news();
 `,
+  `
+CREATE TABLE $.file_templates (
+  version integer PRIMARY KEY,
+  bytes bytea NOT NULL
+);
+`,
 ];
 
 /** How many steps this release has. */

@@ -1,6 +1,7 @@
 import type { DevsError, HeldRun } from '@devs/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FileTemplates } from '../src/FileTemplates.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { plain, RunFiles } from '../src/RunFiles.ts';
 import { Tables } from '../src/Tables.ts';
@@ -108,8 +109,9 @@ describe('who looks again', () => {
     const { LookedAtFiles } = await import('../src/LookedAtFiles.ts');
     const pool = new pg.Pool({ connectionString: cluster.server.url });
     const tables = new Tables(pool, 'devs', { awayMs: 0, onAway: () => undefined });
-    const bytes = (await new RunFiles(tables, plain).read(a))?.image.bytes.length ?? 0;
-    const files = new LookedAtFiles(new RunFiles(tables, plain), bytes);
+    const bytes =
+      (await new RunFiles(tables, new FileTemplates(tables), plain).read(a))?.image.bytes.length ?? 0;
+    const files = new LookedAtFiles(new RunFiles(tables, new FileTemplates(tables), plain), bytes);
     const look = (id: string) => files.look(id, (at) => at?.seq);
     await look(a);
     await spoilBase(a);
