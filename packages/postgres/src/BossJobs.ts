@@ -134,12 +134,6 @@ export class BossJobs implements Jobs {
     if ((await this.#send(client, run)) !== null) await this.#notify(client, run.queue);
   }
 
-  /** A column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due. */
-  async wakeAt(client: ClientBase, { runId }: QueuedRun, at: Date | null): Promise<void> {
-    const statement = `UPDATE ${this.#runs} SET until = $2 WHERE run_id = $1 AND until IS DISTINCT FROM $2`;
-    await client.query(statement, [runId, at]);
-  }
-
   async complete(client: ClientBase, { queue }: Pick<QueuedRun, 'queue'>, jobId: string): Promise<void> {
     const boss = await this.#ready();
     await boss.deleteJob(queue, jobId, { db: dbOf(client) });

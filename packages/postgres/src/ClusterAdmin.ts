@@ -51,7 +51,7 @@ export class ClusterAdmin {
     this.#server = serverOf(url);
     this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
     this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
-    this.#tables = new Tables(this.#pool, schema, AT_ONCE);
+    this.#tables = new Tables(this.#pool, { schema, patience: AT_ONCE, isPooled: true });
     this.#jobs = new BossJobs(this.#pool, { schema });
   }
 

@@ -19,8 +19,6 @@ export interface Jobs {
   openQueue(queue: string): Promise<void>;
   /** Has the run driven as soon as a worker has a slot. Nothing where a job of it waits or is in hand: its driver looks again when it settles. */
   wake(client: ClientBase, run: QueuedRun): Promise<void>;
-  /** Has it driven at a time, if nothing wakes it before; the time given last is the one. `null` for none. */
-  wakeAt(client: ClientBase, run: QueuedRun, at: Date | null): Promise<void>;
   /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
   complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
 import { type FileTemplates, unlike } from './FileTemplates.ts';
 import { isLiveSql } from './owners.ts';
-import type { Tables } from './Tables.ts';
+import type { Statement, Tables } from './Tables.ts';
 
 const [compressed, decompressed] = [promisify(brotliCompress), promisify(brotliDecompress)];
 
@@ -77,11 +77,17 @@ export class RunFiles {
   readonly #tables: Tables;
   readonly #templates: FileTemplates;
   readonly #codecs: RunCodecs;
+  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
 
   constructor(tables: Tables, templates: FileTemplates, codecs: RunCodecs) {
     this.#tables = tables;
     this.#templates = templates;
     this.#codecs = codecs;
+    this.#sql = {
+      read: tables.statement('read', readSql(tables.schema)),
+      putBase: tables.statement('put_base', putBaseSql(tables.schema)),
+      putPart: tables.statement('put_part', putPartSql(tables.schema)),
+    };
   }
 
   codecOf(tenant: string): RunCodec {
@@ -97,7 +103,7 @@ export class RunFiles {
    */
   async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
     const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
-    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), [runId, ...values]);
+    const pieces = await this.#tables.query<Piece>(this.#sql.read, [runId, ...values]);
     const of = (kind: Piece['kind']): readonly Piece[] => pieces.filter((piece) => piece.kind === kind);
     const [run] = of('run');
     if (run === undefined) return null;
@@ -135,17 +141,10 @@ export class RunFiles {
     client: ClientBase,
     { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Uint8Array },
   ): Promise<void> {
-    const { schema } = this.#tables;
-    for (const table of ['run_bases', 'run_parts'])
-      await client.query(`DELETE FROM ${schema}.${table} WHERE run_id = $1`, [runId]);
-    for (let part = 0; part * PART_BYTES < bytes.length; part += 1) {
-      const piece = Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
-      await client.query(
-        `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`,
-        [runId, seq, part, piece],
-      );
-    }
-    await client.query(`DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2`, [runId, seq]);
+    const partAt = (part: number) => Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+    await client.query({ ...this.#sql.putBase, values: [runId, seq, partAt(0)] });
+    for (let part = 1; part * PART_BYTES < bytes.length; part += 1)
+      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partAt(part)] });
   }
 }
 
@@ -172,6 +171,20 @@ WITH found AS (
   SELECT 3, s.seq, NULL, s.signal FROM run JOIN ${schema}.signals s ON s.run_id = run.run_id AND s.seq > run.handled_seq
 )
 SELECT (ARRAY['run', 'base', 'change', 'signal'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
+
+/** The first part of a base, in the place of what it has in it. */
+const putBaseSql = (schema: string): string => `
+WITH bases AS (
+  DELETE FROM ${schema}.run_bases WHERE run_id = $1
+), parts AS (
+  DELETE FROM ${schema}.run_parts WHERE run_id = $1
+), changes AS (
+  DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2
+)
+INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3)`;
+
+const putPartSql = (schema: string): string =>
+  `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
 
 function corrupt(runId: string, cause: unknown): DevsError {
   return new DevsError(`What PostgreSQL has of run "${runId}" does not make its file.`, {

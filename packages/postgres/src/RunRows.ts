@@ -7,9 +7,9 @@ import type { Jobs, QueuedRun } from './Jobs.ts';
 import { queueName } from './Jobs.ts';
 import { toldChannel } from './Owner.ts';
 import type { RunFiles } from './RunFiles.ts';
-import { claimSql, createSql, freeSql, removeSql, settleSql, tellSql } from './runSql.ts';
+import { claimSql, createSql, freeSql, removeSql, settleSql, signalsSql, tellSql } from './runSql.ts';
 import { lost } from './Shipper.ts';
-import type { Tables } from './Tables.ts';
+import type { Statement, Tables } from './Tables.ts';
 
 /** A run whose newest epoch is the caller's. */
 export interface Claim extends QueuedRun {
@@ -57,7 +57,9 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
-  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free', string>>;
+  readonly #sql: Readonly<
+    Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+  >;
 
   constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
     const { schema } = tables;
@@ -65,12 +67,13 @@ export class RunRows {
     this.#files = files;
     this.#jobs = jobs;
     this.#sql = {
-      create: createSql(schema),
-      claim: claimSql(schema),
-      tell: tellSql(schema),
-      settle: settleSql(schema),
-      remove: removeSql(schema),
-      free: freeSql(schema),
+      create: tables.statement('create', createSql(schema)),
+      claim: tables.statement('claim', claimSql(schema)),
+      tell: tables.statement('tell', tellSql(schema)),
+      settle: tables.statement('settle', settleSql(schema)),
+      remove: tables.statement('remove', removeSql(schema)),
+      free: tables.statement('free', freeSql(schema)),
+      signals: tables.statement('signals', signalsSql(schema)),
     };
   }
 
@@ -84,7 +87,7 @@ export class RunRows {
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
     values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]));
     return this.#tables.transaction(async (client) => {
-      const { rowCount } = await client.query(this.#sql.create, values);
+      const { rowCount } = await client.query({ ...this.#sql.create, values });
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
       await this.#files.putBase(client, { runId, seq: 0, bytes });
       if (!hasEnded(index.status)) await this.#jobs.wake(client, queued);
@@ -127,10 +130,8 @@ export class RunRows {
     runId: string,
     seq: number,
   ): Promise<{ readonly last: number; readonly signals: readonly RunSignal[] }> {
-    const rows = await this.#tables.query<{ seq: string; signal: string }>(
-      `SELECT seq, signal FROM ${this.#tables.schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`,
-      [runId, seq],
-    );
+    const values = [runId, seq];
+    const rows = await this.#tables.query<{ seq: string; signal: string }>(this.#sql.signals, values);
     return {
       last: Number(rows.at(-1)?.seq ?? seq),
       signals: rows.map(({ signal }) => JSON.parse(signal) as RunSignal),
@@ -143,7 +144,7 @@ export class RunRows {
     const [session, hash] = closes ? [signal.sessionId, signal.artifactHash] : [null, null];
     const values = [runId, seen, signal.id, JSON.stringify(signal), session, hash];
     return this.#tables.transaction(async (client, undo) => {
-      const { rows } = await client.query<Omit<QueuedRun, 'runId'>>(this.#sql.tell, values);
+      const { rows } = await client.query<Omit<QueuedRun, 'runId'>>({ ...this.#sql.tell, values });
       const [run] = rows;
       if (run === undefined) return undo(await this.#isTold(client, runId, signal.id));
       await this.#jobs.wake(client, { runId, ...run });
@@ -172,13 +173,12 @@ export class RunRows {
     const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
     const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
-      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
+      const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.settle, values });
       const [row] = rows;
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
       if (DUE.has(end.status)) await this.#jobs.wake(client, next);
-      await this.#jobs.wakeAt(client, next, end.until === null ? null : new Date(end.until));
       return 'settled';
     });
   }
@@ -206,7 +206,7 @@ export class RunRows {
   async remove(claim: Claim, { seq, taken }: Pick<Settlement, 'seq' | 'taken'>): Promise<boolean> {
     const values = [claim.runId, claim.lease, seq, taken];
     return this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.remove, values);
+      const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.remove, values });
       const [row] = rows;
       if (row === undefined) return this.#isGone(client, claim, seq);
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
@@ -226,7 +226,10 @@ export class RunRows {
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
   async free({ lease, ...run }: Claim): Promise<void> {
     await this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.free, [run.runId, lease]);
+      const { rows } = await client.query<{ job_id: string | null }>({
+        ...this.#sql.free,
+        values: [run.runId, lease],
+      });
       const [freed] = rows;
       if (freed !== undefined && freed.job_id === null) await this.#jobs.wake(client, run);
     });

@@ -4,25 +4,50 @@ import { pgFault } from './pgFault.ts';
 import { quoted } from './schema.ts';
 import { transaction } from './transaction.ts';
 
+/** As `pg` takes it. */
+export interface Statement {
+  /** Under which a connection has planned it. */
+  readonly name?: string;
+  readonly text: string;
+}
+
+export interface TablesOptions {
+  readonly schema: string;
+  readonly patience: Patience;
+  /** Whether a pooler is in between, which need not know a statement again by its name: it is planned anew each time then. */
+  readonly isPooled: boolean;
+}
+
 /** Tables of one schema of a database, asked until there is an answer. */
 export class Tables {
   readonly #pool: Pool;
   readonly #patience: Patience;
+  readonly #isPooled: boolean;
   /** As it was named. */
   readonly schemaName: string;
   /** For statements. */
   readonly schema: string;
 
-  constructor(pool: Pool, schema: string, patience: Patience) {
+  constructor(pool: Pool, { schema, patience, isPooled }: TablesOptions) {
     this.#pool = pool;
     this.#patience = patience;
+    this.#isPooled = isPooled;
     this.schemaName = schema;
     this.schema = quoted(schema);
   }
 
+  /** What is asked for every run: to plan it takes longer than to do it. @param name - Of this text alone. */
+  statement(name: string, text: string): Statement {
+    return { ...(!this.#isPooled && { name: `devs_${name}` }), text };
+  }
+
   /** A statement that may be made twice. @throws DevsError `STATE_IO`, `CONFIG_INVALID` */
-  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.insist(async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+  async query<Row extends QueryResultRow>(
+    sql: string | Statement,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
+    const statement = typeof sql === 'string' ? { text: sql } : sql;
+    return this.insist(async () => (await this.#pool.query<Row>({ ...statement, values: [...values] })).rows);
   }
 
   /**

@@ -79,9 +79,10 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   const pools = Object.fromEntries(
     Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]),
   ) as Readonly<Record<keyof typeof CONNECTIONS, Pool>>;
-  const tables = new Tables(pools.work, schema, patience);
+  const isPooled = directUrl !== url;
+  const tables = new Tables(pools.work, { schema, patience, isPooled });
   // Who looks after others asks again by himself.
-  const impatient = new Tables(pools.work, schema, { awayMs: 0, onAway: told });
+  const impatient = new Tables(pools.work, { schema, patience: { awayMs: 0, onAway: told }, isPooled });
   const jobs = new BossJobs(pools.boss, { schema });
   const files = new RunFiles(tables, new FileTemplates(tables), codec);
   const connection = { connectionString: directUrl, ...CONNECTION };
@@ -93,7 +94,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     looked: new LookedAtFiles(files),
     lists: new RunLists(tables),
     watches: new Watches(tables, owner),
-    shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled: directUrl !== url }),
+    shipper: new Shipper(pools.ship, { schema, patience, meters, isPooled }),
     owner,
     copies: new WorkingCopies(dir),
     maxFileBytes,

@@ -60,6 +60,10 @@ WITH told AS (
 )
 SELECT queue, tenant, priority FROM told JOIN recorded USING (run_id)`;
 
+export const signalsSql = (schema: string): string =>
+  `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
+
+/** A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due. */
 export const settleSql = (schema: string): string => `
 WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,

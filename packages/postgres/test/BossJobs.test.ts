@@ -16,7 +16,11 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: server.url, max: 4 }).on('error', () => undefined);
   own = new pg.Pool({ connectionString: server.url, max: 1 }).on('error', () => undefined);
   await Promise.all([migrateJobs(pool, 'devs'), migrateJobs(pool, 'devs')]);
-  tables = new Tables(pool, 'devs', { awayMs: 0, onAway: () => undefined });
+  tables = new Tables(pool, {
+    schema: 'devs',
+    patience: { awayMs: 0, onAway: () => undefined },
+    isPooled: false,
+  });
   jobs = new BossJobs(own, { schema: 'devs' });
 });
 

@@ -108,7 +108,11 @@ describe('who looks again', () => {
     const [a, b] = [await aRun(), await aRun()];
     const { LookedAtFiles } = await import('../src/LookedAtFiles.ts');
     const pool = new pg.Pool({ connectionString: cluster.server.url });
-    const tables = new Tables(pool, 'devs', { awayMs: 0, onAway: () => undefined });
+    const tables = new Tables(pool, {
+      schema: 'devs',
+      patience: { awayMs: 0, onAway: () => undefined },
+      isPooled: false,
+    });
     const bytes =
       (await new RunFiles(tables, new FileTemplates(tables), plain).read(a))?.image.bytes.length ?? 0;
     const files = new LookedAtFiles(new RunFiles(tables, new FileTemplates(tables), plain), bytes);
@@ -132,7 +136,11 @@ describe('who watches', () => {
   test('is told by the server of each change of a run that is followed, and of no other', async () => {
     const [id, other] = [await aRun(), await aRun()];
     const pool = new pg.Pool({ connectionString: cluster.server.url });
-    const tables = new Tables(pool, 'devs', { awayMs: 0, onAway: () => undefined });
+    const tables = new Tables(pool, {
+      schema: 'devs',
+      patience: { awayMs: 0, onAway: () => undefined },
+      isPooled: false,
+    });
     await two.owner.ready();
     const watches = new Watches(tables, two.owner, LATER_MS);
     const told = { one: 0, all: 0 };
