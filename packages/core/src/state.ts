@@ -21,7 +21,7 @@ export { GitPackStore, PACK_PART_BYTES } from './state/GitPackStore.ts';
 export { type GitRecord, gitRecord, type RecordedFile } from './state/gitRecord.ts';
 export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
 export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';
-export { atOnce, type Outlet } from './state/Outlet.ts';
+export type { Outlet } from './state/Outlet.ts';
 export { assertNoRuns, placeStateFile } from './state/placeStateFile.ts';
 export type * from './state/RunStore.ts';
 export { type RunCost, StepStore } from './state/StepStore.ts';

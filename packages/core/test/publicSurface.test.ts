@@ -221,6 +221,7 @@ describe('the public surface', () => {
         "hasEnded",
         "isOwnerAlive",
         "localHost",
+        "newRunFile",
         "openStateCopy",
         "openWorkingCopy",
         "ownerToken",

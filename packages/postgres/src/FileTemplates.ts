@@ -14,23 +14,26 @@ export class FileTemplates {
     this.#tables = tables;
   }
 
+  /** That of this release. @throws DevsError `STATE_IO` */
+  own(): Promise<Uint8Array> {
+    return this.#once(SCHEMA_VERSION, () => this.#stored());
+  }
+
   /** @throws DevsError `STATE_CORRUPT` for a version that nobody has stored; `STATE_IO` */
   of(version: number): Promise<Uint8Array> {
+    return this.#once(version, async () => (await this.#read(version)) ?? missing(version));
+  }
+
+  #once(version: number, find: () => Promise<Uint8Array>): Promise<Uint8Array> {
     const known = this.#known.get(version);
     if (known !== undefined) return known;
-    const read = this.#read(version);
-    this.#known.set(version, read);
-    read.catch(() => this.#known.delete(version));
-    return read;
+    const found = find();
+    this.#known.set(version, found);
+    found.catch(() => this.#known.delete(version));
+    return found;
   }
 
-  async #read(version: number): Promise<Uint8Array> {
-    const stored = (await this.#stored(version)) ?? (version === SCHEMA_VERSION ? await this.#store() : null);
-    if (stored === null) throw missing(version);
-    return stored;
-  }
-
-  async #stored(version: number): Promise<Uint8Array | null> {
+  async #read(version: number): Promise<Uint8Array | null> {
     const { schema } = this.#tables;
     const rows = await this.#tables.query<{ bytes: Buffer }>(
       `SELECT bytes FROM ${schema}.file_templates WHERE version = $1`,
@@ -39,7 +42,9 @@ export class FileTemplates {
     return rows[0]?.bytes ?? null;
   }
 
-  async #store(): Promise<Uint8Array | null> {
+  async #stored(): Promise<Uint8Array> {
+    const there = await this.#read(SCHEMA_VERSION);
+    if (there !== null) return there;
     const db = newRunFile();
     const bytes = db.serialize();
     db.close();
@@ -47,20 +52,27 @@ export class FileTemplates {
       `INSERT INTO ${this.#tables.schema}.file_templates (version, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [SCHEMA_VERSION, bytes],
     );
-    return await this.#stored(SCHEMA_VERSION);
+    return (await this.#read(SCHEMA_VERSION)) ?? missing(SCHEMA_VERSION);
   }
 }
 
-/** The bytes of one that are not those of the other; called again with the same template, the file. */
-export function unlike(file: Uint8Array, template: Uint8Array): Buffer {
-  const bytes = Buffer.from(file);
-  const both = Math.min(bytes.length, template.length);
-  for (let at = 0; at < both; at += 1) bytes[at] = (bytes[at] ?? 0) ^ (template[at] ?? 0);
+/**
+ * What a file has that a template has not, which is zeros where they are the same; called again with that, the file. Both are
+ * of whole pages.
+ */
+export function unlike(file: Uint8Array, template: Uint8Array): Uint8Array {
+  const bytes = Uint8Array.from(file);
+  const [words, known] = [wordsOf(bytes), wordsOf(Uint8Array.from(template))];
+  const both = Math.min(words.length, known.length);
+  for (let at = 0; at < both; at += 1) words[at] = (words[at] ?? 0) ^ (known[at] ?? 0);
   return bytes;
 }
 
-function missing(version: number): DevsError {
-  return new DevsError(`PostgreSQL has no empty file of version ${version}, of which bases are kept.`, {
+const wordsOf = ({ buffer, byteLength }: Uint8Array): Uint32Array =>
+  new Uint32Array(buffer, 0, byteLength >> 2);
+
+function missing(version: number): never {
+  throw new DevsError(`PostgreSQL has no empty file of version ${version}, of which bases are kept.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Restore the table `file_templates` from a backup.',
     context: { version },

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib';
 import { DevsError, type RunSignal } from '@devs/core';
 import { SCHEMA_VERSION } from '@devs/core/runs';
 import type { ClientBase } from 'pg';
@@ -17,8 +17,8 @@ const COMPRESSION = {
   [constants.BROTLI_PARAM_LGWIN]: 22,
 };
 
-/** Of a base, bytes: the version of the template it is unlike. */
-const VERSION = 4;
+/** Of a base, bytes: the version of the template it is unlike, and the sum of the file. */
+const HEADER = 8;
 
 /** Of a base in one row, bytes. */
 const PART_BYTES = 1024 * 1024;
@@ -123,17 +123,20 @@ export class RunFiles {
 
   /** What {@link putBase} takes: to be made outside of a transaction. */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
-    const version = Buffer.alloc(VERSION);
-    version.writeUInt32LE(SCHEMA_VERSION);
-    const own = unlike(file, await this.#templates.of(SCHEMA_VERSION));
+    const header = Buffer.alloc(HEADER);
+    header.writeUInt32LE(SCHEMA_VERSION);
+    header.writeUInt32LE(crc32(file), 4);
+    const own = unlike(file, await this.#templates.own());
     const params = { ...COMPRESSION, [constants.BROTLI_PARAM_SIZE_HINT]: own.length };
-    return this.#codecs(tenant).encode(Buffer.concat([version, await compressed(own, { params })]));
+    return this.#codecs(tenant).encode(Buffer.concat([header, await compressed(own, { params })]));
   }
 
   async #imageOf(base: readonly Piece[], codec: RunCodec): Promise<FileImage> {
     const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(bytesOf))));
     const template = await this.#templates.of(bytes.readUInt32LE());
-    return new FileImage(unlike(await decompressed(bytes.subarray(VERSION)), template));
+    const file = unlike(await decompressed(bytes.subarray(HEADER)), template);
+    if (crc32(file) !== bytes.readUInt32LE(4)) throw new RangeError('The base is of another file.');
+    return new FileImage(file);
   }
 
   /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */

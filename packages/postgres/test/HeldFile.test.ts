@@ -47,6 +47,8 @@ async function aRun() {
   return { id, take, image };
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
 const rowsOf = ({ db }: HeldPostgresRun): unknown =>
   db.prepare('SELECT n FROM written ORDER BY n').pluck().all();
 const write = ({ db }: HeldPostgresRun, n: number, bytes = 10): unknown =>
@@ -73,6 +75,69 @@ describe('a run’s file', () => {
     const third = await take();
     expect(rowsOf(third)).toEqual([1, 3]);
     await third.close();
+  });
+
+  test('goes on ahead of what has arrived, not far, and not for long', async () => {
+    const { take, image } = await aRun();
+    const first = await take();
+    const { lost, outlet } = first;
+    const goesOn = (n: number): boolean => {
+      write(first, n);
+      return outlet.keepsUp() === null;
+    };
+    expect([1, 2, 3, 4, 5, 6, 7, 8].every(goesOn)).toBe(true);
+    write(first, 9);
+    await outlet.keepsUp();
+    const isThere = async (): Promise<boolean> =>
+      (await image()).subarray(20).equals(first.db.serialize().subarray(20));
+    expect(await isThere()).toBe(true); // all nine, though nobody asked for eight
+    expect(goesOn(10)).toBe(true);
+    await expect.poll(isThere, { timeout: 5000 }).toBe(true);
+    const second = await take();
+    expect(goesOn(11)).toBe(true); // who was taken over hears of it by what he sends soon
+    await expect.poll(() => lost.aborted, { timeout: 5000 }).toBe(true);
+    expect(rowsOf(second)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test('is told to who waits for nothing with what somebody else waits for', async () => {
+    const { take } = await aRun();
+    const held = await take();
+    write(held, 1);
+    let isTold = false;
+    const told = held.outlet.leaving()?.then(() => {
+      isTold = true;
+    });
+    expect(isTold).toBe(false);
+    write(held, 2);
+    await held.outlet.arrived();
+    await told;
+    expect(held.outlet.leaving()).toBeNull();
+    await held.close();
+  });
+
+  test('is kept as what it has besides an empty one', async () => {
+    const { take, image } = await aRun();
+    const held = await take();
+    write(held, 1, 100_000);
+    expect(await held.settle(WAITING)).toBe('settled');
+    await held.close();
+    const kept = await cluster.sql(
+      `SELECT sum(length(bytes))::int AS bytes FROM devs.run_bases WHERE run_id = $1`,
+      [held.id],
+    );
+    expect(kept[0]?.['bytes']).toBeLessThan(103_000); // an empty file takes 9,000 alone
+    expect((await image()).length).toBeGreaterThan(300_000);
+    const templates = await cluster.sql('DELETE FROM devs.file_templates RETURNING version, bytes');
+    const store = ({ version, bytes }: Row, sql: string) => cluster.sql(sql, [version, bytes]);
+    const other = cluster.runs();
+    await expect(other.look(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    for (const row of templates)
+      await store(row, `INSERT INTO devs.file_templates VALUES ($1, set_byte($2, 5000, 77))`);
+    await expect(other.look(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    for (const row of templates)
+      await store(row, 'UPDATE devs.file_templates SET bytes = $2 WHERE version = $1');
+    (await cluster.runs().look(held.id)).close();
   });
 
   test('goes from process to process, byte for byte, with bases and without', async () => {

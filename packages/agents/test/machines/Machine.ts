@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Driver, RunWorkspace } from '@devs/core';
-import { atOnce, createDatabase, GitPackStore, gitRecord, type RecordedFile, ThreadStore } from '@devs/core/state';
+import { createDatabase, GitPackStore, gitRecord, type RecordedFile, ThreadStore } from '@devs/core/state';
 import { GitWorkspace, type GitWorkspaceOptions } from '../../src/workspace/GitWorkspace.ts';
 
 export const RUN = 'csv';
@@ -31,7 +31,7 @@ export interface OpenFile extends RecordedFile {
 
 function openFile(db: Database): OpenFile {
   const commit = (work: () => void): void => db.transaction(work).immediate();
-  return { db, commit, gitPacks: new GitPackStore(db), outlet: atOnce(() => null) };
+  return { db, commit, gitPacks: new GitPackStore(db), outlet: { arrived: () => null } };
 }
 
 /** The file of a run where every machine finds it: what arrived last. */

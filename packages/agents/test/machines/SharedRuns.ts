@@ -14,7 +14,7 @@ import {
   type RunSignal,
   type Runs,
 } from '@devs/core';
-import { atOnce, createDatabase } from '@devs/core/state';
+import { createDatabase } from '@devs/core/state';
 
 interface Kept {
   readonly createdAt: number;
@@ -112,7 +112,7 @@ export class SharedRuns implements Runs {
       return 'settled';
     };
     return {
-      ...{ id, epoch, db, isCopy: true, outlet: atOnce(arrived), lost: mine.signal, settle },
+      ...{ id, epoch, db, isCopy: true, outlet: { arrived, leaving: arrived, keepsUp: arrived }, lost: mine.signal, settle },
       signals: async () => {
         taken = run.told;
         return taken;

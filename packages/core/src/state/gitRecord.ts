@@ -26,7 +26,7 @@ export interface GitRecord {
 /** What it is kept in: a state file. */
 export interface RecordedFile {
   readonly gitPacks: GitPackStore;
-  readonly outlet: Outlet;
+  readonly outlet: Pick<Outlet, 'arrived'>;
   /** Runs `work` in one write transaction. */
   commit(work: () => void): void;
 }

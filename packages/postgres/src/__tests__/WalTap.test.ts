@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -244,6 +245,27 @@ describe('what was committed to a file', () => {
     run.close();
   });
 
+  test('is of no use to another file, nor cut off', () => {
+    const run = opened();
+    const image = new FileImage(readFileSync(run.path));
+    const taken = (): Buffer => {
+      const change = run.tap.take();
+      if (change === null) throw new Error('Nothing was committed.');
+      return encodeChange(change, change.beside);
+    };
+    const text = randomBytes(300).toString('hex');
+    run.db.prepare('INSERT INTO t VALUES (?)').run(text);
+    image.apply(decodeChange(taken(), (page) => image.page(page)));
+    run.db.prepare('INSERT INTO t VALUES (?)').run(`${text}1`);
+    const bytes = taken();
+    expect(bytes.length).toBeLessThan(100); // the text is beside it
+    const other = (): Buffer => Buffer.alloc(image.page(1).length, 'x');
+    expect(() => image.apply(decodeChange(bytes, other))).toThrow(RangeError);
+    for (const cut of [0, 10, 16, 20, bytes.length - 1])
+      expect(() => decodeChange(bytes.subarray(0, cut), (page) => image.page(page))).toThrow(RangeError);
+    run.close();
+  });
+
   test('is refused of a log that was cut before it was taken', () => {
     const run = opened();
     run.db.exec('INSERT INTO t VALUES (1)');
@@ -270,5 +292,5 @@ function opened() {
     tap.close();
     rmSync(dir, { recursive: true });
   };
-  return { db, tap, logPath: `${path}-wal`, close };
+  return { db, tap, path, logPath: `${path}-wal`, close };
 }

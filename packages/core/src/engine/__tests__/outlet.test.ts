@@ -22,6 +22,8 @@ class HeldOutlet implements Outlet {
   readonly #held: string;
   #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   #isOpen = false;
+  /** Whether the run may not go on ahead of what has arrived. */
+  isFar = false;
 
   /** @param held - A query: what is committed from where it finds a row on does not arrive. */
   constructor(db: Database, held: string) {
@@ -38,9 +40,8 @@ class HeldOutlet implements Outlet {
     return this.arrived();
   }
 
-  /** As far ahead as may be: nothing leaves. */
-  keepsUp(): null {
-    return null;
+  keepsUp(): Promise<void> | null {
+    return this.isFar ? this.arrived() : null;
   }
 
   /** Resolves once somebody waits, and all that does not wait has been done. */
@@ -220,6 +221,17 @@ describe('nothing leaves a run while it could be lost', () => {
     expect(leaving.left.filter((one) => one === 'call').length).toBeLessThanOrEqual(1);
   });
 
+  test('the next node, where the run is too far ahead', async ({ db }) => {
+    const leaving = leavingRun(db, "SELECT 1 FROM langgraph_checkpoints WHERE turn_type = 'Action'");
+    leaving.outlet.isFar = true;
+    const acting = start(leaving);
+    await leaving.outlet.isWaitedFor();
+    expect(leaving.left).not.toContain('next node');
+    leaving.outlet.open();
+    await acting;
+    expect(leaving.left).toContain('next node');
+  });
+
   test('a call whose intent is lost is not made: its drive ends, and nobody is told', async ({ db }) => {
     const leaving = leavingRun(db, "SELECT 1 FROM agent_steps WHERE state = 'intent'");
     const acting = start(leaving);
@@ -237,7 +249,9 @@ describe('the places that wait', () => {
     const src = fileURLToPath(new URL('../..', import.meta.url));
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.includes('__tests__') && !file.startsWith('testing/'))
-      .filter((file) => /\.(?:arrived|leaving|keepsUp)\(\)|\bafterArrival\(/.test(readFileSync(`${src}/${file}`, 'utf8')))
+      .filter((file) =>
+        /\.(?:arrived|leaving|keepsUp)\(\)|\bafterArrival\(/.test(readFileSync(`${src}/${file}`, 'utf8')),
+      )
       .sort();
     expect(files).toEqual([
       'engine/DurableApp.ts',
