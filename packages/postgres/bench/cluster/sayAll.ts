@@ -47,8 +47,18 @@ function sayRuns({ counts, keepers }: PerRuns): void {
 }
 
 function sayWaiting(waiting: readonly Waiting[]): void {
-  const head = ['runs that wait', 'KB each', 'page of gates ms', 'decision → claim p50 ms', 'p95 ms'];
-  const rows = waiting.map((each) => [each.runs, each.kb, each.pageMs, each.claimMs, each.claimP95Ms]);
+  const head = [
+    'runs that wait',
+    'state',
+    'that alone, KB',
+    'KB each',
+    'page of gates ms',
+    'decision → claim p50 ms',
+    'p95 ms',
+  ];
+  const rows = waiting.map(({ runs, state, stateKb, kb, pageMs, claimMs, claimP95Ms }) => [
+    ...[runs, state, stateKb, kb, pageMs, claimMs, claimP95Ms],
+  ]);
   console.log(`\n${table(head, rows)}`);
 }
 

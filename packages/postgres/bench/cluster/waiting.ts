@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { median, percentile, round } from '../../../core/bench/state/figures.ts';
@@ -5,11 +7,15 @@ import { postgres } from '../../src/postgres.ts';
 import { Worker } from '../../src/Worker.ts';
 import { query } from '../../test/support/query.ts';
 import type { Place } from './keepers.ts';
-import { proseOf } from './prose.ts';
+import { proseOf, transcriptOf } from './prose.ts';
 
 /** Runs that wait for an answer, so many of them. */
 export interface Waiting {
   readonly runs: number;
+  /** What each has as its state, 100 KiB. */
+  readonly state: keyof typeof STATES;
+  /** Of that alone, compressed as a run's file is, KiB. */
+  readonly stateKb: number;
   /** In all tables and indexes, KiB each. */
   readonly kb: number;
   /** The first 50 questions, median. */
@@ -19,14 +25,28 @@ export interface Waiting {
   readonly claimP95Ms: number;
 }
 
+const AS_FILES = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 } };
+
 /** That are driven to their question and answered; the others are copies of their rows. */
 const REAL = 60;
 
 const Asked = Annotation.Root({ text: Annotation<string>(), answer: Annotation<string>() });
 const STATE_BYTES = 100 * 1024;
+const STATES = { prose: proseOf, transcript: transcriptOf } as const;
 
-export async function waiting({ url, dir }: Place, counts: readonly number[]): Promise<readonly Waiting[]> {
-  const schema = 'waiting';
+export async function waiting(place: Place, counts: readonly number[]): Promise<readonly Waiting[]> {
+  const transcripts = await waitingWith('transcript', place, counts);
+  return [...(await waitingWith('prose', place, counts)), ...transcripts];
+}
+
+async function waitingWith(
+  state: Waiting['state'],
+  { url, dir }: Place,
+  counts: readonly number[],
+): Promise<readonly Waiting[]> {
+  const schema = `waiting_${state}`;
+  const texts = Array.from({ length: REAL }, (_, n) => STATES[state](n, STATE_BYTES));
+  const stateKb = median(texts.map((text) => brotliCompressSync(text, AS_FILES).length)) / 1024;
   const [mine, theirs] = [postgres({ url, dir, schema }), postgres({ url, dir, schema })];
   const builder = new StateGraph(Asked)
     .addNode('ask', () => ({ answer: String(interrupt('Well?')) }))
@@ -38,12 +58,13 @@ export async function waiting({ url, dir }: Place, counts: readonly number[]): P
   const found: Waiting[] = [];
   for (const count of counts) {
     const ids = Array.from({ length: REAL }, (_, n) => `real-${count}-${n}`);
-    for (const [n, id] of ids.entries()) await app.run(id, { text: proseOf(n, STATE_BYTES) });
+    for (const [n, id] of ids.entries()) await app.run(id, { text: texts[n] ?? '' });
     await copyUpTo(url, schema, count);
     const worker = await Worker.start(theirs, {
       drivers: [driver],
       onEvent: (event) => event.is === 'driving' && claims.claimed(event.runId),
     });
+    await noJobs(url, schema);
     const pages = await times(20, () => app.openGates({ limit: 50 }));
     const claimed: number[] = [];
     const kb = await kilobytesEach(url, schema);
@@ -57,7 +78,7 @@ export async function waiting({ url, dir }: Place, counts: readonly number[]): P
     }
     await worker.stop();
     found.push({
-      runs: count,
+      ...{ runs: count, state, stateKb: round(stateKb, 1) },
       kb: round(kb, 1),
       pageMs: round(median(pages)),
       claimMs: round(median(claimed), 1),
@@ -89,6 +110,12 @@ async function times(n: number, work: () => Promise<unknown>): Promise<readonly 
     taken.push(performance.now() - from);
   }
   return taken;
+}
+
+/** Until the worker has looked at all runs that were just started: one it has in hand takes its decision without a claim. */
+async function noJobs(url: string, schema: string): Promise<void> {
+  const sql = `SELECT count(*)::int AS n FROM ${schema}_boss.job WHERE name LIKE 'runs.%' AND state <= 'active'`;
+  while ((await query(url, sql))[0]?.['n'] !== 0) await setTimeout(100);
 }
 
 /** Copies the rows of runs that wait until there are so many. */
