@@ -55,7 +55,7 @@ const POSTGRES_SQL = new Set(
     'BossJobs',
     'ClusterAdmin',
     'ClusterView',
-    'TenantView',
+    'FileTemplates',
     'Leases',
     'RunFiles',
     'RunLists',

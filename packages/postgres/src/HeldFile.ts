@@ -121,7 +121,7 @@ export class HeldFile implements Outlet, Sender {
   keepsUp(): Promise<void> | null {
     this.#ahead += 1;
     if (this.#ahead > AHEAD) return this.arrived();
-    this.leaving();
+    void this.leaving();
     return null;
   }
 

@@ -112,7 +112,15 @@ export class SharedRuns implements Runs {
       return 'settled';
     };
     return {
-      ...{ id, epoch, db, isCopy: true, outlet: { arrived, leaving: arrived, keepsUp: arrived }, lost: mine.signal, settle },
+      ...{
+        id,
+        epoch,
+        db,
+        isCopy: true,
+        outlet: { arrived, leaving: arrived, keepsUp: arrived },
+        lost: mine.signal,
+        settle,
+      },
       signals: async () => {
         taken = run.told;
         return taken;
