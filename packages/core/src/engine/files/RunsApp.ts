@@ -35,7 +35,7 @@ import { decisionSignal } from './decisionSignal.ts';
 import { type FollowOptions, followRun } from './followRun.ts';
 import { HeldApp } from './HeldApp.ts';
 import { newRunFile } from './newRunFile.ts';
-import { RunAccess, takeTold } from './RunAccess.ts';
+import { endedOnly, RunAccess, takeTold } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
 import { listedOf, standingOf } from './standing.ts';
 
@@ -382,7 +382,9 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * @throws DevsError as `DurableApp.delete`.
    */
   async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
-    return this.#access.remove(id, by, ({ app }) => this.#standing(id, app.store));
+    const standing = ({ app }: OpenedApp<Graph, State, Update>) => this.#standing(id, app.store);
+    const bytes = await this.#access.remove(id, endedOnly(id, by), standing);
+    return { runs: 1, bytes };
   }
 
   /** @param goesOn - It is driven then, whatever it stands at. */
