@@ -41,7 +41,7 @@ import { newRunFile } from './newRunFile.ts';
 import { endedOnly, RunAccess } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
 import { listedOf, standingOf } from './standing.ts';
-import { streamingDrive, streamsElsewhere, toldBy } from './streamHere.ts';
+import { streamingDrive, streamThere, toldBy } from './streamHere.ts';
 
 export interface RunsAppOptions {
   readonly runs: Runs;
@@ -197,9 +197,9 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   /**
    * What a run streams while this process drives it, as {@link RunsApp.run} does, with what `DurableApp.stream` tells: each event
    * once it has arrived, but for the words of a model. Leaving the loop has the run stop at its next safe point, and lets go of it.
-   * What somebody else drives is read with {@link RunsApp.follow}.
+   * With `null` it only reads what others drive, as it arrives.
    *
-   * @throws DevsError as {@link RunsApp.run}; `STREAM_NOT_KEPT`; `RUN_ELSEWHERE` where `null` asks to read alone.
+   * @throws DevsError as {@link RunsApp.run}; `STREAM_NOT_KEPT`.
    *
    * @example
    * ```ts
@@ -212,8 +212,11 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     { signal, ...options }: StreamOptions<Mode> & Omit<RunOptions, 'wait'> & RunStartOptions & RunPlace = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
     type Event = StreamEvent<State, Update, Mode>;
+    if (input === null) {
+      const read = streamThere(id, { ...options, signal }, () => this.#access.follow(id));
+      return read as AsyncGenerator<Event, void>;
+    }
     const drive = async (tell: (event: Event) => void, stop: AbortSignal) => {
-      if (input === null) throw streamsElsewhere(id);
       if (!isIdAlone(input, options)) await this.start(id, input, options);
       const how = { ...options, signal: stop };
       await this.#access.drive(

@@ -1,6 +1,12 @@
-import { DevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';
 import { onAbort } from '../../events/onAbort.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
+import type { OpenedApp } from '../AppPlan.ts';
+import { readValuesAt } from '../readValues.ts';
+import { notKept } from '../stream/notKept.ts';
+import type { StreamEvent } from '../stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
+import type { FollowedRun } from './FollowedRun.ts';
 import type { HeldApp } from './HeldApp.ts';
 
 /**
@@ -60,10 +66,41 @@ export function streamingDrive<Graph, State, Update, Event>(
   };
 }
 
-/** What nobody's process here has. */
-export const streamsElsewhere = (id: string): DevsError =>
-  new DevsError(`Run "${id}" is in files elsewhere: what it streams is told where it is driven.`, {
-    code: 'RUN_ELSEWHERE',
-    remedy: 'Read what is recorded with follow(id), or drive it here with stream(id).',
-    context: { threadId: id },
-  });
+function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolean): Generator<Event, void> {
+  for (const event of events) {
+    if (isAborted()) return;
+    yield event;
+  }
+}
+
+/** What a run has streamed that others drive, as it arrives, until the run has ended or `signal` is aborted. */
+export async function* streamThere<Graph, State, Update>(
+  id: string,
+  { signal, ...options }: StreamOptions & { readonly signal?: AbortSignal | undefined },
+  follow: () => Promise<FollowedRun<Graph, State, Update>>,
+): AsyncGenerator<StreamEvent, void> {
+  const followed = await follow();
+  let { after } = options;
+  const isAborted = (): boolean => signal?.aborted === true;
+  const read = async ({ app, parts: { streams, ...parts } }: OpenedApp<Graph, State, Update>) => {
+    if (streams === undefined) throw notKept(id, 'not recorded', {});
+    const isOver = hasEnded(app.store.threads.require(id).status);
+    const asked = { ...options, ...(after !== undefined && { after }) };
+    const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(app.graph, ...at);
+    return { isOver, ...(await streamedSoFar(id, asked, { ...parts, streams, valuesAt })) };
+  };
+  try {
+    while (!isAborted()) {
+      const seen = await followed.look(read);
+      yield* unlessAborted(seen?.events ?? [], isAborted);
+      if (seen?.isMore === true) {
+        after = seen.last;
+        followed.forget();
+      } else if (seen?.isOver !== true) await followed.next(signal);
+      else if (seen.last > 0) return;
+      else throw notKept(id, 'not recorded', {});
+    }
+  } finally {
+    followed.close();
+  }
+}

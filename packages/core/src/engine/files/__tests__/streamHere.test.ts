@@ -147,12 +147,40 @@ test('what comes of the drive comes of the loop', async () => {
   });
 });
 
-test('what somebody else drives is followed, not streamed', async () => {
-  const app = durable(asking(), { runs: new MemoryRuns(), graph: 'mail' });
+test('what somebody else drives is read as it arrives, in any process, with and without its beginning', async () => {
+  const runs = new MemoryRuns();
+  const app = durable(asking(), { runs, graph: 'mail' });
+  const worker = durable(asking(), { runs, graph: 'mail' });
+  await expect(all(app.stream('mail-1', null))).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   await app.start('mail-1', { log: [] });
-  await expect(all(app.stream('mail-1', null))).rejects.toMatchObject({
-    code: 'RUN_ELSEWHERE',
-    remedy: expect.stringContaining('follow'),
+  const read = all(app.stream('mail-1', null, MODES));
+  const driven = await all(worker.stream('mail-1', undefined, { ...MODES, after: 0 }));
+  const [gate] = await app.gates('mail-1');
+  await app.decide(gate as Gate, { value: 'yes', by: ADA });
+  driven.push(...(await all(worker.stream('mail-1', undefined, MODES))));
+  expect(await read).toEqual(driven);
+  expect(driven.at(-1)).toMatchObject({ mode: 'end' });
+  const values = { streamMode: 'values', after: driven[2]?.seq ?? 0 } as const;
+  expect(await all(app.stream('mail-1', null, values))).toEqual(
+    driven.slice(3).filter(({ mode }) => mode === 'values' || mode === 'gate' || mode === 'end'),
+  );
+  await expect(all(app.stream('mail-1', null, { after: 99 }))).rejects.toMatchObject({
+    code: 'STREAM_NOT_KEPT',
+    context: { why: 'ahead' },
   });
-  expect(await app.result('mail-1')).toMatchObject({ status: 'created' });
+});
+
+test('who reads stops when he wants to, and is told where nothing was recorded', async () => {
+  const app = durable(asking(), { runs: new MemoryRuns(), graph: 'mail', streams: false });
+  await app.run('mail-1', { log: [] });
+  const stop = new AbortController();
+  const read = all(app.stream('mail-1', null, { signal: stop.signal }));
+  stop.abort();
+  expect(await read).toEqual([]);
+  await app.cancel('mail-1');
+  await app.run('mail-1');
+  await expect(all(app.stream('mail-1', null))).rejects.toMatchObject({
+    code: 'STREAM_NOT_KEPT',
+    context: { why: 'not recorded' },
+  });
 });
