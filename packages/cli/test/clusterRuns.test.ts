@@ -129,6 +129,19 @@ describe('a run that moves to a cluster and back', () => {
     expect(tasks).toMatchObject([{ status: 'completed', gitHash: expect.stringMatching(/^[0-9a-f]{40}$/) }]);
     expect(await here('doctor')).toMatchObject({ exitCode: 0 });
   });
+
+  test('is not removed there while its commits are nowhere else', async () => {
+    expect(await there('push', 'sum')).toMatchObject({ exitCode: 0 });
+    expect(await there('rm', 'sum')).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^REMOVE_REFUSED: .* its commits are nowhere else\.\n.*devs pull.*--force/,
+      ),
+    });
+    expect(await there('status', 'sum')).toMatchObject({ exitCode: 0 });
+    expect(await there('rm', 'sum', '--force')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await there('status', 'sum')).toMatchObject({ exitCode: 4 });
+  });
 });
 
 describe('a run that is on its way', () => {

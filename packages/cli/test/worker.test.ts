@@ -63,6 +63,7 @@ describe('devs worker', () => {
   const RUNS = (left: number) => `{
     close: async () => {},
     work: async ({ onEvent }) => {
+      onEvent({ is: 'waiting', error: new Error('nobody listens') });
       onEvent({ is: 'driving', runId: 'r1' });
       onEvent({ is: 'failed', runId: 'r1', error: new Error('broken'), attempt: 1 });
       onEvent({ is: 'away', error: new Error('no answer') });
@@ -92,6 +93,7 @@ describe('devs worker', () => {
         exitCode: code,
         stderr: '',
         stdout: [
+          'waits for PostgreSQL: Error: nobody listens',
           'r1: driving',
           'r1: failed: Error: broken',
           'PostgreSQL cannot be asked: Error: no answer',
@@ -102,6 +104,28 @@ describe('devs worker', () => {
           last,
         ].join('\n'),
       });
+    },
+  );
+
+  const WAITS = 'waits for PostgreSQL: nobody listens\n';
+  test.for([
+    ['AbortError', { exitCode: 0, stderr: '', stdout: `${WAITS}stopped\n` }],
+    ['Error', { exitCode: 70, stderr: expect.stringContaining('told'), stdout: WAITS }],
+  ] as const)(
+    'stops when it is told to while it waits for PostgreSQL: %s',
+    async ([name, ended], { dir }) => {
+      const runs = `{
+      close: async () => {},
+      work: ({ onEvent, signal }) => new Promise((_, reject) => {
+        const told = Object.assign(new Error('told'), { name: '${name}' });
+        signal.addEventListener('abort', () => reject(told));
+        onEvent({ is: 'waiting', error: 'nobody listens' });
+      }),
+    }`;
+      const file = moduleIn(dir, `const RUNS = ${runs};\nexport default ${STUB};`);
+      const stopping = new AbortController();
+      const onWrite = (): void => stopping.abort();
+      expect(await callMain(dir, ['worker', file], { signal: stopping.signal, onWrite })).toEqual(ended);
     },
   );
 

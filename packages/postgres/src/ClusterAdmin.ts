@@ -1,10 +1,13 @@
 import { DevsError } from '@devs/core';
-import pg, { type Pool } from 'pg';
+import type { Pool } from 'pg';
 import { BossJobs, type DeadLetter } from './BossJobs.ts';
 import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
+import type { Waiting } from './insist.ts';
+import { isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
-import { openSchema } from './openSchema.ts';
-import { CONNECTION, serverOf } from './postgres.ts';
+import { openSchema, reaching } from './openSchema.ts';
+import { CONNECTION, poolOf, serverOf } from './postgres.ts';
+import { SCHEMA_STEPS } from './schema.ts';
 import { Tables } from './Tables.ts';
 import { type TenantLine, tenantLines } from './TenantView.ts';
 
@@ -14,6 +17,10 @@ export interface ClusterAddress {
   readonly url: string;
   /** @defaultValue 'devs' */
   readonly schema?: string;
+  /** How long a server is waited for that starts or recovers, ms. @defaultValue 0 */
+  readonly awayMs?: number;
+  /** Told that it is waited for, and why; with `null`, that it is there. @defaultValue nobody */
+  readonly onAway?: (why: unknown) => void;
 }
 
 /** What {@link ClusterAdmin.migrate} has found and made. */
@@ -40,6 +47,7 @@ export class ClusterAdmin {
   readonly #pool: Pool;
   readonly #tables: Tables;
   readonly #server: string;
+  readonly #waiting: Waiting;
   readonly #jobs: BossJobs;
 
   /**
@@ -47,10 +55,10 @@ export class ClusterAdmin {
    *
    * @throws DevsError `CONFIG_INVALID` for a URL that is none.
    */
-  constructor({ url, schema = 'devs' }: ClusterAddress) {
+  constructor({ url, schema = 'devs', awayMs = 0, onAway = () => undefined }: ClusterAddress) {
     this.#server = serverOf(url);
-    this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
-    this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+    this.#waiting = { awayMs, onAway, passes: isStarting };
+    this.#pool = poolOf({ connectionString: url, ...CONNECTION, max: 2 });
     this.#tables = new Tables(this.#pool, { schema, patience: AT_ONCE, isPooled: true });
     this.#jobs = new BossJobs(this.#pool, { schema });
   }
@@ -62,9 +70,9 @@ export class ClusterAdmin {
    */
   async migrate(): Promise<Migrated> {
     const { schemaName: schema } = this.#tables;
-    const before = await this.#version();
+    const before = await reaching(this.#server, this.#waiting, () => this.#version());
     await this.#open(true);
-    return { schema, before, version: (await this.#version()) ?? 0 };
+    return { schema, before, version: SCHEMA_STEPS };
   }
 
   /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
@@ -115,18 +123,17 @@ export class ClusterAdmin {
   async #version(): Promise<number | null> {
     const { schema } = this.#tables;
     const sql = 'SELECT to_regclass($1) IS NOT NULL AS there';
-    const [found] = await this.#tables.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
-    if (found?.there !== true) return null;
-    const [row] = await this.#tables.query<{ version: number }>(
+    const found = await this.#pool.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
+    if (found.rows[0]?.there !== true) return null;
+    const { rows } = await this.#pool.query<{ version: number }>(
       `SELECT version FROM ${schema}.schema_version`,
-      [],
     );
-    return row?.version ?? null;
+    return rows[0]?.version ?? null;
   }
 
   #open(migrates: boolean): Promise<void> {
     const { schemaName: schema } = this.#tables;
-    return openSchema(this.#pool, { schema, migrates, server: this.#server });
+    return openSchema(this.#pool, { schema, migrates, server: this.#server }, this.#waiting);
   }
 }
 

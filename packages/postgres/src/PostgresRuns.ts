@@ -36,6 +36,14 @@ export interface DrivingParts {
   readonly view: ClusterView;
   /** Told of what is sent and of retries. */
   readonly meters: WorkerMeters;
+  /** Asks until there is an answer. */
+  readonly insist: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A worker that starts, and waits for a server that cannot be reached: all others are told at once. */
+export interface WaitingWorker {
+  readonly onAway: (why: unknown) => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface PostgresRunsParts {
@@ -50,7 +58,7 @@ export interface PostgresRunsParts {
   readonly copies: WorkingCopies;
   readonly maxFileBytes: number;
   /** Resolves when the database can be used by this release: asked before everything else. */
-  readonly ready: () => Promise<void>;
+  readonly ready: (worker?: WaitingWorker) => Promise<void>;
   /** For who drives the runs. */
   readonly driving: DrivingParts;
   /** Ends its connections. */
@@ -90,8 +98,8 @@ export class PostgresRuns implements Runs {
   }
 
   /** What a worker needs besides, once the database can be used. */
-  async driving(): Promise<DrivingParts> {
-    await this.#parts.ready();
+  async driving(worker?: WaitingWorker): Promise<DrivingParts> {
+    await this.#parts.ready(worker);
     return this.#parts.driving;
   }
 

@@ -22,6 +22,8 @@ export interface WorkerOptions {
   readonly healthPort?: number | undefined;
   /** Told what a worker does, for people to follow. @defaultValue nobody */
   readonly onEvent?: (event: WorkerEvent) => void;
+  /** Ends waiting for PostgreSQL at the start. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a worker says while it works. */
@@ -31,6 +33,8 @@ export type WorkerEvent =
   | { readonly is: 'settled'; readonly runId: string; readonly status: string }
   /** The drive has failed: it is tried again later, or the run is a dead letter. */
   | { readonly is: 'failed'; readonly runId: string; readonly error: unknown; readonly attempt: number }
+  /** It has not started: it waits for PostgreSQL, for as long as its runs are patient. */
+  | { readonly is: 'waiting'; readonly error: unknown }
   /** PostgreSQL could not be asked. */
   | { readonly is: 'away'; readonly error: unknown };
 
@@ -92,19 +96,22 @@ export class Worker {
   /**
    * Resolves when it is known to the others and fetches.
    *
-   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL cannot be reached; what the
-   *   system says of a `healthPort` that cannot be had.
+   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL stays away, `CONFIG_INVALID`
+   *   and `SCHEMA_TOO_NEW` at once; what the system says of a `healthPort` that cannot be had; the reason of `signal`.
    */
   static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
-    const { slots = SLOTS, drivers, healthPort } = options;
+    const { slots = SLOTS, drivers, healthPort, onEvent, signal } = options;
     if (!Number.isInteger(slots) || slots < 1)
       throw new RangeError(`A worker has at least one slot, not ${slots}.`);
     if (drivers.length === 0) throw new RangeError('A worker has at least one graph to drive.');
     const graphs = drivers.map((driver) => queueName(driver.queue));
-    const driving = await runs.driving();
+    const onAway = (error: unknown): void => {
+      if (error !== null) onEvent?.({ is: 'waiting', error });
+    };
+    const driving = await runs.driving({ onAway, signal });
     await runs.owner.describe({ slots, graphs, draining: false });
     await runs.owner.ready();
-    for (const graph of graphs) await driving.jobs.openQueue(graph);
+    for (const graph of graphs) await driving.insist(() => driving.jobs.openQueue(graph));
     const worker = new Worker(runs, driving, options);
     if (healthPort !== undefined) await worker.#serveHealth(healthPort);
     return worker;

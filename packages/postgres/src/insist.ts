@@ -10,6 +10,14 @@ export interface Patience {
   readonly onAway: (why: unknown) => void;
 }
 
+/** What is waited for, and how long. */
+export interface Waiting extends Patience {
+  /** Whether an error passes by itself. */
+  readonly passes: (error: unknown) => boolean;
+  /** Ends it before its time: what it waits for rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Between two tries, ms: doubled up to the last. */
 const FIRST_GAP_MS = 50;
 const LAST_GAP_MS = 2000;
@@ -19,9 +27,18 @@ const LAST_GAP_MS = 2000;
  *
  * @throws DevsError `STATE_IO` if PostgreSQL stays away; what `work` throws else.
  */
-export async function insist<Result>(
+export async function insist<Result>(work: () => Promise<Result>, patience: Patience): Promise<Result> {
+  try {
+    return await waitingFor(work, { ...patience, passes: isAway });
+  } catch (error) {
+    throw isAway(error) ? stayedAway(error) : error;
+  }
+}
+
+/** Does `work` until its error does not pass by itself, or has not passed in time. @throws What `work` throws then. */
+export async function waitingFor<Result>(
   work: () => Promise<Result>,
-  { awayMs, onAway }: Patience,
+  { awayMs, onAway, passes, signal }: Waiting,
 ): Promise<Result> {
   const until = performance.now() + awayMs;
   let wasAway = false;
@@ -31,12 +48,13 @@ export async function insist<Result>(
       if (wasAway) onAway(null);
       return result;
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!passes(error)) throw error;
       if (!wasAway) onAway(error);
       wasAway = true;
-      if (performance.now() + gapMs > until) throw stayedAway(error);
-      await sleep(gapMs);
+      if (performance.now() + gapMs > until) throw error;
     }
+    signal?.throwIfAborted();
+    await sleep(gapMs, undefined, { signal });
   }
 }
 

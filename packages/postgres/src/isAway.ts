@@ -24,3 +24,7 @@ export function isAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isAway);
   return ENDED.test(error.message);
 }
+
+/** Whether an error says that a server is there, and takes no connections yet: it starts, recovers or ends. */
+export const isStarting = (error: unknown): boolean =>
+  error instanceof Error && (error as { readonly code?: unknown }).code === '57P03';

@@ -1,6 +1,7 @@
 import { DevsError, isDevsError } from '@devs/core';
-import type { ClientBase, Pool, PoolClient } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { bossSchema, migrateJobs } from './BossJobs.ts';
+import { type Waiting, waitingFor } from './insist.ts';
 import { isAway } from './isAway.ts';
 import { notReached, pgFault } from './pgFault.ts';
 import { assertRights } from './rights.ts';
@@ -22,38 +23,46 @@ interface Found {
 /**
  * Sees that the database can be used by this release, before anything is done to it.
  *
- * @throws DevsError `STATE_IO` where it cannot be reached; `CONFIG_INVALID` for a wrong user, a missing right, tables that are
- *   missing or old and may not be made; `SCHEMA_TOO_NEW`.
+ * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for; `CONFIG_INVALID` for a wrong user, a missing
+ *   right, tables that are missing or old and may not be made; `SCHEMA_TOO_NEW`.
  */
-export async function openSchema(pool: Pool, target: SchemaToOpen): Promise<void> {
-  const client = await connected(pool, target);
+export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: Waiting): Promise<void> {
+  await reaching(target.server, waiting, () => openOnce(pool, target));
+}
+
+/**
+ * Asks a server of which nobody knows yet that it is there.
+ *
+ * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for; what `work` throws.
+ */
+export async function reaching<Result>(
+  server: string,
+  waiting: Waiting,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await waitingFor(work, waiting);
+  } catch (error) {
+    throw isAway(error) && !isDevsError(error) ? notReached(error, server) : pgFault(error);
+  }
+}
+
+async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise<void> {
+  const client = await pool.connect();
   try {
     await assertDurable(client);
-    const found = await find(client, target.schema);
-    if (found.version > SCHEMA_STEPS) throw tooNew(target.schema);
+    const found = await find(client, schema);
+    if (found.version > SCHEMA_STEPS) throw tooNew(schema);
     if (found.version < SCHEMA_STEPS || !found.hasJobs) {
-      if (!target.migrates) throw missing(target.schema, found);
-      await migrate(client, target.schema);
-      await migrateJobs(pool, target.schema);
+      if (!migrates) throw missing(schema, found);
+      await migrate(client, schema);
+      await migrateJobs(pool, schema);
     }
-    await assertRights(client, target.schema);
-  } catch (error) {
-    throw faultOf(error, target);
+    await assertRights(client, schema);
   } finally {
     client.release();
   }
 }
-
-async function connected(pool: Pool, target: SchemaToOpen): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw faultOf(error, target);
-  }
-}
-
-const faultOf = (error: unknown, { server }: SchemaToOpen): unknown =>
-  isAway(error) && !isDevsError(error) ? notReached(error, server) : pgFault(error);
 
 /** A commit that is acknowledged before it is on a disk is none. */
 async function assertDurable(client: ClientBase): Promise<void> {

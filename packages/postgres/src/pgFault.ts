@@ -1,4 +1,5 @@
 import { DevsError, isDevsError } from '@devs/core';
+import { isStarting } from './isAway.ts';
 
 /** What PostgreSQL says when it is as it should not be: by its codes. */
 const FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
@@ -37,9 +38,18 @@ export function pgFault(error: unknown): unknown {
 
 /** For the first connection: nobody knows yet that there is a server at all. */
 export function notReached(error: unknown, where: string): DevsError {
-  return new DevsError(`PostgreSQL cannot be reached at ${where}.`, {
+  const [what, remedy] = isStarting(error)
+    ? [
+        `PostgreSQL at ${where} takes no connections yet: ${(error as Error).message}.`,
+        'Try again when it has started; its log says what it is at.',
+      ]
+    : [
+        `PostgreSQL cannot be reached at ${where}.`,
+        'Check host and port in the URL, and that the server runs and takes connections.',
+      ];
+  return new DevsError(what, {
     code: 'STATE_IO',
-    remedy: 'Check host and port in the URL, and that the server runs and takes connections.',
+    remedy,
     context: { server: where },
     cause: error,
   });

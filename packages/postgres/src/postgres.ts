@@ -4,11 +4,12 @@ import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
 import { FileTemplates } from './FileTemplates.ts';
 import { MAX_FILE_BYTES } from './fileLimit.ts';
-import type { Patience } from './insist.ts';
+import type { Patience, Waiting } from './insist.ts';
+import { isAway, isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { LookedAtFiles } from './LookedAtFiles.ts';
 import { openSchema } from './openSchema.ts';
-import { PostgresRuns } from './PostgresRuns.ts';
+import { PostgresRuns, type WaitingWorker } from './PostgresRuns.ts';
 import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
 import { RunLists } from './RunLists.ts';
 import { RunRows } from './RunRows.ts';
@@ -29,7 +30,10 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** Whether tables that are missing or of an older release are made by the first process that comes. @defaultValue true */
   readonly migrate?: boolean;
-  /** How long PostgreSQL may be away before what needs it fails, ms. @defaultValue 60,000 */
+  /**
+   * How long PostgreSQL may be away before what needs it fails, ms. Who asks for the first time is told at once that nobody
+   * listens there, unless it is a worker. @defaultValue 60,000
+   */
   readonly awayMs?: number;
   /** Told that it is away, and why; with `null`, that it is back. @defaultValue nobody */
   readonly onAway?: (why: unknown) => void;
@@ -71,14 +75,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     onAway(why);
   };
   const patience: Patience = { awayMs, onAway: told };
-  const config: PoolConfig = {
-    connectionString: url,
-    ...CONNECTION,
-    query_timeout: Math.max(awayMs, CONNECT_MS),
-  };
-  const pools = Object.fromEntries(
-    Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]),
-  ) as Readonly<Record<keyof typeof CONNECTIONS, Pool>>;
+  const pools = poolsOf(url, Math.max(awayMs, CONNECT_MS));
   const isPooled = directUrl !== url;
   const tables = new Tables(pools.work, { schema, patience, isPooled });
   // Who looks after others asks again by himself.
@@ -103,8 +100,12 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       meters,
       leases: new Leases(impatient, jobs),
       view: new ClusterView(impatient),
+      insist: (work) => tables.insist(work),
     },
-    ready: once(() => openSchema(pools.work, { schema, migrates: migrate, server })),
+    ready: once((worker) => {
+      const target = { schema, migrates: migrate, server };
+      return openSchema(pools.work, target, waitsOf(worker, patience));
+    }),
     end: async () => {
       await jobs.close();
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
@@ -121,7 +122,13 @@ export const CONNECTION = {
 const optionsOf = (options: string | PostgresOptions): PostgresOptions =>
   typeof options === 'string' ? { url: options } : options;
 
-function poolOf(config: PoolConfig): Pool {
+function poolsOf(url: string, queryMs: number): Readonly<Record<keyof typeof CONNECTIONS, Pool>> {
+  const config = { connectionString: url, ...CONNECTION, query_timeout: queryMs };
+  const pools = Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]);
+  return Object.fromEntries(pools) as Record<keyof typeof CONNECTIONS, Pool>;
+}
+
+export function poolOf(config: PoolConfig): Pool {
   const pool = new pg.Pool(config);
   // One whose connection ends is not used again; who was using it is told by the query.
   pool.on('error', () => undefined);
@@ -129,15 +136,33 @@ function poolOf(config: PoolConfig): Pool {
   return pool;
 }
 
-/** Until it has succeeded once. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | null = null;
-  return () => {
-    done ??= work().catch((error: unknown) => {
-      done = null;
-      throw error;
+/** Whoever only asks something may have mistyped the address. */
+function waitsOf(worker: WaitingWorker | null, patience: Patience): Waiting {
+  if (worker === null) return { ...patience, passes: isStarting };
+  const onAway = (why: unknown): void => {
+    patience.onAway(why);
+    worker.onAway(why);
+  };
+  return { ...patience, passes: isAway, onAway, signal: worker.signal };
+}
+
+/** Until it has succeeded once. A worker does not share the try of who does not wait. */
+function once(
+  work: (worker: WaitingWorker | null) => Promise<void>,
+): (worker?: WaitingWorker) => Promise<void> {
+  let isDone = false;
+  let trying: Promise<void> | null = null;
+  const attempt = async (worker: WaitingWorker | null): Promise<void> => {
+    await work(worker);
+    isDone = true;
+  };
+  return async (worker) => {
+    if (isDone) return;
+    if (worker !== undefined) return attempt(worker);
+    trying ??= attempt(null).finally(() => {
+      trying = null;
     });
-    return done;
+    return trying;
   };
 }
 

@@ -1,4 +1,6 @@
 import type { DevsError, HeldRun } from '@devs/core';
+import { durable } from '@devs/core/langgraph';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileTemplates } from '../src/FileTemplates.ts';
@@ -41,6 +43,41 @@ async function seen(by: PostgresRuns, id: string): Promise<readonly unknown[]> {
 
 const spoilBase = (id: string) =>
   cluster.sql(`UPDATE devs.run_bases SET bytes = '\\x00' WHERE run_id = $1`, [id]);
+
+test('what a run streams has arrived where it is driven, and is read elsewhere as it arrives', async () => {
+  const Mail = Annotation.Root({ log: Annotation<string> });
+  const writing = new StateGraph(Mail)
+    .addNode('write', (_state, { writer }) => {
+      for (const word of ['a', 'b', 'c']) writer?.(word);
+      return { log: 'written' };
+    })
+    .addNode('sign', () => ({ log: 'signed' }))
+    .addEdge(START, 'write')
+    .addEdge('write', 'sign')
+    .addEdge('sign', END);
+  const app = durable(writing, { runs: one, graph: 'writing' });
+  await app.start('streamed', { log: '' });
+  const modes = [];
+  const last = 'SELECT max(seq) FROM stream_events';
+  const asked = { streamMode: ['custom', 'values'] } as const;
+  const reader = durable(writing, { runs: two, graph: 'writing' }).stream('streamed', null, asked);
+  const read = (async () => {
+    const all: string[] = [];
+    for await (const { mode } of reader) all.push(mode);
+    return all;
+  })();
+  const streamed = app.stream('streamed', undefined, asked);
+  for await (const event of streamed) {
+    const looked = await two.look('streamed');
+    expect(looked.db.prepare(last).pluck().get()).toBeGreaterThanOrEqual('seq' in event ? event.seq : 0);
+    looked.close();
+    modes.push(event.mode);
+  }
+  expect(modes.filter((mode) => mode === 'custom')).toHaveLength(3);
+  expect(modes.at(-1)).toBe('end');
+  expect(await read).toEqual(modes);
+  expect(await app.result('streamed')).toMatchObject({ status: 'completed', values: { log: 'signed' } });
+});
 
 describe('who looks again', () => {
   test('reads what has come since, not the file anew', async () => {

@@ -1,9 +1,12 @@
 // openChromium: in a process of its own.
 import { join } from 'node:path';
+import { Orchestrator } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { publishing } from '../../../examples/own-graph/publishing.ts';
+import { startCluster } from '../../postgres/test/support/startCluster.ts';
 import { openShop, test, waitingRun } from './support/fixtures.ts';
 import { readers } from './support/pages.ts';
 
@@ -62,6 +65,30 @@ describe('people in Chromium', () => {
     await page.locator('main a.row .status.completed').waitFor();
     expect(await page.title()).toBe('devs');
     expect(complaints).toEqual([]);
+  });
+
+  test('a run of a cluster: decided on the page, seen on another one, and driven on by a worker', async () => {
+    const cluster = await startCluster();
+    onTestFinished(() => cluster.stop());
+    const working = { workspace: new MemoryWorkspace(), checks: scriptedChecks() };
+    const worker = await Orchestrator.open({ runs: cluster.runs(), agents: fakeAgents(), ...working });
+    const run = await worker.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
+    await run.drive();
+    const ada = await asReader({ runs: cluster.runs(), id: 'ada' });
+    const ben = await asReader({ runs: cluster.runs(), id: 'ben', at: '/runs/shop' });
+    await ben.page.locator('main a', { hasText: 'Design' }).first().waitFor();
+    await ada.page.locator('main a.row', { hasText: 'Design' }).first().click();
+    await ada.page.locator('#approve').click();
+    await closedBy(ada.page, 'ada').waitFor();
+    expect(await run.gates()).toEqual([]);
+    await run.drive();
+    // The next question comes to both by itself.
+    await ben.page.locator('main a', { hasText: 'Plan' }).first().waitFor();
+    await ada.page.keyboard.press('i');
+    await ada.page.locator('main a.row', { hasText: 'Plan' }).first().waitFor();
+    expect((await run.closedGates())[0]).toMatchObject({ principal: 'human:ada', via: 'page' });
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+    worker.close();
   });
 
   test('two approve one gate at the same moment: one has, and both pages name them', async ({ dir }) => {

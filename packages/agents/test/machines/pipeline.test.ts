@@ -172,12 +172,10 @@ describe('a handle on a run that is elsewhere', () => {
   });
 
   it('says what works in a local file alone', async () => {
-    const by = ada;
     const author = { name: 'ada', email: 'ada@localhost' };
     for (const work of [
-      run.adopt({ by, author }),
+      run.adopt({ by: ada, author }),
       run.commits(),
-      one.remove(ID, { by }),
       one.verify(),
       one.collect(),
       one.backup('x'),

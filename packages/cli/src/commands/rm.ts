@@ -1,6 +1,7 @@
 import { GitWorkspace } from '@devs/agents';
-import type { RemovedRun } from '@devs/core';
+import { DevsError, type Orchestrator, type Removal, type RemovedRun, type Run } from '@devs/core';
 import type { Command } from 'commander';
+import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
@@ -10,7 +11,7 @@ import { examples, type Start } from '../project/Start.ts';
 import { repositoryIn } from '../project/specOf.ts';
 
 interface RmOptions {
-  readonly force?: true;
+  readonly force?: boolean;
   readonly by?: string;
 }
 
@@ -30,17 +31,43 @@ export function addRm(program: Command, start: Start): void {
     );
 }
 
-async function rm(id: string, { force, by }: RmOptions, session: Session): Promise<ExitCode> {
-  const human = humanFrom(by);
+async function rm(id: string, { force = false, by }: RmOptions, session: Session): Promise<ExitCode> {
+  const removal = { by: humanFrom(by), force };
   const removed = await withRuns(session, async (devs) => {
-    const spec = parseSpec(await (await devs.run(id)).agentsRef());
-    const repository = spec === null ? null : repositoryIn(session.dir, spec);
-    const workspace = new GitWorkspace({ dir: session.dir, ...(repository !== null && { repository }) });
-    return devs.remove(id, { by: human, workspace, force: force === true });
+    if (session.cluster === null) return devs.remove(id, await withFiles(devs, id, removal, session));
+    if (!force) await devs.view(id, assertElsewhere);
+    return devs.remove(id, removal);
   });
-  session.out.result(removed, [words(removed)]);
+  session.out.result(removed, [session.cluster === null ? words(removed) : wordsElsewhere(removed)]);
   return EXIT.ok;
 }
+
+/** Of a run without a repository that others reach, what it made is in its file alone. */
+async function assertElsewhere(run: Run): Promise<void> {
+  const { tasks } = await run.status();
+  if (tasks.every((task) => task.gitHash === null)) return;
+  if (REPOSITORY_URL.test(parseSpec(await run.agentsRef())?.repository ?? '')) return;
+  throw new DevsError(`Run "${run.id}" is not removed: its commits are nowhere else.`, {
+    code: 'REMOVE_REFUSED',
+    remedy: 'Take it here with devs pull, with its commits; with --force it is removed as it is.',
+    context: { id: run.id, reason: 'not_delivered' },
+  });
+}
+
+/** And with the folder and the branch that the run has here. */
+async function withFiles(
+  devs: Orchestrator,
+  id: string,
+  removal: Removal,
+  { dir }: Session,
+): Promise<Removal> {
+  const spec = parseSpec(await (await devs.run(id)).agentsRef());
+  const repository = spec === null ? null : repositoryIn(dir, spec);
+  return { ...removal, workspace: new GitWorkspace({ dir, ...(repository !== null && { repository }) }) };
+}
+
+const wordsElsewhere = ({ id }: RemovedRun): string =>
+  `${id} is removed, with the record of its decisions; its branch and folders of workers stay`;
 
 function words({ id, branch }: RemovedRun): string {
   const removed = `${id} is removed; who decided what and when stays on record`;

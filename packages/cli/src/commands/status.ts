@@ -29,7 +29,7 @@ async function listRuns(session: Session): Promise<ExitCode> {
   }
   const lines = hasRuns(session) ? await withView(session, (devs) => runLines(devs, session)) : [];
   const none = [
-    `There are no runs in ${session.dir}.`,
+    `There are no runs in ${session.cluster?.shown ?? session.dir}.`,
     `Start one: ${session.devs('run', 'brief.md', '--help')}`,
   ];
   session.out.print(...(lines.length === 0 ? none : lines));

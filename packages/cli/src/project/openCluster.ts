@@ -24,7 +24,7 @@ export async function withAdmin<Result>(
 ): Promise<Result> {
   const at = namedCluster(session);
   const { ClusterAdmin } = await loadPostgres();
-  const admin = new ClusterAdmin(at);
+  const admin = new ClusterAdmin({ ...at, ...patience(session) });
   try {
     return await work(admin, at);
   } finally {
@@ -36,8 +36,12 @@ export async function withAdmin<Result>(
 const AWAY_MS = 10_000;
 
 /** The runs of a cluster. Its tables are there: only devs migrate makes them from the command line. */
-export async function runsOf({ url, schema }: ClusterAt, { out }: Session): Promise<PostgresRuns> {
+export async function runsOf({ url, schema }: ClusterAt, session: Session): Promise<PostgresRuns> {
   const { postgres } = await loadPostgres();
-  const onAway = (why: unknown): void => out.note(why === null ? 'PostgreSQL is back' : 'PostgreSQL is away');
-  return postgres({ url, schema, migrate: false, awayMs: AWAY_MS, onAway });
+  return postgres({ url, schema, migrate: false, ...patience(session) });
 }
+
+const patience = ({ out }: Session) => ({
+  awayMs: AWAY_MS,
+  onAway: (why: unknown): void => out.note(why === null ? 'PostgreSQL is back' : 'PostgreSQL is away'),
+});

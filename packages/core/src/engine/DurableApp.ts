@@ -36,9 +36,9 @@ import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
-import { type ReadableGraph, readState } from './readState.ts';
+import { readState } from './readState.ts';
+import { readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
-import type { RunSnapshot } from './runs/snapshots.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { type Admission, RunStarts } from './start/RunStarts.ts';
 import { NO_BREAKPOINTS } from './stops/Breakpoints.ts';
@@ -293,21 +293,13 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
-    return this.#valuesIn((graph) => readState(graph, configFor(id), this.#parts.saver));
+    const { saver } = this.#parts;
+    return readValues(this.graph, (graph) => readState(graph, configFor(id), saver));
   }
 
   /** At an earlier checkpoint; `null` where there was none, and once it was pruned away. */
-  async #valuesAt(id: string, checkpointId: string | null): Promise<State | null> {
-    if (checkpointId === null) return null;
-    return this.#valuesIn((graph) => graph.getState(configFor(id, checkpointId)));
-  }
-
-  async #valuesIn(
-    read: (graph: ReadableGraph<RunSnapshot<State>>) => Promise<RunSnapshot<State>>,
-  ): Promise<State | null> {
-    const graph = this.graph as unknown as ReadableGraph<RunSnapshot<State>>;
-    const { values, metadata } = await outsideGraphs(() => read(graph));
-    return metadata === undefined ? null : values;
+  #valuesAt(id: string, checkpointId: string | null): Promise<State | null> {
+    return readValuesAt(this.graph, id, checkpointId);
   }
 
   /** The questions a run waits for. */

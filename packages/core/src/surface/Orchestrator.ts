@@ -267,7 +267,8 @@ export class Orchestrator {
 
   /**
    * Deletes a run: its rows, the texts of its decisions, and with `workspace` its folder, its store and its branch if that
-   * is merged. The lines of the decision log stay.
+   * is merged. The lines of the decision log stay. A run that is elsewhere is deleted with its file, which has these lines, too;
+   * its folders and its branch stay where they are.
    *
    * @throws DevsError `REMOVE_REFUSED` for a run that has not ended, or work that is nowhere else, without `force`;
    *   `THREAD_BUSY`, `THREAD_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: nothing is deleted then.

@@ -8,7 +8,7 @@ import type { RemovedWorkspace, Workspace } from '../orchestration/ports.ts';
 
 export interface Removal {
   readonly by: Principal;
-  /** Where the run worked. @defaultValue its files stay */
+  /** Where the run worked. That of a run that is elsewhere is left alone. @defaultValue its files stay */
   readonly workspace?: Workspace;
   /** Also a run that has not ended, and work that is nowhere else. @defaultValue false */
   readonly force?: boolean;
@@ -22,15 +22,12 @@ export interface RemovedRun {
   readonly bytes: number;
 }
 
+type Stored = Pick<OrchestrationApp, 'store'>;
+
 /** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
-export async function removeRun(
-  id: string,
-  { by, workspace, force = false }: Removal,
-  app: OrchestrationApp,
-): Promise<RemovedRun> {
-  const human = asHuman(by, id, 'remove');
-  const { status } = app.store.threads.require(id);
-  if (!isOver(status) && !force) throw notEnded(id, status);
+export async function removeRun(id: string, removal: Removal, app: OrchestrationApp): Promise<RemovedRun> {
+  const { workspace, force = false } = removal;
+  const human = assertRemovable(id, removal, app);
   return app.hold(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
     const { bytes } = app.store.commit((emit) => {
@@ -40,6 +37,14 @@ export async function removeRun(
     });
     return { id, branch, bytes };
   });
+}
+
+/** Refuses what {@link removeRun} refuses of the run itself; else says who removes it. */
+export function assertRemovable(id: string, { by, force = false }: Removal, { store }: Stored): Principal {
+  const human = asHuman(by, id, 'remove');
+  const { status } = store.threads.require(id);
+  if (!isOver(status) && !force) throw notEnded(id, status);
+  return human;
 }
 
 const notEnded = (id: string, status: string): DevsError =>

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -12,6 +12,8 @@ export interface LocalServer {
   readonly port: number;
   /** @param meanwhile - Is given the folder of its data. */
   restart(meanwhile?: (data: string) => void): Promise<void>;
+  /** Restarts and answers whoever comes with 57P03, as long as it recovers: until what this resolves to is called. */
+  recover(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ wait $server
 `;
 
 const READY = /database system is ready to accept connections/;
+const RECOVERS = /entering standby mode/;
 const KEEP = 'keep';
 const PORT_TAKEN = /could not create any TCP\/IP sockets/;
 
@@ -62,10 +65,12 @@ export async function startLocalServer(
     '-c',
     `${name}=${value}`,
   ]);
-  const args = ['-c', WATCH, 'sh', bin, join(dir, 'data'), '-p', String(port), ...options];
-  const start = (): Promise<Process | null> =>
+  const data = join(dir, 'data');
+  const standby = join(data, 'standby.signal');
+  const args = ['-c', WATCH, 'sh', bin, data, '-p', String(port), ...options];
+  const start = (more: readonly string[] = [], isThere = READY): Promise<Process | null> =>
     ready(
-      spawn('/bin/sh', args, {
+      spawn('/bin/sh', [...args, ...more], {
         ...user,
         cwd: dir,
         env: { PATH: env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
@@ -73,17 +78,39 @@ export async function startLocalServer(
         // An interrupt from the keyboard is for the tests: their end is the server's.
         detached: true,
       }),
+      isThere,
     );
   let running = await start();
   if (running === null) rmSync(dir, { recursive: true });
-  return running === null ? null : { port, restart, stop };
+  return running === null ? null : { port, restart, recover, stop };
 
   async function restart(meanwhile?: (data: string) => void): Promise<void> {
+    await again(() => {
+      rmSync(standby, { force: true });
+      meanwhile?.(data);
+    });
+  }
+
+  async function again(meanwhile: () => void, ...how: Parameters<typeof start>): Promise<Process> {
     await end(running, KEEP);
-    meanwhile?.(join(dir, 'data'));
+    meanwhile();
     // Another server of these tests may try the port; it goes at once to another one.
-    do running = await start();
+    do running = await start(...how);
     while (running === null);
+    return running;
+  }
+
+  async function recover(): Promise<() => Promise<void>> {
+    const awaitMore = (): void => writeFileSync(standby, '');
+    const { stdout } = await again(awaitMore, ['-c', 'hot_standby=off'], RECOVERS);
+    return async () => {
+      stdout.pause();
+      const isReady = saysIn(stdout, READY);
+      // What `pg_ctl promote` does.
+      writeFileSync(join(data, 'promote'), '');
+      process.kill(Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10), 'SIGUSR1');
+      await isReady;
+    };
   }
 
   function stop(): Promise<void> {
@@ -101,18 +128,24 @@ function programsOrNoFolder(dir: string, user: Ids | null): string {
 }
 
 /** `null` where the port is taken. */
-async function ready(server: Process): Promise<Process | null> {
+async function ready(server: Process, isThere: RegExp): Promise<Process | null> {
   const log: string[] = [];
-  for await (const line of createInterface({ input: server.stdout })) {
-    log.push(line);
-    if (!READY.test(line)) continue;
-    server.stdout.resume(); // or the server would wait for a reader
-    return server;
-  }
+  if (await saysIn(server.stdout, isThere, log)) return server;
   const isTaken = log.some((line) => PORT_TAKEN.test(line));
   await end(server, isTaken ? KEEP : '');
   if (isTaken) return null;
   throw new Error(`PostgreSQL did not start:\n${log.join('\n')}`);
+}
+
+/** Whether a line of the log is there before it ends. */
+async function saysIn(output: Readable, word: RegExp, log: string[] = []): Promise<boolean> {
+  for await (const line of createInterface({ input: output })) {
+    log.push(line);
+    if (!word.test(line)) continue;
+    output.resume(); // or the server would wait for a reader
+    return true;
+  }
+  return false;
 }
 
 async function end(server: Process | null, word: string): Promise<void> {

@@ -17,6 +17,8 @@ export interface PostgresServer {
   keep(): Promise<void>;
   /** Has that copy put back while it restarts, as where a standby takes over that was behind. */
   putBack(): Promise<void>;
+  /** Restarts, and takes no connections as long as it recovers: until what this resolves to is called. Of one of its own. */
+  recover(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     restart: () => server.restart(),
     keep: () => server.restart((data) => copy(data, `${data}.kept`)),
     putBack: () => server.restart((data) => copy(`${data}.kept`, data)),
+    recover: () => server.recover(),
     stop: () => server.stop(),
   };
 }
@@ -79,13 +82,14 @@ async function ownDatabase(shared: string): Promise<PostgresServer> {
   const url = new URL(shared);
   url.pathname = `/${name}`;
   await once(shared, `CREATE DATABASE ${name}`);
-  const cannot = (): Promise<void> => Promise.reject(new Error('This server has the data of others, too.'));
+  const cannot = (): Promise<never> => Promise.reject(new Error('This server has the data of others, too.'));
   return {
     url: url.href,
     restart: () =>
       once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
     keep: cannot,
     putBack: cannot,
+    recover: cannot,
     stop: () => once(shared, `DROP DATABASE ${name} WITH (FORCE)`),
   };
 }

@@ -78,13 +78,16 @@ export interface Served extends Loopback {
 }
 
 /** The page on a free port, as `devs ui` serves it; ended after the test. */
-export async function serve(dir: string, options: Partial<UiOptions> = {}): Promise<Served> {
+export async function serve(dir: string | undefined, options: Partial<UiOptions> = {}): Promise<Served> {
   const codes: string[] = [];
   const { identify, signIn } = new OneTimeCodes({ by: ADA, onCode: (code) => codes.push(code) });
   const loopback = await serveOnLoopback({
     port: 0,
     handler: (hosts) =>
-      createUi({ dir, hosts, identify, signIn, readAsset: async (name) => name, ...options }),
+      createUi({
+        ...(dir !== undefined && { dir }),
+        ...{ hosts, identify, signIn, readAsset: async (name) => name, ...options },
+      }),
   });
   onTestFinished(() => loopback.close());
   return { ...loopback, codes, origin: `http://localhost:${loopback.port}` };

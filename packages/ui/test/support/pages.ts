@@ -21,7 +21,8 @@ export interface Reader {
 }
 
 export interface ReaderOptions extends Partial<UiOptions> {
-  readonly dir: string;
+  /** Of a state file; without one, `runs` says where they are. */
+  readonly dir?: string;
   /** Who decides. */
   readonly id: string;
   /** Where the link leads, such as `/runs/shop`. @defaultValue the inbox */
@@ -58,7 +59,7 @@ export function readers(): (options: ReaderOptions) => Promise<Reader> {
 }
 
 /** The page with links of somebody. */
-async function serveAs(id: string, dir: string, options: Partial<UiOptions>): Promise<Served> {
+async function serveAs(id: string, dir: string | undefined, options: Partial<UiOptions>): Promise<Served> {
   const codes: string[] = [];
   const by = { kind: 'human', id } as const;
   const { identify, signIn } = new OneTimeCodes({ by, onCode: (code) => codes.push(code) });

@@ -58,9 +58,15 @@ async function work(file: string | undefined, flags: WorkerFlags, session: Sessi
     : await loadApps(moduleOf(file, session));
   try {
     const onEvent = (event: WorkerEvent): void => tell(event, session);
-    const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent });
+    const { signal } = session.io;
+    const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent, signal });
     started(worker, apps, session);
     return await stopped(worker, drainMs, session);
+  } catch (error) {
+    // It was told to stop while it waited for PostgreSQL.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    sayStopped(0, session);
+    return EXIT.ok;
   } finally {
     await runs.close();
   }
@@ -78,7 +84,7 @@ async function pipelineApps(
 ): Promise<{ readonly apps: readonly RunDriver[]; readonly runs: PostgresRuns }> {
   const { url, schema } = namedCluster(session);
   const { postgres } = await loadPostgres();
-  const runs = postgres({ url, schema });
+  const runs = postgres({ url, schema, migrate: false });
   try {
     return { apps: [await pipelineDriver(runs, session)], runs };
   } catch (error) {
@@ -93,7 +99,8 @@ function moduleOf(file: string | undefined, { io }: Session): string {
 }
 
 /** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
-async function stopped(worker: Worker, drainMs: number, { io, out }: Session): Promise<ExitCode> {
+async function stopped(worker: Worker, drainMs: number, session: Session): Promise<ExitCode> {
+  const { io, out } = session;
   if (!io.signal.aborted) await once(io.signal, 'abort');
   out.item({ is: 'draining', runs: worker.busy }, [
     `draining: ${worker.busy} runs stop at their next safe point`,
@@ -103,10 +110,13 @@ async function stopped(worker: Worker, drainMs: number, { io, out }: Session): P
   io.abort?.addEventListener('abort', cutOff);
   const left = await worker.stop({ drainMs: isHurried ? 0 : drainMs });
   io.abort?.removeEventListener('abort', cutOff);
-  out.item({ is: 'stopped', left }, [
-    left === 0 ? 'stopped' : `stopped; ${left} runs were left as they were`,
-  ]);
+  sayStopped(left, session);
   return left === 0 ? EXIT.ok : EXIT.resumable;
+}
+
+function sayStopped(left: number, { out }: Session): void {
+  const words = left === 0 ? 'stopped' : `stopped; ${left} runs were left as they were`;
+  out.item({ is: 'stopped', left }, [words]);
 }
 
 function started(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { out }: Session): void {
@@ -119,12 +129,18 @@ function started(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { ou
   ]);
 }
 
+/** Of what is not said as it is called. */
+const WORDS: Partial<Record<WorkerEvent['is'], string>> = {
+  waiting: 'waits for PostgreSQL',
+  away: 'PostgreSQL cannot be asked',
+};
+
 function tell(event: WorkerEvent, { out }: Session): void {
   const error = 'error' in event ? String(event.error) : null;
   const { is } = event;
   const run = 'runId' in event ? `${event.runId}: ` : '';
   const more = event.is === 'settled' ? ` (${event.status})` : error === null ? '' : `: ${error}`;
-  const words = is === 'away' ? 'PostgreSQL cannot be asked' : is;
+  const words = WORDS[is] ?? is;
   out.item(error === null ? event : { ...event, error }, [`${run}${words}${more}`]);
 }
 

@@ -25,3 +25,11 @@ export function graphShape({ nodes, channels, gates, version }: GraphShape): Gra
 export function graphFingerprint(shape: GraphShape): string {
   return hashOf(shape);
 }
+
+/** What runs of a graph are called among those of others. @throws TypeError */
+export function graphName(name: string | undefined): string {
+  if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
+  throw new TypeError(
+    `Expected \`graph\`: what runs of this graph are called, 1 to 40 of A-Z a-z 0-9 _ -, got ${String(name)}.`,
+  );
+}

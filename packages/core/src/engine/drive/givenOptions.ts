@@ -25,6 +25,12 @@ export function givenAmong(options: GivenOptions): GivenOptions {
 
 export const isNothing = (given: GivenOptions): boolean => Object.keys(given).length === 0;
 
+/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
+export const isIdAlone = (
+  input: unknown,
+  { turn, ...options }: GivenOptions & { readonly turn?: string },
+): boolean => input === undefined && turn === undefined && isNothing(givenAmong(options));
+
 /**
  * @throws DevsError `INVALID_INPUT` for a reserved name among `configurable`.
  * @throws TypeError for options that are not of their shape.

@@ -4,7 +4,7 @@ import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { assertDeletable, type Deleted } from '../runs/deleteRuns.ts';
+import { assertDeletable } from '../runs/deleteRuns.ts';
 import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
 import { FollowedRun, type Look } from './FollowedRun.ts';
 import { evictAll, HeldApp } from './HeldApp.ts';
@@ -24,6 +24,12 @@ const ELSEWHERE: HostIdentity = { ...localHost(), bootId: '' };
 type Standing<Graph, State, Update> = (
   opened: OpenedApp<Graph, State, Update>,
 ) => HeldRunEnd | Promise<HeldRunEnd>;
+
+/** What is refused before a run is deleted, and how that is done where its file is here. */
+interface Deletion<Graph, State, Update> {
+  assert(opened: OpenedApp<Graph, State, Update>): void;
+  here(opened: OpenedApp<Graph, State, Update>): Promise<number>;
+}
 
 /** How often it is tried to tell a run something as of what was seen: each time somebody else was faster. */
 const ATTEMPTS = 100;
@@ -101,24 +107,28 @@ export class RunAccess<Graph, State, Update> {
   }
 
   /**
-   * Deletes a run that nobody drives, with what it was told.
+   * Deletes a run that nobody drives, with what it was told, in a file that others share as `deletion.here` says.
    *
-   * @throws DevsError as `DurableApp.delete`: nothing is deleted then.
+   * @returns Bytes of its file. @throws What `deletion.assert` throws: nothing is deleted then.
    */
-  remove(id: string, by: Principal, standing: Standing<Graph, State, Update>): Promise<Deleted> {
+  remove(
+    id: string,
+    deletion: Deletion<Graph, State, Update>,
+    standing: Standing<Graph, State, Update>,
+  ): Promise<number> {
     return this.#holding(id, async (opened) => {
-      const { held, app } = opened;
-      if (!held.isCopy) return app.delete(id, { by });
+      const { held } = opened;
+      if (!held.isCopy) return deletion.here(opened);
       const check = async (): Promise<void> => {
         await opened.take();
-        assertDeletable(id, by, app.store);
+        deletion.assert(opened);
       };
       do {
         const [checked] = await Promise.allSettled([check()]);
         if (checked.status === 'rejected')
           return leaving(opened, () => Promise.reject(checked.reason), standing);
       } while (!(await held.remove()));
-      return { runs: 1, bytes: held.db.serialize().length };
+      return held.db.serialize().length;
     });
   }
 
@@ -148,6 +158,15 @@ export class RunAccess<Graph, State, Update> {
     return opened;
   }
 }
+
+/** As `DurableApp.delete` does it. */
+export const endedOnly = <Graph, State, Update>(
+  id: string,
+  by: Principal,
+): Deletion<Graph, State, Update> => ({
+  assert: ({ app }) => assertDeletable(id, by, app.store),
+  here: async ({ app }) => (await app.delete(id, { by })).bytes,
+});
 
 /** Writes into a copy what its run was told, as its driver will. */
 export async function takeTold<Graph, State, Update>(

@@ -9,9 +9,9 @@ import { hasEnded } from '../../state/threadRecords.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
-import { graphFingerprint } from '../compile/graphShape.ts';
+import { graphFingerprint, graphName } from '../compile/graphShape.ts';
 import { readOnce } from '../decideGate.ts';
-import { givenAmong, isNothing } from '../drive/givenOptions.ts';
+import { isIdAlone } from '../drive/givenOptions.ts';
 import { unlessBusy } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { messageId, type SignalOptions, type SignalReceipt } from '../drive/signalRun.ts';
@@ -26,18 +26,22 @@ import { type Fork, type Forked, threadExists } from '../runs/forkRun.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { PageRequest } from '../runs/pages.ts';
-import type { HeldRun, HeldRunEnd, LookedAtRun, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
+import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
 import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
 import type { StateUpdate } from '../runs/updateRun.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
 import { NO_STORE } from '../store/takeStore.ts';
+import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
+import type { StreamOptions } from '../stream/streamRun.ts';
 import { decisionSignal } from './decisionSignal.ts';
 import { type FollowOptions, followRun } from './followRun.ts';
+import { followStanding, type Waits } from './followStanding.ts';
 import { HeldApp } from './HeldApp.ts';
 import { newRunFile } from './newRunFile.ts';
-import { RunAccess, takeTold } from './RunAccess.ts';
+import { endedOnly, RunAccess } from './RunAccess.ts';
 import { type RunStanding, readStanding } from './RunStanding.ts';
 import { listedOf, standingOf } from './standing.ts';
+import { streamingDrive, streamThere, toldBy } from './streamHere.ts';
 
 export interface RunsAppOptions {
   readonly runs: Runs;
@@ -155,33 +159,12 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     return this.#follow(id, signal, ({ status }) => (hasEnded(status) ? 'done' : null));
   }
 
-  /**
-   * Where the run stands once it is `done`, or `signal` is aborted.
-   *
-   * @param waits - Until it stands elsewhere (`null`), or so many milliseconds.
-   */
   async #follow(
     id: string,
     signal: AbortSignal | undefined,
-    waits: (standing: RunStanding<State>) => 'done' | number | null,
+    waits: Waits<State>,
   ): Promise<RunStanding<State>> {
-    const followed = await this.#access.follow(id);
-    const read = async (opened: OpenedApp<Graph, State, Update>, looked: LookedAtRun) => {
-      await takeTold(id, opened, looked);
-      return readStanding(id, opened);
-    };
-    try {
-      let standing: RunStanding<State> | null = null;
-      for (;;) {
-        standing = (await followed.look(read)) ?? standing;
-        if (standing === null) continue;
-        const wait = waits(standing);
-        if (wait === 'done' || signal?.aborted === true) return standing;
-        await followed.next(signal, wait ?? undefined);
-      }
-    } finally {
-      followed.close();
-    }
+    return followStanding(id, await this.#access.follow(id), { signal, waits });
   }
 
   /**
@@ -208,7 +191,41 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const { abort, ...others } = options;
     const driveTold = (held: HeldApp<Graph, State, Update>) =>
       held.drive((told) => held.app.run(id, input, { ...others, ...told }), abort);
-    return this.#access.drive(id, driveTold, ({ app }) => this.#standing(id, app.store));
+    return this.#access.drive(id, driveTold, this.#letGo(id));
+  }
+
+  /**
+   * What a run streams while this process drives it, as {@link RunsApp.run} does, with what `DurableApp.stream` tells: each event
+   * once it has arrived, but for the words of a model. Leaving the loop has the run stop at its next safe point, and lets go of it.
+   * With `null` it only reads what others drive, as it arrives.
+   *
+   * @throws DevsError as {@link RunsApp.run}; `STREAM_NOT_KEPT`.
+   *
+   * @example
+   * ```ts
+   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
+   * ```
+   */
+  stream<const Mode extends StreamMode = 'updates'>(
+    id: string,
+    input?: Update | null,
+    { signal, ...options }: StreamOptions<Mode> & Omit<RunOptions, 'wait'> & RunStartOptions & RunPlace = {},
+  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
+    type Event = StreamEvent<State, Update, Mode>;
+    if (input === null) {
+      const read = streamThere(id, { ...options, signal }, () => this.#access.follow(id));
+      return read as AsyncGenerator<Event, void>;
+    }
+    const drive = async (tell: (event: Event) => void, stop: AbortSignal) => {
+      if (!isIdAlone(input, options)) await this.start(id, input, options);
+      const how = { ...options, signal: stop };
+      await this.#access.drive(
+        id,
+        streamingDrive<Graph, State, Update, Event>([id, input, how], tell),
+        this.#letGo(id),
+      );
+    };
+    return toldBy(drive, signal);
   }
 
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
@@ -235,6 +252,10 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     const opened = new HeldApp(held, this.#plan);
     await opened.drive((told) => opened.app.drive(held.id, { signal, ...told }), abort);
     return this.#standing(held.id, opened.app.store);
+  }
+
+  #letGo(id: string): (opened: OpenedApp<Graph, State, Update>) => HeldRunEnd {
+    return ({ app }) => this.#standing(id, app.store);
   }
 
   /** Where it stands; a run of this shape is this graph's from then on. */
@@ -382,7 +403,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
    * @throws DevsError as `DurableApp.delete`.
    */
   async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
-    return this.#access.remove(id, by, ({ app }) => this.#standing(id, app.store));
+    return { runs: 1, bytes: await this.#access.remove(id, endedOnly(id, by), this.#letGo(id)) };
   }
 
   /** @param goesOn - It is driven then, whatever it stands at. */
@@ -401,17 +422,6 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async close(): Promise<void> {
     await this.runs.close();
   }
-}
-
-/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
-const isIdAlone = (input: unknown, { turn, ...options }: RunStartOptions): boolean =>
-  input === undefined && turn === undefined && isNothing(givenAmong(options));
-
-function graphName(name: string | undefined): string {
-  if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
-  throw new TypeError(
-    `Expected \`graph\`: what runs of this graph are called, 1 to 40 of A-Z a-z 0-9 _ -, got ${String(name)}.`,
-  );
 }
 
 const FILE_OF_ITS_OWN =

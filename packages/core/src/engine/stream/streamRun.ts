@@ -97,6 +97,33 @@ async function* readStream(
   if (last === 0 && signal?.aborted !== true) throw notKept(threadId, 'not recorded', {});
 }
 
+/** Events of a stream that were there. */
+export interface StreamedSoFar {
+  readonly events: readonly StreamEvent[];
+  /** Position of the last one that was read, also of those that were not asked for. */
+  readonly last: number;
+  readonly isMore: boolean;
+}
+
+/** The next few events of a run in a copy of its file, to which nothing comes. */
+export async function streamedSoFar(
+  threadId: string,
+  options: StreamOptions,
+  parts: StreamParts,
+): Promise<StreamedSoFar> {
+  const query = streamQuery(options);
+  const { store } = parts.streams;
+  let last = query.after ?? Math.max(0, store.firstSeq(threadId) - 1);
+  assertThere(threadId, last, store.lastSeq(threadId));
+  const page = store.page(threadId, last);
+  const events: StreamEvent[] = [];
+  for (const event of page) {
+    last = positionAfter(threadId, last, event);
+    if (isAsked(event, query)) events.push(await readEvent(threadId, event, sourcesOf(parts)));
+  }
+  return { events, last, isMore: page.length > 0 };
+}
+
 /**
  * Drives a run and reads its events meanwhile. Who reads slowly does not hold the drive up; who stops reading asks it to
  * stop at the next safe point, and waits for that.
@@ -164,18 +191,17 @@ async function* followTold(
 ): AsyncGenerator<StreamEvent, number> {
   const { store } = parts.streams;
   const { after = 0 } = query;
-  const { checkpoints, sessions, outlet } = parts.store;
-  const sources: StreamSources = { ...parts, checkpoints, sessions };
+  const { outlet } = parts.store;
+  const sources = sourcesOf(parts);
   const isAborted = (): boolean => signal?.aborted === true;
-  if (after > store.lastSeq(threadId)) throw notKept(threadId, 'ahead', { seq: after });
+  assertThere(threadId, after, store.lastSeq(threadId));
   let last = after;
   while (!isAborted()) {
     const isOver = hasEnded(); // before the events are read: what is told with the end is among them
     const events = store.page(threadId, last);
     if (events.length > 0) await outlet.arrived();
     for (const event of events) {
-      if (event.seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: event.seq });
-      last = event.seq;
+      last = positionAfter(threadId, last, event);
       yield* said(tokens, event.seq);
       if (isAsked(event, query)) yield await readEvent(threadId, event, sources);
       if (isAborted()) return last;
@@ -186,6 +212,22 @@ async function* followTold(
     await news.next(signal);
   }
   return last;
+}
+
+const sourcesOf = ({ store: { checkpoints, sessions }, ...parts }: StreamParts): StreamSources => ({
+  ...parts,
+  checkpoints,
+  sessions,
+});
+
+function assertThere(threadId: string, after: number, last: number): void {
+  if (after > last) throw notKept(threadId, 'ahead', { seq: after });
+}
+
+/** @throws DevsError `STREAM_NOT_KEPT` where an event is missing before it. */
+function positionAfter(threadId: string, last: number, { seq }: StreamRecord): number {
+  if (seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: seq });
+  return seq;
 }
 
 function isAsked({ mode, ns }: StreamRecord, { modes, subgraphs }: StreamQuery): boolean {

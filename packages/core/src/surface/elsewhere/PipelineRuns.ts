@@ -18,6 +18,7 @@ import type { HitlSession } from '../../state/hitlSession.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
+import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import type { DriveResult } from '../views.ts';
 import { listedStatus } from './listedStatus.ts';
 
@@ -125,6 +126,17 @@ export class PipelineRuns implements RunDriver {
       left: await app[kind](id),
       signal: { id: this.#plan.newId(), kind },
     }));
+  }
+
+  /** Deletes a run with its file: folders and branches are where they are. */
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    const { workspace: _, ...asked } = removal;
+    const assert = ({ app }: Opened): void => void assertRemovable(id, asked, app);
+    // Before it is held: who drives it need not be waited for where it is refused.
+    await this.#access.look(id, async (opened) => assert(opened));
+    const here = async ({ app }: Opened): Promise<number> => (await removeRun(id, asked, app)).bytes;
+    const bytes = await this.#access.remove(id, { assert, here }, (opened) => this.#standing(id, opened));
+    return { id, branch: null, bytes };
   }
 
   #driveOver(

@@ -13,6 +13,7 @@ import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
 import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { Run, RunDeps } from '../Run.ts';
+import type { Removal, RemovedRun } from '../removeRun.ts';
 import type { RunStatus } from '../views.ts';
 import type { PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
@@ -152,8 +153,8 @@ export class ElsewhereHome implements PipelineHome {
     return this.#version;
   }
 
-  async remove(id: string): Promise<never> {
-    throw onlyHere('remove', id);
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    return (await this.#work()).remove(id, removal);
   }
 
   async collect(): Promise<never> {
