@@ -1,6 +1,7 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
+import { atOnce } from '../../../state/Outlet.ts';
 import { StreamStore } from '../../../state/StreamStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../durable.ts';
@@ -51,14 +52,12 @@ class ArrivedRuns extends MemoryRuns {
   override async hold(id: string): Promise<HeldRun> {
     const held = await super.hold(id);
     const stream = new StreamStore(held.db);
-    const outlet = {
-      arrived: async (): Promise<void> => {
-        const seq = stream.lastSeq(id);
-        await held.outlet.arrived();
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        this.arrived = seq;
-      },
-    };
+    const outlet = atOnce(async () => {
+      const seq = stream.lastSeq(id);
+      await held.outlet.arrived();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      this.arrived = seq;
+    });
     const { epoch, db, isCopy, lost } = held;
     return {
       ...{ id, epoch, db, isCopy, lost, outlet },
