@@ -23,7 +23,7 @@ describe('devs migrate', () => {
     const again = await callMain(dir, ['migrate', '--schema', 'made', '--json'], {
       env: { DEVS_DATABASE_URL: server.url },
     });
-    expect(documentOf(again)).toEqual({ schema: 'made', before: 2, version: 2 });
+    expect(documentOf(again)).toEqual({ schema: 'made', before: 3, version: 3 });
   });
 
   test('prints SQL that makes the same tables, and connects to nothing', async ({ dir }) => {
