@@ -7,7 +7,7 @@ import { runChaos } from './runChaos.ts';
 import { HUMANS } from './scenarios.ts';
 
 /** `CHAOS_HUMANS=50` kills more, in every scenario. */
-const kills = { pipeline: howMany('CHAOS_HUMANS', 2), ownGraph: 0 };
+const kills = { pipeline: howMany('CHAOS_HUMANS', 3), ownGraph: 0 };
 const pipelines = env['CHAOS_HUMANS'] === undefined ? HUMANS.slice(0, 1) : HUMANS;
 
 /** Printed with every result. */
