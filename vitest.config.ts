@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { keepsModules, MODULE_CACHE } from './packages/core/test/support/moduleCache.ts';
 import projects from './vitest.workspace.ts';
 
 // Workspace packages resolve to their TypeScript sources: no build before a test. Vitest runs test files
@@ -32,6 +33,7 @@ export default defineConfig({
   test: {
     projects,
     pool: 'forks',
+    experimental: { fsModuleCache: keepsModules, fsModuleCachePath: MODULE_CACHE },
     // Part of the time is waiting for processes and timers: as many workers as processors leave some of them idle.
     maxWorkers: availableParallelism() + 1,
     execArgv: ['--expose-gc'],

@@ -38,6 +38,7 @@ const LONG = [
     'killedMigration',
     'a process killed at every statement of the migrations',
   ],
+  ['gate-kinds', { DEVS_GATE_COMPILES: 2 }, 'newGateKind', 'a new kind of gate, compiled when it is whole'],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
   [
     'waits',
@@ -125,6 +126,13 @@ const LONG = [
     'crash/service',
     'runs of a service, killed',
   ],
+  [
+    'reopened',
+    { DEVS_REOPENED: 20 },
+    'reopenAfterKill',
+    'a large state file of a killed writer, opened again',
+  ],
+  ['growth', { DEVS_GROWTH_STEPS: 1000 }, 'state/growth', 'what a state file takes per step'],
   ['lists', { DEVS_LISTS: 2000 }, 'listRuns', 'pages of runs'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],

@@ -11,7 +11,8 @@ import { judgeLife } from './judgeLife.ts';
 import type { ModelServer } from './ModelServer.ts';
 import { type Commit, NOTHING, type Observation, type ObservedEvent } from './Observation.ts';
 import { observeFile } from './observeFile.ts';
-import { Program } from './Program.ts';
+import { type Ended, Program } from './Program.ts';
+import { play, type Role } from './play.ts';
 import { type GoalOptions, isForHuman, RUN_ID, type Scenario } from './scenarios.ts';
 import { type Outcome, workspaceOf } from './subject.ts';
 
@@ -27,6 +28,8 @@ export interface KilledRunOptions {
   readonly random: () => number;
   /** Whether the next driver is to be killed. */
   readonly wantsKill: () => boolean;
+  /** Whether somebody may still be killed. When nobody is, the rest is played in this process, which costs a tenth. */
+  readonly hasKillsLeft: () => boolean;
   /** Told of every life: whether its driver was killed, and what repeated what. */
   readonly onLife: (life: Life) => void;
 }
@@ -91,13 +94,12 @@ export class KilledRun {
 
   /** One driver, from its start to its end or its kill. */
   async #live(): Promise<Outcome | null> {
-    const { program, wantsKill, onLife, server, scenario } = this.#options;
+    const { wantsKill, onLife, server, scenario } = this.#options;
     const killWanted = wantsKill();
-    const driver = new Program(program, { ...this.#argument('drive'), ...this.#goal() });
     const { review, workspace } = scenario;
     const longestMs = review === undefined ? LONGEST_LIFE_MS[workspace] : LONGEST_REVIEWED_LIFE_MS;
-    if (killWanted) await this.#killAtRandom(driver, longestMs);
-    const { signal, code, result, stderr } = await driver.ended;
+    const role = { ...this.#role('drive'), ...this.#goal() };
+    const { signal, code, result, stderr } = await this.#played(role, killWanted ? longestMs : null);
     await server.settled();
 
     const finished = result !== undefined;
@@ -124,6 +126,17 @@ export class KilledRun {
     return goal === undefined || (isRecorded && random() < 0.5) ? {} : { goal };
   }
 
+  /** Killed within that time, or not at all. */
+  async #played(role: Role, killWithinMs: number | null = null): Promise<Ended> {
+    const { program, hasKillsLeft } = this.#options;
+    // Who follows on a killed driver has a process of its own.
+    const isHere = killWithinMs === null && !this.#last.killed && !hasKillsLeft();
+    if (isHere) return { signal: null, code: 0, stderr: '', result: await play(role) };
+    const process = new Program(program, role);
+    if (killWithinMs !== null) await this.#killAtRandom(process, killWithinMs);
+    return process.ended;
+  }
+
   async #killAtRandom(driver: Program, longestMs: number): Promise<void> {
     const { random } = this.#options;
     const patient = this.#last.file.recoveries >= PATIENT_FROM_RECOVERIES;
@@ -144,15 +157,12 @@ export class KilledRun {
 
   /** Decides what is open, in one process or, as a double click would, in two at once. */
   async #decide(): Promise<void> {
-    const { program, random, scenario } = this.#options;
+    const { random, scenario } = this.#options;
     const open = this.#last.file.sessions.filter(
       ({ kind, status }) => status === 'awaiting_approval' && isForHuman(scenario, kind),
     ).length;
     if (open === 0 || (scenario.edits && (await this.#killedDecider()))) return;
-    const deciders = Array.from(
-      { length: random() < 0.5 ? 1 : 2 },
-      () => new Program(program, this.#argument('decide')).ended,
-    );
+    const deciders = Array.from({ length: random() < 0.5 ? 1 : 2 }, () => this.#played(this.#role('decide')));
     const ended = await Promise.all(deciders);
     for (const { code, stderr } of ended) {
       if (code !== 0) this.violations.push(`decider ended with ${code}: ${stderr}`);
@@ -163,11 +173,9 @@ export class KilledRun {
 
   /** A human whose process dies while their decision is recorded; whether it is, is not known. */
   async #killedDecider(): Promise<boolean> {
-    const { program, wantsKill, onLife } = this.#options;
+    const { wantsKill, onLife } = this.#options;
     if (!wantsKill()) return false;
-    const decider = new Program(program, this.#argument('decide'));
-    await this.#killAtRandom(decider, LONGEST_DECISION_MS);
-    const { signal, code, result, stderr } = await decider.ended;
+    const { signal, code, result, stderr } = await this.#played(this.#role('decide'), LONGEST_DECISION_MS);
     const killed = signal === 'SIGKILL' && result === undefined;
     if (!killed && code !== 0 && result === undefined)
       this.violations.push(`decider ended with ${code}: ${stderr}`);
@@ -182,7 +190,7 @@ export class KilledRun {
     return { file, calls: server.keysOf(number), acknowledged: acknowledgedIn(dir), commits, killed };
   }
 
-  #argument(role: 'drive' | 'decide'): object {
+  #role(role: Role['role']): Role {
     const { scenario, dir, server, number } = this.#options;
     return { role, scenario, dir, model: server.urlOf(number) };
   }

@@ -49,7 +49,8 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   appendFileSync(join(logs, `${run}.log`), `${JSON.stringify(call)}\n`);
 
   const answer = JSON.stringify(await answerTo(what, JSON.parse(text) as never, key));
-  response.writeHead(200, { 'content-type': 'application/json' });
+  // Who plays on has no open connection between its calls, and is not waited for.
+  response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
   const size = Math.ceil(answer.length / CHUNKS);
   for (let from = 0; from < answer.length && !response.destroyed; from += size) {
     await sleep(chunkMs.min + random() * (chunkMs.max - chunkMs.min));

@@ -7,7 +7,7 @@ import { runChaos } from './runChaos.ts';
 import { REVIEWERS } from './scenarios.ts';
 
 /** `CHAOS_REVIEWS=50` kills more, in every scenario; so does `pnpm chaos --review --kills 50`. */
-const kills = { pipeline: howMany('CHAOS_REVIEWS', 3), ownGraph: 0 };
+const kills = { pipeline: howMany('CHAOS_REVIEWS', 2), ownGraph: 0 };
 const isShort = env['CHAOS_REVIEWS'] === undefined;
 const pipelines = isShort ? REVIEWERS.filter(({ workspace }) => workspace === 'file') : REVIEWERS;
 /** Each runs the scenario also without kills, to compare with. */

@@ -49,21 +49,19 @@ export function turnOf(turn: number): readonly Combination[] {
 
 /**
  * One agent for each place where work is found to be wrong or cannot be: the tests, a reviewer, the check before the work,
- * the answer itself; one whose setup says nothing for a while, one whose tool is missing. Each transport is among them, and
- * two repositories.
+ * the answer itself; one whose setup says nothing for a while, one whose tool is missing. Each transport is among them;
+ * the repositories are, with their own tools, in the long form.
  */
 export const SHORT: readonly Combination[] = (
   [
-    ['gutted-test', 'http', 1],
-    ['wrong-test', 'http', 0],
-    ['edited-check', 'command', 0],
-    ['special-case', 'http', 0],
-    ['red-baseline', 'http', 0],
-    ['refusal', 'acp', 0],
-    ['no-test', 'command', 0],
-    [MISSING_TOOL, 'http', 0],
+    ['gutted-test', 'http'],
+    ['special-case', 'http'],
+    ['red-baseline', 'http'],
+    ['refusal', 'acp'],
+    ['no-test', 'command'],
+    [MISSING_TOOL, 'http'],
   ] as const
-).map(([agent, transport, index]) => ({ agent, transport, repository: at(BY_SPEED, index) }));
+).map(([agent, transport]) => ({ agent, transport, repository: at(BY_SPEED, 0) }));
 
 /** `p-limit`, `p-limit/refusal`, `p-limit/refusal/acp`, `//acp`: a part that is left out stands for all. */
 export function matches({ repository, agent, transport }: Combination, only: string): boolean {

@@ -9,11 +9,12 @@ import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 import { startCommitting } from './committingProcess.ts';
 
 const FILE_BYTES = 100 * 1024 * 1024;
-const REOPENED = 20;
+const REOPENED = howMany('DEVS_REOPENED', 4);
 const RUN = { threadId: 'run-1', checkpointNs: '' };
 
 /** What a driver does first: opens the file, takes over the run and reads its newest state. */
@@ -33,7 +34,7 @@ function recover(dbPath: string): { readonly ms: number; readonly newest: number
 
 describe('a large state file', () => {
   test('whose writer was killed opens again with everything it had acknowledged', {
-    timeout: 120_000,
+    timeout: 120_000 + REOPENED * 1_000,
   }, async ({ annotate, db, dbPath, task }) => {
     new ThreadStore(db).create(aThread());
     db.close();

@@ -76,7 +76,7 @@ describe('a run that is killed between a chunk and its commit, and after it', ()
 });
 
 /** Connections of readers in other processes, over runs that are driven meanwhile. */
-const RECONNECTS = howMany('DEVS_STREAM_RECONNECTS', 6);
+const RECONNECTS = howMany('DEVS_STREAM_RECONNECTS', 4);
 const RUNS = Math.ceil(RECONNECTS / 5);
 
 describe('readers in other processes that come and go', () => {

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { env } from 'node:process';
 import type { TestProject } from 'vitest/node';
 import { BUNDLES } from './bundlePrograms.ts';
+import { MODULE_CACHE } from './moduleCache.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 /** What an owner sets for git, and where programs look for settings before they look in HOME. */
@@ -30,7 +31,7 @@ export function setup({ vitest }: TestProject): () => void {
   // Sources that are edited are bundled anew.
   if (!vitest.config.watch) env[BUNDLES] = bundles;
   return () => {
-    for (const made of [bundles, home, ...(temporary === null ? [] : [temporary])])
+    for (const made of [bundles, home, MODULE_CACHE, ...(temporary === null ? [] : [temporary])])
       rmSync(made, { recursive: true, force: true, maxRetries: 3 });
   };
 }

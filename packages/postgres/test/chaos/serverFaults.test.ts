@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from '../support/startPostgres.ts'
 import { fallBack } from './fallBack.ts';
 import { loseAnswers } from './loseAnswers.ts';
 
-const LOSSES = howMany('DEVS_LOST_ANSWERS', 6);
+const LOSSES = howMany('DEVS_LOST_ANSWERS', 4);
 const ROUNDS = howMany('DEVS_STANDBYS', 1);
 
 let server: PostgresServer;
