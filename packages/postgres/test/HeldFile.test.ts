@@ -174,5 +174,5 @@ describe('a run’s file', () => {
       await held.close();
     });
     await fc.assert(property, { numRuns: howMany('DEVS_CHECKOUTS', 3) });
-  });
+  }, 600_000);
 });

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../../db/createDatabase.ts';
 import { onNews } from '../../db/FileWatch.ts';
+import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { adoptRun } from '../../state/adoptRun.ts';
 import { HERE } from '../../state/Outlet.ts';
@@ -39,6 +40,7 @@ export class FileRuns implements Runs {
 
   async look(id: string): Promise<LookedAtRun> {
     const { db, threads } = this.#store;
+    assertSameFile(db); // nobody else's decision would be in another one
     threads.require(id);
     const isDriven = threads.driverOf(id) !== null;
     return { db, isCopy: false, isDriven, signals: [], at: '', tell: async () => true, close: () => {} };

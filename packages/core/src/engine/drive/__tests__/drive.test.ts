@@ -6,7 +6,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
-import { notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
+import { HAS_FILES, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
@@ -786,7 +786,7 @@ describe('the failure gate', () => {
     });
     await app.decide(gate, { action: 'skip', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first'] } });
-    expect(app.store.failureGate.getGateStatus('run')).toBeNull();
+    expect(await app.gates('run')).toEqual([]);
   });
 
   test('below its threshold asks nobody, and the reserved key reaches no channel', async ({ db }) => {
@@ -858,7 +858,9 @@ describe('the failure gate', () => {
       codes.push(codeOf(app.decide(tooEarly, { action: 'retry', by: ada })));
     });
     expect((await app.run('run', {})).status).toBe('suspended');
-    expect(await Promise.all(codes)).toEqual(['GATE_NOT_READY']);
+    // Elsewhere the news may come after the output: it is another version then.
+    const refused = HAS_FILES ? /^GATE_(NOT_READY|STALE)$/ : /^GATE_NOT_READY$/;
+    expect(await Promise.all(codes)).toEqual([expect.stringMatching(refused)]);
   });
 
   test('refuses a score that is none, as a failure of the node', async ({ db }) => {

@@ -64,24 +64,28 @@ describe('a graph that never waits', () => {
     expect(outcome).toMatchObject({ status: 'drained', reason: 'pause' });
   });
 
-  test('keeps its lease, so that another connection is told who drives it', async ({ db, dbPath }) => {
-    const elsewhere = createDatabase({ dbPath });
-    const expiry = elsewhere
-      .prepare("SELECT lease_expires_mono FROM threads WHERE thread_id = 'run'")
-      .pluck();
-    const first = { expiry: undefined as unknown, refused: undefined as Promise<unknown> | undefined };
-    const isRenewed = (): boolean => {
-      first.expiry ??= expiry.get();
-      if (first.expiry === expiry.get()) return false;
-      first.refused = durable(looping(Boolean), { db: elsewhere })
-        .run('run')
-        .catch((error: unknown) => error);
-      return true;
-    };
-    await durable(looping(isRenewed, 4 * MANY), { db, guards }).run('run', {});
-    expect(await first.refused).toMatchObject({ code: 'THREAD_BUSY' });
-    elsewhere.close();
-  });
+  test(
+    'keeps its lease, so that another connection is told who drives it',
+    ofOneFile('shares the file'),
+    async ({ db, dbPath }) => {
+      const elsewhere = createDatabase({ dbPath });
+      const expiry = elsewhere
+        .prepare("SELECT lease_expires_mono FROM threads WHERE thread_id = 'run'")
+        .pluck();
+      const first = { expiry: undefined as unknown, refused: undefined as Promise<unknown> | undefined };
+      const isRenewed = (): boolean => {
+        first.expiry ??= expiry.get();
+        if (first.expiry === expiry.get()) return false;
+        first.refused = durable(looping(Boolean), { db: elsewhere })
+          .run('run')
+          .catch((error: unknown) => error);
+        return true;
+      };
+      await durable(looping(isRenewed, 4 * MANY), { db, guards }).run('run', {});
+      expect(await first.refused).toMatchObject({ code: 'THREAD_BUSY' });
+      elsewhere.close();
+    },
+  );
 });
 
 describe('timers tick also during', ofOneFile('watches the connection'), () => {
