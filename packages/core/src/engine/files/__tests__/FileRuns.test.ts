@@ -1,0 +1,27 @@
+import { renameSync } from 'node:fs';
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { durable } from '../../durable.ts';
+import { FileRuns } from '../FileRuns.ts';
+
+const Mail = Annotation.Root({ answer: Annotation<unknown>() });
+
+test('who waits for a run in a file that was replaced is told so: nobody decides there', async ({
+  dbPath,
+}) => {
+  const db = createDatabase({ dbPath });
+  const builder = new StateGraph(Mail)
+    .addNode('ask', () => ({ answer: interrupt('Send?') }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+  const app = durable(builder, { runs: new FileRuns(db), graph: 'mail' });
+  await app.run('mail-1', {});
+  const replaced = { code: 'STATE_REPLACED' };
+  const waits = [app.run('mail-1', undefined, { wait: true }), app.result('mail-1', { wait: true })];
+  const told = waits.map((wait) => expect(wait).rejects.toMatchObject(replaced));
+  renameSync(dbPath, `${dbPath}.old`);
+  await Promise.all(told);
+  db.close();
+});
