@@ -22,27 +22,35 @@ const cut = (text: string, seed: number, bytes: number): string => {
 /** Text of this project's pages, from another place for each seed: hard to compress, as prose is. */
 export const proseOf = (seed: number, bytes: number): string => cut(PAGES, seed, bytes);
 
-/** Messages of an agent that reads sources and says what it thinks of them, as JSON. */
+/** Messages of an agent that works on sources, as JSON: it reads a part of one, says what is to be done, edits, and is shown the part again. */
 export function transcriptOf(seed: number, bytes: number): string {
   const messages: unknown[] = [];
   for (let [nth, length] = [0, 0]; length < bytes; nth += 1) {
     const at = seed * 31 + nth;
-    const said = cut(PAGES, at, 400);
-    const asked = {
-      name: 'read_file',
-      args: { from: at * 80, lines: 80 },
-      id: `call_${at}`,
-      type: 'tool_call',
-    };
-    const turn = [
-      {
-        type: 'ai',
-        data: { content: said, tool_calls: [asked], invalid_tool_calls: [], additional_kwargs: {} },
-      },
-      { type: 'tool', data: { content: cut(SOURCES, at, 3000), tool_call_id: asked.id, name: asked.name } },
+    const part = cut(SOURCES, at, 3000);
+    const line = part.slice(1200, 1500);
+    const edit = { from: line, to: `${line}\n${cut(SOURCES, at + 17, 200)}` };
+    const turns = [
+      ...turn(at, '', 'read_file', { at }, part),
+      ...turn(
+        at,
+        cut(PAGES, at, 400),
+        'edit_file',
+        edit,
+        part.replace(edit.from, () => edit.to),
+      ),
     ];
-    messages.push(...turn);
-    length += JSON.stringify(turn).length;
+    messages.push(...turns);
+    length += JSON.stringify(turns).length;
   }
   return JSON.stringify(messages).slice(0, bytes);
 }
+
+const turn = (at: number, said: string, name: string, args: object, answer: string): readonly object[] => {
+  const id = `call_${name}_${at}`;
+  const calls = [{ name, args, id, type: 'tool_call' }];
+  return [
+    { type: 'ai', data: { content: said, tool_calls: calls, invalid_tool_calls: [], additional_kwargs: {} } },
+    { type: 'tool', data: { content: answer, tool_call_id: id, name } },
+  ];
+};
