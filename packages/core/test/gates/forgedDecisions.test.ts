@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import type { DevsError } from '../../src/errors/DevsError.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -67,7 +68,8 @@ describe('at the next open', () => {
     expect(tables).toEqual(expect.arrayContaining(['hitl_sessions', 'signals', 'thread_inputs', 'threads']));
     other.close();
     const devs = app(db);
-    expect(() => devs.gates('a')).not.toThrow();
+    const gates = devs.gates('a').catch(({ code }: DevsError) => code);
+    expect([[], 'THREAD_NOT_FOUND']).toContainEqual(await gates);
     expect((await devs.run('waiting')).status).toBe('suspended');
     expect(doctor(db).findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
