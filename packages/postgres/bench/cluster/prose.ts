@@ -31,14 +31,12 @@ export function transcriptOf(seed: number, bytes: number): string {
     const line = part.slice(1200, 1500);
     const edit = { from: line, to: `${line}\n${cut(SOURCES, at + 17, 200)}` };
     const turns = [
-      ...turn(at, '', 'read_file', { at }, part),
-      ...turn(
-        at,
-        cut(PAGES, at, 400),
-        'edit_file',
-        edit,
-        part.replace(edit.from, () => edit.to),
-      ),
+      ...turn(`read_file_${at}`, { said: '', args: { at }, answer: part }),
+      ...turn(`edit_file_${at}`, {
+        said: cut(PAGES, at, 400),
+        args: edit,
+        answer: part.replace(edit.from, () => edit.to),
+      }),
     ];
     messages.push(...turns);
     length += JSON.stringify(turns).length;
@@ -46,11 +44,20 @@ export function transcriptOf(seed: number, bytes: number): string {
   return JSON.stringify(messages).slice(0, bytes);
 }
 
-const turn = (at: number, said: string, name: string, args: object, answer: string): readonly object[] => {
-  const id = `call_${name}_${at}`;
-  const calls = [{ name, args, id, type: 'tool_call' }];
-  return [
-    { type: 'ai', data: { content: said, tool_calls: calls, invalid_tool_calls: [], additional_kwargs: {} } },
-    { type: 'tool', data: { content: answer, tool_call_id: id, name } },
-  ];
-};
+interface Turn {
+  readonly said: string;
+  readonly args: object;
+  readonly answer: string;
+}
+
+const turn = (id: string, { said, args, answer }: Turn): readonly object[] => [
+  {
+    type: 'ai',
+    data: {
+      content: said,
+      tool_calls: [{ name: 'source', args, id, type: 'tool_call' }],
+      invalid_tool_calls: [],
+    },
+  },
+  { type: 'tool', data: { content: answer, tool_call_id: id, name: 'source' } },
+];
