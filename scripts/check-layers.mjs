@@ -18,6 +18,7 @@ const RANK = {
   errors: 0,
   config: 0,
   events: 0,
+  values: 0,
   masking: 0,
   db: 1,
   state: 2,

@@ -24,6 +24,8 @@ export interface GraphProfile<State> {
   readonly withoutEntryQuestion: ReadonlySet<string>;
   /** True for a graph that declares the guards' channels itself: its nodes read and write them. @defaultValue false */
   readonly declaresGuards?: boolean;
+  /** True for a graph whose nodes never change what they were given or have returned: it is frozen. @defaultValue false */
+  readonly isImmutable?: boolean;
   /** Every kind of question this graph asks. */
   readonly rules: GateRules;
   /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */

@@ -18,6 +18,8 @@ export class CleanTexts {
   #chars = 0;
   /** Newest first. */
   readonly #lastLong: string[] = [];
+  /** Objects and lists that can never change. */
+  #values = new WeakSet<object>();
 
   /** @param maxChars - Characters kept in all, by the length of their texts. */
   constructor(maxChars: number = 8 * 1024 * 1024) {
@@ -37,6 +39,15 @@ export class CleanTexts {
     this.#remember(text);
   }
 
+  /** Whether every text in a lasting value was found to be clean. */
+  hasValue(value: object): boolean {
+    return this.#values.has(value);
+  }
+
+  addValue(value: object): void {
+    this.#values.add(value);
+  }
+
   /** Length of the longest start of `text` that is one of the last long texts: a log or a document that grew. */
   cleanStartOf(text: string): number {
     const starts = this.#lastLong.filter((known) => known.length < text.length && text.startsWith(known));
@@ -46,6 +57,7 @@ export class CleanTexts {
   clear(): void {
     this.#young = new Set();
     this.#old = new Set();
+    this.#values = new WeakSet();
     this.#lastLong.length = 0;
     this.#chars = 0;
   }

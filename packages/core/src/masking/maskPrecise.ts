@@ -1,4 +1,5 @@
 import { DevsError } from '../errors/DevsError.ts';
+import { isLasting } from '../values/lasting.ts';
 import { BROAD_RULES } from './broadRules.ts';
 import { encodedRules } from './encodedTexts.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
@@ -98,9 +99,13 @@ function maskValue(value: unknown, walk: Walk): unknown {
   if (typeof value === 'string') return maskText(value, walk);
   if (typeof value !== 'object' || value === null) return value;
   if (walk.depth > MAX_DEPTH) throw tooDeep();
+  const { clean } = walk.registry;
+  if (clean.hasValue(value)) return value;
+  const before = walk.count;
   walk.depth += 1;
   const masked = maskContainer(value, walk);
   walk.depth -= 1;
+  if (walk.count === before && isLasting(value)) clean.addValue(value);
   return masked;
 }
 

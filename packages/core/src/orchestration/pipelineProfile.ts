@@ -14,7 +14,15 @@ import type { ReviewAnswer } from './review/reviewGate.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { lastObservation } from './task/agentLog.ts';
 import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
-import { abandonTask, isEpicOpen, isTaskTerminal, pickTask, skippedWords, taskLabel } from './taskStates.ts';
+import {
+  abandonTask,
+  isEpicOpen,
+  isTaskTerminal,
+  pickTask,
+  skippedWords,
+  taskLabel,
+  tasksById,
+} from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
 
 /** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
@@ -27,6 +35,7 @@ const ERRORS_SHOWN = 3;
 export const pipelineProfile: GraphProfile<GraphState> = {
   rules: PIPELINE_GATES,
   declaresGuards: true,
+  isImmutable: true,
   withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
   gates: { approveDesign: 'design_approval', approveTaskDag: 'dag_approval' },
   // `implement` picks its task itself: its visit belongs to the task it is about to pick.
@@ -116,18 +125,22 @@ function isProgress(before: GraphState, update: StateUpdate<GraphState>): boolea
   if (after.hitlDecisions.length > before.hitlDecisions.length) return true;
   if (after.pivots.length > before.pivots.length) return true;
   if (countClosed(after) > countClosed(before)) return true;
-  return after.tasks.some((task) => isTaskTerminal(task, after.activeTaskId) && !wasTerminal(before, task));
+  const had = tasksById(before.tasks);
+  return after.tasks.some(
+    (task) => isTaskTerminal(task, after.activeTaskId) && !wasTerminal(had.get(task.taskId), before),
+  );
 }
 
 function announce(before: GraphState, after: GraphState, emit: EventSink['emit'], scope: EventScope): void {
   for (const { taskId, strategy } of after.pivots.slice(before.pivots.length)) {
     emit('PIVOTED', { taskId, strategy }, { ...scope, taskId });
   }
+  const had = tasksById(before.tasks);
   for (const task of after.tasks) {
     const { taskId, status } = task;
     const final = isTaskTerminal(task, after.activeTaskId);
-    const isGivenUp = status === 'failed' && final && !wasTerminal(before, task);
-    const statusBefore = statusIn(before.tasks, taskId);
+    const isGivenUp = status === 'failed' && final && !wasTerminal(had.get(taskId), before);
+    const statusBefore = had.get(taskId)?.status;
     if (statusBefore === status && !isGivenUp) continue;
     announceTask(task, { statusBefore, final }, (name, payload) => emit(name, payload, { ...scope, taskId }));
   }
@@ -150,11 +163,6 @@ function announceTask(
 
 const countClosed = ({ epics }: GraphState): number => epics.filter((epic) => !isEpicOpen(epic)).length;
 
-function wasTerminal({ tasks, activeTaskId }: GraphState, { taskId }: TaskRecord): boolean {
-  const task = tasks.find((candidate) => candidate.taskId === taskId);
+function wasTerminal(task: TaskRecord | undefined, { activeTaskId }: GraphState): boolean {
   return task !== undefined && isTaskTerminal(task, activeTaskId);
-}
-
-function statusIn(tasks: readonly TaskRecord[], taskId: string): TaskRecord['status'] | undefined {
-  return tasks.find((task) => task.taskId === taskId)?.status;
 }

@@ -1,3 +1,4 @@
+import { onceForLasting } from '../values/lasting.ts';
 import type { EpicRecord, GraphState, TaskRecord } from './types.ts';
 
 // The tasks of a plan: what they are called, when they are finished or ready, how one is begun, changed or given up.
@@ -23,16 +24,23 @@ export function isTaskTerminal(task: TaskRecord, activeTaskId: string | null): b
 }
 
 export function activeTask({ tasks, activeTaskId }: Tasks): TaskRecord | null {
-  return tasks.find(({ taskId }) => taskId === activeTaskId) ?? null;
+  return activeTaskId === null ? null : (tasksById(tasks).get(activeTaskId) ?? null);
 }
 
 /** The tasks, in the order of the DAG, that are pending and whose dependencies are completed. */
-export function readyTasks({ tasks }: Pick<GraphState, 'tasks'>): readonly TaskRecord[] {
+export const readyTasks = ({ tasks }: Pick<GraphState, 'tasks'>): readonly TaskRecord[] => readyAmong(tasks);
+
+const readyAmong = onceForLasting((tasks: GraphState['tasks']): readonly TaskRecord[] => {
   const completed = new Set(tasks.filter(({ status }) => status === 'completed').map(({ taskId }) => taskId));
   const isReady = ({ status, dependsOn }: TaskRecord): boolean =>
     status === 'pending' && dependsOn.every((id) => completed.has(id));
   return tasks.filter(isReady);
-}
+});
+
+export const tasksById = onceForLasting(
+  (tasks: GraphState['tasks']): ReadonlyMap<string, TaskRecord> =>
+    new Map(tasks.map((task) => [task.taskId, task])),
+);
 
 export function firstReadyTask(state: Pick<GraphState, 'tasks'>): TaskRecord | null {
   return readyTasks(state)[0] ?? null;
@@ -100,7 +108,7 @@ export function dependenciesOf(
   tasks: readonly TaskRecord[],
   taskIds: readonly string[],
 ): ReadonlySet<string> {
-  const byId = new Map(tasks.map((task) => [task.taskId, task]));
+  const byId = tasksById(tasks);
   const found = new Set<string>();
   const queue = [...taskIds];
   for (let current = queue.pop(); current !== undefined; current = queue.pop()) {

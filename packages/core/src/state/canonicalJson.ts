@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { DevsError } from '../errors/DevsError.ts';
+import { isLasting } from '../values/lasting.ts';
 
 /** Levels of arrays and objects; deeper values are refused before they exhaust the stack. */
 const MAX_DEPTH = 200;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Of values that can never change. */
+const texts = new WeakMap<object, string>();
 
 /** Where the walk stands: the path for messages, and the containers around it for cycles. */
 interface Place {
@@ -59,8 +63,12 @@ function stringText(text: string, place: Place): string {
 function containerText(value: object, place: Place): string {
   if (place.ancestors.includes(value)) throw notStorable('a cycle', place);
   if (place.ancestors.length >= MAX_DEPTH) throw tooDeep(place);
+  const known = texts.get(value);
+  if (known !== undefined) return known;
   const inside = { path: place.path, ancestors: [...place.ancestors, value] };
-  return Array.isArray(value) ? arrayText(value, inside) : objectText(value, inside);
+  const text = Array.isArray(value) ? arrayText(value, inside) : objectText(value, inside);
+  if (isLasting(value)) texts.set(value, text);
+  return text;
 }
 
 function arrayText(array: readonly unknown[], { path, ancestors }: Place): string {

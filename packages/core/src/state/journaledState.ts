@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { DevsError } from '../errors/DevsError.ts';
+import { isLasting, lastingJson } from '../values/lasting.ts';
 
 type State = Record<string, unknown>;
 
@@ -63,7 +64,7 @@ export function storeState(
     const value = state[name];
     const text = typeof value === 'string' ? value : null;
     const known = text === null ? undefined : before?.get(name);
-    const json = known?.text === text ? known.json : (JSON.stringify(value) as string | undefined);
+    const json = known?.text === text ? known.json : jsonOf(value);
     return json === undefined ? [] : [{ name, text, json }];
   });
   const isMarked = Object.hasOwn(state, MARK);
@@ -72,6 +73,10 @@ export function storeState(
   if (whole !== null) return { kind: 'whole', json: whole };
   return { kind: 'manifest', write: (put) => manifestText(fields, put) };
 }
+
+/** Nothing for what JSON leaves out. */
+const jsonOf = (value: unknown): string | undefined =>
+  isLasting(value) ? lastingJson(value) : (JSON.stringify(value) as string | undefined);
 
 /** The same text as `JSON.stringify(state)`, put together from texts that a manifest needs too; `null` if too long. */
 function wholeText(fields: readonly Field[]): string | null {

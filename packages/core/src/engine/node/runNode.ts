@@ -25,6 +25,7 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { makeLasting } from '../../values/lasting.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
 import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
@@ -128,7 +129,8 @@ async function runVisit<State extends object>(
     after: withoutGuards(suspended.update, deps.profile),
   });
   const findings = [...deps.profile.findings(before, after), ...suspended.findings];
-  recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
+  const written = writtenOf(result, deps.profile);
+  recordAction(visit, { before: state, output: written, startedAt, redacted, findings }, deps);
   writeChannels(config, beside);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
   if (left.handedUp === undefined) return result;
@@ -140,6 +142,12 @@ const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State
   through === undefined
     ? node
     : { ...node, run: through(node.run as NodeFunction<never>) as NodeFunction<State> };
+
+function writtenOf<State>(result: unknown, { isImmutable }: RunnerDeps<State>['profile']): NodeOutput {
+  const written = new NodeOutput(result);
+  if (isImmutable) for (const [, value] of written.writes) makeLasting(value);
+  return written;
+}
 
 const writesOf = (update: object | undefined): readonly Write[] => Object.entries(update ?? {});
 

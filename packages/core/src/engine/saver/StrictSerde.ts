@@ -1,5 +1,6 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
+import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
 import { plainValue, textOf } from './plainValue.ts';
 import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
@@ -39,6 +40,22 @@ const proved = new WeakMap<object, string>();
 export class StrictSerde implements SerializerProtocol {
   readonly #maxDepth: number;
   readonly #numbers: Numbers;
+  /** Whether a lasting value is JSON as it is, with a level to spare. What is not is encoded again, by who says where. */
+  readonly #encodesAsIs = onceForLasting((value: object): boolean => {
+    const encoder = new StrictEncoder(this.#maxDepth - 1, this.#numbers);
+    try {
+      encoder.encode(value);
+    } catch {
+      return false;
+    }
+    return !encoder.tagged;
+  });
+  /** The bytes of a lasting value that is JSON as it is. */
+  readonly #plainBytes = onceForLasting((value: object): Uint8Array | null => {
+    const isList = Array.isArray(value) && value.every(isLasting);
+    const isPlain = isList ? value.every(this.#encodesAsIs) : this.#encodesAsIs(value);
+    return isPlain ? utf8.encode(lastingJson(value)) : null;
+  });
 
   /** @throws RangeError if `maxDepth` is not a whole number of at least 1. */
   constructor({ maxDepth = DEFAULT_MAX_DEPTH, numbers = 'finite' }: StrictSerdeOptions = {}) {
@@ -58,6 +75,8 @@ export class StrictSerde implements SerializerProtocol {
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
       if (prototype === Buffer.prototype) return ['buffer', Buffer.from(value)];
     }
+    const plain = isLasting(value) ? this.#plainBytes(value) : null;
+    if (plain !== null) return ['plain', plain];
     const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
     const text = JSON.stringify(encoder.encode(value));
     const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { CleanTexts } from '../../masking/CleanTexts.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 
@@ -25,3 +26,38 @@ test('a plan of thousands of tasks is shown at its gate, approved and begun', as
   expect(tasks[0]).toMatchObject({ label: 'T1', status: 'completed' });
   devs.close();
 });
+
+test('of a large plan a step serializes, masks and hashes what it has changed', async ({ dbPath }) => {
+  const [small, large] = [await searchedPerTask(20, dbPath), await searchedPerTask(400, `${dbPath}-large`)];
+  // Both have whole plans in them only as bytes that are stored.
+  expect(large.json).toBeLessThan(2 * small.json);
+  expect(large.texts).toBeLessThan(2 * small.texts);
+});
+
+/** Characters that were made JSON and texts that were looked up for secrets, from the third task to the fifth. */
+async function searchedPerTask(tasks: number, file: string): Promise<{ json: number; texts: number }> {
+  const stringify = vi.spyOn(JSON, 'stringify');
+  const lookUps = vi.spyOn(CleanTexts.prototype, 'has');
+  const seen: { json: number; texts: number }[] = [];
+  const stop = new AbortController();
+  const onCall = (what: string): void => {
+    if (!/^T[357] implement$/.test(what)) return;
+    const made = stringify.mock.results.map(({ value }) => (value as string | undefined)?.length ?? 0);
+    seen.push({ json: made.reduce((sum, length) => sum + length, 0), texts: lookUps.mock.calls.length });
+    if (what.startsWith('T7')) stop.abort();
+  };
+  const devs = await Orchestrator.open({
+    dir: path.dirname(file),
+    file,
+    agents: fakeAgents({ tasks, onCall }),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
+  await run.drive({ signal: stop.signal });
+  devs.close();
+  stringify.mockRestore();
+  lookUps.mockRestore();
+  const [at3 = expect.fail(), at5 = expect.fail()] = seen;
+  return { json: at5.json - at3.json, texts: at5.texts - at3.texts };
+}

@@ -1,6 +1,7 @@
 import { hashOf } from '../../state/canonicalJson.ts';
+import { isLasting, makeLasting, onceForLasting } from '../../values/lasting.ts';
 import { kindOf } from '../nodes/plan.ts';
-import type { DocumentRecord, GraphState } from '../types.ts';
+import type { DocumentRecord, GraphState, TaskRecord } from '../types.ts';
 
 // What a human approves at the two gates, in the form its hash is taken over. Only what was read counts: a status
 // that changes later, a commit or a time stamp keeps an approval; a changed word or edge needs a new one.
@@ -54,19 +55,25 @@ export function dagArtifact({
       phaseNumber,
       requirementIds: [...requirementIds].sort(),
     })),
-    tasks: sortedBy(tasks, 'taskId').map((task) => ({
-      taskId: task.taskId,
-      epicId: task.epicId,
-      name: task.name,
-      description: task.description,
-      agentRole: task.agentRole,
-      dependsOn: [...task.dependsOn].sort(),
-      requirementIds: [...(task.requirementIds ?? [])].sort(),
-      acceptanceCriteria: task.acceptanceCriteria ?? [],
-      ...kindOf(task),
-    })),
+    tasks: sortedBy(tasks, 'taskId').map(plannedTask),
   };
 }
+
+const plannedTask = onceForLasting((task: TaskRecord) => {
+  const planned = {
+    taskId: task.taskId,
+    epicId: task.epicId,
+    name: task.name,
+    description: task.description,
+    agentRole: task.agentRole,
+    dependsOn: [...task.dependsOn].sort(),
+    requirementIds: [...(task.requirementIds ?? [])].sort(),
+    acceptanceCriteria: task.acceptanceCriteria ?? [],
+    ...kindOf(task),
+  };
+  if (isLasting(task)) makeLasting(planned);
+  return planned;
+});
 
 export type DagArtifact = ReturnType<typeof dagArtifact>;
 

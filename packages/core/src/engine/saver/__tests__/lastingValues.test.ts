@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { howMany } from '../../../../test/support/howMany.ts';
+import { isDevsError } from '../../../errors/DevsError.ts';
+import { maskPreciseDeep } from '../../../masking/maskPrecise.ts';
+import { SecretRegistry } from '../../../masking/SecretRegistry.ts';
+import { canonicalJson } from '../../../state/canonicalJson.ts';
+import { storeState } from '../../../state/journaledState.ts';
+import { isLasting, makeLasting } from '../../../values/lasting.ts';
+import { StrictSerde } from '../StrictSerde.ts';
+
+/** Most of it is storable, some is refused, and some of the texts hold a secret. */
+const value = fc.anything({
+  maxDepth: 4,
+  withDate: true,
+  withBigInt: true,
+  withNullPrototype: true,
+  values: [
+    fc.constantFrom(undefined, null, -0, Number.NaN, 'plain', '\ud800', `ghp_${'a1B2'.repeat(9)}`),
+    fc.integer(),
+    fc.string(),
+    fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 }),
+  ],
+});
+
+/** The same value twice, and beside others in a list and an object, as what a step did not change is. */
+const twice = fc
+  .clone(fc.array(value, { maxLength: 4 }), 2)
+  .map(([one = [], other = []]) => [inside(one), inside(other)] as const);
+
+const inside = (items: readonly unknown[]) => ({ items, first: { of: items[0] } });
+
+function outcomeOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return isDevsError(error) ? { code: error.code, message: error.message } : String(error);
+  }
+}
+
+/** What is written of a value, and how it is refused. */
+async function writtenOf(written: object): Promise<readonly unknown[]> {
+  const dumped = await new StrictSerde().dumpsTyped(written).then(
+    ([type, bytes]) => [type, Buffer.from(bytes).toString()],
+    (error: unknown) => (isDevsError(error) ? [error.code, error.message] : [String(error)]),
+  );
+  const { value: masked, count } = maskPreciseDeep(written, new SecretRegistry());
+  return [
+    dumped,
+    outcomeOf(() => canonicalJson(written)),
+    outcomeOf(() => storeState({ ...written }, false)),
+    [masked, count],
+  ];
+}
+
+test('a value is written, masked and refused alike whether it can change or not', async () => {
+  await fc.assert(
+    fc.asyncProperty(twice, async ([one, other]) => {
+      makeLasting(one.items);
+      for (const item of one.items) makeLasting(item);
+      const expected = await writtenOf(other);
+      expect(await writtenOf(one)).toEqual(expected);
+      makeLasting(one);
+      expect(await writtenOf(one)).toEqual(expected);
+      expect(await writtenOf(one), 'what was found out before').toEqual(expected);
+    }),
+    { numRuns: howMany('DEVS_LASTING_RUNS', 300) },
+  );
+});
+
+test('what a list holds of lists is refused where it is too deep', async () => {
+  const strict = new StrictSerde({ maxDepth: 3 });
+  const deep = [[[['x']]]];
+  expect(makeLasting(deep)).toBe(true);
+  await expect(strict.dumpsTyped(deep)).rejects.toMatchObject({ code: 'VALUE_TOO_LARGE' });
+  await expect(strict.dumpsTyped(deep[0])).resolves.toMatchObject(['plain', {}]);
+});
+
+test('a value that was clean is searched again once more is known to be secret', () => {
+  const registry = new SecretRegistry();
+  const task = { name: 'deploy with hunter2hunter2' };
+  const tasks = [task, { name: 'other' }];
+  makeLasting(tasks);
+  expect(maskPreciseDeep(tasks, registry)).toEqual({ value: tasks, count: 0 });
+  expect(maskPreciseDeep(tasks, registry).value).toBe(tasks);
+  registry.register('hunter2hunter2');
+  const { value: masked, count } = maskPreciseDeep(tasks, registry);
+  expect(count).toBe(1);
+  expect(JSON.stringify(masked)).not.toContain('hunter2');
+  expect(isLasting(masked), 'a copy may change').toBe(false);
+});
