@@ -1,14 +1,23 @@
-// `pnpm bench:rooms [--list]`: how many source files of the engine a visit of a node enters that makes one recorded call. A count,
-// the same on every machine. See docs/benchmarks.md.
-import { roomsOfVisits } from './rooms/roomsOf.ts';
+// `pnpm bench:rooms [--list]`: how many source files of the engine a visit of a node enters. A count, the same on every machine. See
+// docs/benchmarks.md.
+import { type Looked, roomsOf } from './rooms/roomsOf.ts';
+import { table } from './state/figures.ts';
 
 const VISITS = 12;
 
-const [first, ...others] = await roomsOfVisits(VISITS);
-// What falls into one visit and not into another is a timer's, or another run's.
-const rooms = [...(first ?? [])].filter(([file]) => others.every((calls) => calls.has(file)));
-const calls = rooms.reduce((sum, [, each]) => sum + each, 0);
+const LOOKED: readonly (readonly [string, Looked])[] = [
+  ['a visit, from its entry to its exit', { from: 'visit', withStep: false }],
+  ['the same with one recorded step', { from: 'visit', withStep: true }],
+  ['with a step, and all until the next node works', { from: 'round', withStep: true }],
+];
 
-if (process.argv.includes('--list'))
-  for (const [file, each] of rooms.toSorted()) console.log(`${String(each).padStart(5)}  ${file}`);
-console.log(`a visit with one recorded step enters ${rooms.length} files of the engine, in ${calls} calls`);
+const rows = [];
+for (const [what, looked] of LOOKED) {
+  const rooms = await roomsOf(looked, VISITS);
+  const calls = [...rooms.values()].reduce((sum, each) => sum + each, 0);
+  rows.push([what, rooms.size, calls]);
+  if (!process.argv.includes('--list')) continue;
+  console.log(`\n${what}:`);
+  for (const [file, each] of [...rooms].toSorted()) console.log(`${String(each).padStart(5)}  ${file}`);
+}
+console.log(table(['', 'files', 'calls'], rows));

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { assertIntactFile, assertSameFile, keepingLog } from '../db/fileIdentity.ts';
-import { withStateFaults } from '../db/sqliteFault.ts';
+import { toStateFault } from '../db/sqliteFault.ts';
 import { transaction } from '../db/transaction.ts';
 import type { FencedLease } from './Fence.ts';
 
@@ -35,7 +35,7 @@ const lateOf = new WeakMap<Database, Late>();
  */
 export function immediately<T>(db: Database, work: () => T): T {
   if (db.inTransaction) return transaction(db, 'immediate', work);
-  return withStateFaults(() => {
+  try {
     assertIntactFile(db);
     const { result, written } = withLateWrites(db, (write) =>
       transaction(db, 'immediate', () =>
@@ -48,7 +48,9 @@ export function immediately<T>(db: Database, work: () => T): T {
     assertSameFile(db);
     for (const { committed } of written) committed();
     return result;
-  });
+  } catch (error) {
+    throw toStateFault(error) ?? error;
+  }
 }
 
 /** {@link immediately}, or as a part of the transaction around it, that is rolled back with it alone: it must not be caught there. */

@@ -1,5 +1,5 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
-import { depthContext } from '../engine/guards/depthLevel.ts';
+import { depthOf } from '../engine/guards/depthLevel.ts';
 import { visitOf } from '../engine/visit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 
@@ -19,6 +19,6 @@ export async function recursionDepthOf(id: string, app: OrchestrationApp): Promi
   const { values, metadata, tasks, next } = await app.graph.getState({ configurable });
   const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);
   const visit = visitOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
-  const { recursionDepth } = depthContext(values ?? {}, visit).metadata;
-  return { current: recursionDepth, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
+  const { current } = depthOf(values ?? {}, visit, limit);
+  return { current, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
 }

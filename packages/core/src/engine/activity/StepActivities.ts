@@ -51,8 +51,9 @@ export class StepActivities {
   readonly #step: TranscribedStep;
   readonly #scope: ActivityScope;
   readonly #deps: ActivityDeps;
-  readonly #masker = new ActivityMasker();
-  readonly #kept: KeptPieces;
+  /** Most steps tell nothing: both are made when the first thing is told. */
+  #masker: ActivityMasker | null = null;
+  #kept: KeptPieces | null;
   #pending: TranscriptLine[] = [];
   #pendingChars = 0;
   #skipped = 0;
@@ -66,7 +67,7 @@ export class StepActivities {
   constructor(step: TranscribedStep, since: number, deps: ActivityDeps) {
     this.#step = step;
     this.#deps = deps;
-    this.#kept = deps.kept ?? new KeptPieces();
+    this.#kept = deps.kept ?? null;
     const { threadId, node, taskId, name, attempt } = step;
     this.#scope = { threadId, node, taskId, step: name, attempt, since };
   }
@@ -90,7 +91,7 @@ export class StepActivities {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#show(this.#masker.end());
+    this.#show(this.#masker?.end() ?? []);
   }
 
   /** Writes what was shown and is not on disk. */
@@ -121,10 +122,12 @@ export class StepActivities {
     this.#skipped = 0;
     this.#savedAt = performance.now();
     const { runs, at } = this.#deps;
+    this.#kept ??= new KeptPieces();
     this.#kept.add({ seq: runs.transcribe(at, this.#step, piece, this.#kept.dropped()), size });
   }
 
   #take(activity: Activity): void {
+    this.#masker ??= new ActivityMasker();
     const size = sizeOf(activity);
     if (this.#taken > MAX_PER_TICK) {
       if (this.#skipped === 0) this.#show(this.#masker.skip());
@@ -141,7 +144,7 @@ export class StepActivities {
     const isBusy = this.#taken > 0;
     this.#taken = 0;
     try {
-      this.#show(this.#masker.take());
+      this.#show(this.#masker?.take() ?? []);
     } catch (error) {
       this.#lose(error);
     }

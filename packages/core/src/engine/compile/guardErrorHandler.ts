@@ -5,7 +5,7 @@ import { type PendingSuspension, readGuards, writeGuards } from '../channels.ts'
 import type { EngineStore } from '../EngineStore.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { answerOf } from '../gates/answers.ts';
-import { depthContext } from '../guards/depthLevel.ts';
+import { depthOf } from '../guards/depthLevel.ts';
 import { engineFaultOf } from '../node/FaultBox.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
@@ -95,7 +95,7 @@ function answerTaken<State extends object>(
   if (profile.withoutEntryQuestion.has(visit.node)) return runs.humanDecided(visit) ? progress : {};
   const { pendingSuspension } = guardsIn(state, visit);
   if (!pendingSuspension) {
-    const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
+    const wasAskedForDepth = !depthOf(state, visit, maxDepth).isAllowed;
     return wasAskedForDepth || runs.humanDecided(visit) ? progress : {};
   }
   const session = store === null ? null : decidedSession(pendingSuspension, visit, store);

@@ -1,17 +1,31 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { GraphInterrupt } from '@langchain/langgraph';
+import type { GraphInterrupt, LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { VisitStore } from '../../state/RunStore.ts';
-import type { VisitActivities } from '../activity/VisitActivities.ts';
+import { VisitActivities } from '../activity/VisitActivities.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
-import type { InnerRuns } from './innerRuns.ts';
-import type { VisitWaits } from './VisitWaits.ts';
+import { InnerRuns } from './innerRuns.ts';
+import { VisitWaits } from './VisitWaits.ts';
+
+/** What an execution of a node begins with. */
+export interface Execution {
+  readonly visit: Visit;
+  readonly taskId: string | null;
+  /** The node's, before its work begins. */
+  readonly config: LangGraphRunnableConfig;
+  readonly runs: VisitStore;
+  /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
+  readonly store: EngineStore | null;
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
 
 /** What code inside a node can reach of its own execution. */
-export interface ActiveVisit {
+export class ActiveVisit {
   readonly visit: Visit;
   readonly taskId: string | null;
   readonly runs: VisitStore;
@@ -21,21 +35,63 @@ export interface ActiveVisit {
   /** True when an earlier execution of this visit began a step and did not get to the end. */
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
-  readonly stepNames: Set<string>;
+  readonly stepNames = new Set<string>();
   /** Ids of the tool calls that this execution has begun. */
-  readonly toolCalls: Set<string>;
-  readonly calls: CallsInFlight;
-  readonly told: VisitActivities;
-  readonly inner: InnerRuns;
-  readonly waits: VisitWaits;
+  readonly toolCalls = new Set<string>();
+  readonly calls = new CallsInFlight();
   /** What is asked before a call is made: the node leaves with it, even if it caught it. */
-  question: GraphInterrupt | null;
+  question: GraphInterrupt | null = null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
-  hasThrown: boolean;
+  hasThrown = false;
   /** What the engine could not do for a step: the node leaves with it, even if it caught it. */
-  fault: Error | null;
+  fault: Error | null = null;
   /** Set by `progress()`. */
-  progressed: boolean;
+  progressed = false;
+  readonly #config: LangGraphRunnableConfig;
+  readonly #now: () => number;
+  #told: VisitActivities | null = null;
+  #inner: InnerRuns | null = null;
+  #waits: VisitWaits | null = null;
+
+  constructor({ visit, taskId, config, runs, store, events, now }: Execution) {
+    this.visit = visit;
+    this.taskId = taskId;
+    this.runs = runs;
+    this.store = store;
+    this.events = events;
+    this.isResumed = visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId);
+    this.#config = config;
+    this.#now = now;
+    // A retry numbers the graphs that it begins anew.
+    if (visit.attempt > 1) this.#inner = new InnerRuns(config);
+  }
+
+  get told(): VisitActivities {
+    const { visit, taskId, runs, events } = this;
+    this.#told ??= new VisitActivities({ visit, taskId, runs, events, now: this.#now });
+    return this.#told;
+  }
+
+  get inner(): InnerRuns {
+    this.#inner ??= new InnerRuns(this.#config);
+    return this.#inner;
+  }
+
+  get waits(): VisitWaits {
+    this.#waits ??= new VisitWaits();
+    return this.#waits;
+  }
+
+  /**
+   * Its work is over: what it told is kept.
+   *
+   * @param thrown - What the work has thrown.
+   * @returns What the node is left with, whatever its author made of it; `null` for what the work has returned or thrown.
+   */
+  close(thrown: unknown): Error | null {
+    this.#told?.close();
+    return this.fault ?? this.question ?? this.#waits?.leaving(thrown) ?? null;
+  }
 }
 
 /** A visit whose steps are recorded. */

@@ -1,4 +1,3 @@
-import type { EventSink } from '../../events/EventBus.ts';
 import { recordedGoal } from '../Goal.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
@@ -6,8 +5,7 @@ import { ask } from '../gates/ask.ts';
 import { ruleOf } from '../gates/GateRule.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { type Question, questionAbout } from '../gates/question.ts';
-import { depthContext } from '../guards/depthLevel.ts';
-import { checkRecursionDepth } from '../guards/recursionGuard.ts';
+import { type Depth, depthOf } from '../guards/depthLevel.ts';
 import { guardsIn, type Visit } from '../visit.ts';
 import { askDeclared, withdrawnIn } from './askDeclared.ts';
 import { askToolCalls, type Through } from './askToolCalls.ts';
@@ -18,6 +16,7 @@ export interface Entered<State> {
   readonly update: StateUpdate<State>;
   readonly runNode: boolean;
   readonly answered: boolean;
+  readonly depth: Depth;
   /** What of the update a human's answer wrote to the author's channels, to be merged by their reducers. */
   readonly decided?: StateUpdate<State>;
   /** How the node is run, where an answer is about a part of its work. */
@@ -49,7 +48,7 @@ export function askAtEntry<State extends object>(
   const decided = askDeclared(node.gate, current, at);
   if (decided === null) return guarded;
   const { update, runNode } = decided;
-  if (!runNode) return { update: { ...guarded.update, ...update }, runNode, answered: true };
+  if (!runNode) return { ...guarded, update: { ...guarded.update, ...update }, runNode, answered: true };
   return { ...guarded, decided: update, answered: true };
 }
 
@@ -58,21 +57,20 @@ function askForGuard<State extends object>(
   visit: Visit,
   deps: RunnerDeps<State>,
 ): Entered<State> {
-  const question = guardQuestion(state, visit, deps);
-  if (question === null) return { update: {}, runNode: true, answered: false };
+  const depth = depthOf(state, visit, deps.maxDepth);
+  const question = guardQuestion(state, depth, visit, deps);
+  if (question === null) return { update: {}, runNode: true, answered: false, depth };
   const rule = ruleOf(deps.profile.rules, question.kind);
   const answer = ask(question, (value) => (isAnswer(rule, value) ? value : null), withdrawnIn(deps));
-  return { ...deps.profile.applyAnswer(state, question, answer), answered: true };
+  return { ...deps.profile.applyAnswer(state, question, answer), answered: true, depth };
 }
-
-/** The warning is raised once the visit is on record, not each time its question is asked. */
-const SILENT: EventSink = { emit: () => {} };
 
 /** The question of a guard, from the checkpoint alone: a suspension wins over depth, its answer being progress. */
 function guardQuestion<State extends object>(
   state: State,
+  { current, limit, isAllowed }: Depth,
   visit: Visit,
-  { profile, maxDepth }: RunnerDeps<State>,
+  { profile }: RunnerDeps<State>,
 ): Question | null {
   if (profile.withoutEntryQuestion.has(visit.node)) return null;
   const { pendingSuspension } = guardsIn(state, visit);
@@ -86,13 +84,11 @@ function guardQuestion<State extends object>(
       message: profile.suspensionMessage(pendingSuspension),
     });
   }
-  const context = depthContext(state, visit);
-  if (checkRecursionDepth(context, { limit: maxDepth, events: SILENT }).allowed) return null;
-  const depth = context.metadata.recursionDepth;
+  if (isAllowed) return null;
   const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
-  const message = `${depth} node transitions without progress; the limit is ${maxDepth}.`;
+  const message = `${current} node transitions without progress; the limit is ${limit}.`;
   const key = `recursion_limit/${visit.lgTaskId}`;
-  return questionAbout({ depth, limit: maxDepth }, { kind: 'recursion_limit', key, taskId, message });
+  return questionAbout({ depth: current, limit }, { kind: 'recursion_limit', key, taskId, message });
 }
 
 /** What the recorded goal of a run changes in the state a node is entered with. */

@@ -14,7 +14,7 @@ import {
   sessionOf,
 } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
-import { depthLevel } from '../guards/depthLevel.ts';
+import { depthLevel, depthOf } from '../guards/depthLevel.ts';
 import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/GuardLevel.ts';
 import type { ScopedUse } from '../guards/RunBudgets.ts';
 import type { Visit } from '../visit.ts';
@@ -46,7 +46,7 @@ export function openSessions<State extends object>(
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
     return interrupts;
   }
-  const depth = depthLevel(state, visit, maxDepth);
+  const depth = depthLevel(depthOf(state, visit, maxDepth), visit);
   runs.ask(
     visit,
     asked.map(({ id, question }) => ({
@@ -127,7 +127,8 @@ function notifyOfLimit<State extends object>(
   const { kind, key, taskId, artifact } = question;
   if (kind !== 'recursion_limit') return;
   events.emit('RECURSION_LIMIT_REACHED', depthIn(question), { taskId });
-  events.emit('GUARD_TRIPPED', guardEvidence(depthLevel(state, visit, maxDepth)), { taskId });
+  const level = depthLevel(depthOf(state, visit, maxDepth), visit);
+  events.emit('GUARD_TRIPPED', guardEvidence(level), { taskId });
   store?.manager.pause(state, taskId, { kind, sessionId: key, evidence: artifact });
 }
 

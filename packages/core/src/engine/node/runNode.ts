@@ -26,7 +26,6 @@ import {
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { makeLasting } from '../../values/lasting.ts';
-import { VisitActivities } from '../activity/VisitActivities.ts';
 import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
@@ -36,12 +35,11 @@ import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type Visit, visitOf } from '../visit.ts';
-import { type ActiveVisit, CallsInFlight, runInVisit } from './activeVisit.ts';
+import { ActiveVisit, runInVisit } from './activeVisit.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
-import { InnerRuns } from './innerRuns.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { decidedWrites, NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
@@ -51,7 +49,6 @@ import { withStopsInside } from './stopsInside.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
-import { VisitWaits } from './VisitWaits.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -103,7 +100,7 @@ async function runVisit<State extends object>(
   const entering = mergedState(state, own);
   const decided = writesOf(entered.decided);
   const before = decided.length === 0 ? entering : node.fold(entering, decided);
-  recordThought(visit, before, deps);
+  recordThought(visit, { state: before, depth: entered.depth }, deps);
 
   const startedAt = deps.now();
   const { left, progressed: hasProgressed } = entered.runNode
@@ -161,7 +158,9 @@ async function runBody<State extends object>(
   const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
-    const active = activate(visit, state, { config: own, deps });
+    const taskId = deps.profile.taskIdOf(state, visit.node);
+    const { runs, store, events, now } = deps;
+    const active = new ActiveVisit({ visit, taskId, config: own, runs, store, events, now });
     deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     if (diedAt(`before node ${node.name}`)) await never();
@@ -200,40 +199,9 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
     },
   );
   if (!active.visit.signal.aborted) await active.calls.settled();
-  active.told.close();
-  if (active.fault !== null) throw active.fault;
-  if (active.question !== null) throw active.question;
-  const waiting = active.waits.leaving(thrown);
-  if (waiting !== null) throw waiting;
+  const left = active.close(thrown);
+  if (left !== null) throw left;
   return ran;
-}
-
-interface Executed<State> {
-  readonly config: LangGraphRunnableConfig;
-  readonly deps: RunnerDeps<State>;
-}
-
-function activate<State>(visit: Visit, state: State, { config, deps }: Executed<State>): ActiveVisit {
-  const { runs, store, events, profile, now } = deps;
-  const taskId = profile.taskIdOf(state, visit.node);
-  return {
-    visit,
-    taskId,
-    runs,
-    store,
-    events,
-    isResumed: visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId),
-    stepNames: new Set(),
-    toolCalls: new Set(),
-    fault: null,
-    calls: new CallsInFlight(),
-    told: new VisitActivities({ visit, taskId, runs, events, now }),
-    inner: new InnerRuns(config),
-    waits: new VisitWaits(),
-    question: null,
-    hasThrown: false,
-    progressed: false,
-  };
 }
 
 function whatLeavesTheNode<State extends object>(

@@ -2,31 +2,29 @@ import { type Fact, factsOf } from '../../events/Fact.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { VisitTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
-import { depthLevel } from '../guards/depthLevel.ts';
-import { type GuardFinding, type GuardLevel, guardFact, warningOf } from '../guards/GuardLevel.ts';
-import { checkRecursionDepth } from '../guards/recursionGuard.ts';
+import { type Depth, depthWarnings } from '../guards/depthLevel.ts';
+import { type GuardFinding, type GuardLevel, guardFact } from '../guards/GuardLevel.ts';
 import type { Visit } from '../visit.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
+export interface BegunTurn<State> {
+  readonly state: State;
+  readonly depth: Depth;
+}
+
 /** Before the work: fence, event and the journal's Thought in one transaction. */
 export function recordThought<State extends object>(
   visit: Visit,
-  state: State,
+  { state, depth }: BegunTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
   const scope = scopeOf(visit, state, deps);
-  const level = depthLevel(state, visit, deps.maxDepth);
-  const facts = factsOf((emit) => {
-    emit('NODE_STARTED', { node: visit.node, attempt: visit.attempt }, scope);
-    checkRecursionDepth(
-      { metadata: { recursionDepth: level.level } },
-      { events: { emit: (name, payload) => emit(name, payload, scope) }, limit: deps.maxDepth },
-    );
-  });
-  const warnings = warningOf(level).map((warning) => guardFact(warning, scope));
-  deps.runs.enter(visit, turnOf('Thought', { visit, state, facts: [...facts, ...warnings] }, deps));
+  const payload = { node: visit.node, attempt: visit.attempt };
+  const started: Fact = { name: 'NODE_STARTED', payload, scope };
+  const facts = [started, ...depthWarnings(depth, visit, scope)];
+  deps.runs.enter(visit, turnOf('Thought', { visit, state, facts }, deps));
 }
 
 export interface FinishedTurn<State> {
