@@ -47,6 +47,7 @@ export async function roomsOf({ from, withStep }: Looked, visits: number): Promi
     const { bound } = app.graph.nodes.count as unknown as BoundNode;
     const { func } = bound;
     bound.func = async (...args) => {
+      await committed();
       takeCalls(session);
       const result = await func.apply(bound, args);
       entered.push(takeCalls(session));
@@ -60,6 +61,9 @@ export async function roomsOf({ from, withStep }: Looked, visits: number): Promi
   const [first, ...others] = entered.slice(1); // before the first round, the run was started
   return new Map([...(first ?? [])].filter(([file]) => others.every((calls) => calls.has(file))));
 }
+
+/** The checkpoint before a visit is written with its Thought, or when the event loop has turned: it is no part of the visit. */
+const committed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** What was called since it was asked last. */
 function takeCalls(session: Session): Calls {
