@@ -4,7 +4,8 @@ import { transaction } from '../db/transaction.ts';
 import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, inlineBody, referringBody } from './decisionBody.ts';
-import { type HitlSession, HitlSessionStore } from './HitlSessionStore.ts';
+import { HitlSessionStore } from './HitlSessionStore.ts';
+import type { AnsweredSession } from './hitlSession.ts';
 import { immediately } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
 
@@ -103,7 +104,7 @@ export class DecisionLog {
   }
 
   /** Appends the line of a session that was just decided, and keeps its texts. */
-  record(session: HitlSession): LoggedDecision {
+  record(session: AnsweredSession): LoggedDecision {
     const { body, texts } = referringBody(session);
     return immediately(this.#db, () => {
       this.#texts.keep(texts);
@@ -122,7 +123,7 @@ export class DecisionLog {
     if (broken !== null) return broken;
     const { kept, edited } = this.#texts.audit();
     if (edited[0] !== undefined) return { ok: false, seq: null, reason: `text ${edited[0]} was changed` };
-    const answered = new Map(this.#sessions.listAnswered().map((session) => [session.id, session]));
+    const answered = new Map([...this.#sessions.answered()].map((session) => [session.id, session]));
     const logged = new Set<string>();
     for (const line of lines) {
       if (logged.has(line.sessionId)) return refuse(line, `session "${line.sessionId}" was decided before`);
@@ -178,13 +179,15 @@ function brokenEnd(lines: readonly LoggedDecision[], end: EndOfLog | undefined):
 
 function mismatchOf(
   { sessionId, bodyJson }: LoggedDecision,
-  session: HitlSession,
+  session: AnsweredSession,
   kept: ReadonlySet<string>,
 ): string | null {
   if (session.status === 'awaiting_approval') return `session "${sessionId}" is open again`;
-  if (canonicalJson(inlineBody(session)) === bodyJson) return null;
   const { body, texts } = referringBody(session);
-  if (canonicalJson(body) !== bodyJson) return `session "${sessionId}" says something else`;
+  if (canonicalJson(body) !== bodyJson) {
+    const isSame = canonicalJson(inlineBody(session)) === bodyJson;
+    return isSame ? null : `session "${sessionId}" says something else`;
+  }
   const missing = [...texts.keys()].find((sha256) => !kept.has(sha256));
   return missing === undefined ? null : `text ${missing} of session "${sessionId}" is missing`;
 }

@@ -5,12 +5,18 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
-import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
+import type { AnsweredSession, HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { type SessionRow, sessionOf, storedDecision } from './sessionRow.ts';
+import {
+  type AnsweredRow,
+  answeredSessionOf,
+  type SessionRow,
+  sessionOf,
+  storedDecision,
+} from './sessionRow.ts';
 
 export type * from './hitlSession.ts';
 
@@ -100,7 +106,7 @@ export class HitlSessionStore {
   readonly #selectOpenOf: Statement<[string], SessionRow>;
   readonly #selectClosed: Statement<[string], SessionRow>;
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
-  readonly #selectAnswered: Statement<[], SessionRow>;
+  readonly #selectAnswered: Statement<[], AnsweredRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
   readonly #selectState: Statement<[string], string>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
@@ -136,11 +142,7 @@ export class HitlSessionStore {
     );
     this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
-    this.#selectAnswered = prepare(
-      db,
-      `SELECT ${sql.COLUMNS} FROM hitl_sessions WHERE decision_json IS NOT NULL OR status = 'decided'
-         OR (status = 'resumed' AND thread_id IS NOT NULL) ${sql.OLDEST_FIRST}`,
-    );
+    this.#selectAnswered = prepare(db, sql.SELECT_ANSWERED);
     this.#selectDecided = prepare(
       db,
       `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
@@ -308,9 +310,9 @@ export class HitlSessionStore {
     return this.#selectClosed.all(threadId).map(this.#toSession);
   }
 
-  /** Sessions that hold or claim to hold a decision, oldest first. */
-  listAnswered(): readonly HitlSession[] {
-    return this.#selectAnswered.all().map(this.#toSession);
+  /** Sessions that hold or claim to hold a decision, in no order, one after the other: a file may have many. */
+  *answered(): IterableIterator<AnsweredSession> {
+    for (const row of this.#selectAnswered.iterate()) yield answeredSessionOf(row);
   }
 
   /** Answered sessions of a run and kind, oldest first. */

@@ -167,7 +167,7 @@ export class RunRemover {
   }
 
   #textsInUse(): readonly string[] {
-    return this.#sessions.listAnswered().flatMap((session) => [...referringBody(session).texts.keys()]);
+    return [...this.#sessions.answered()].flatMap((session) => [...referringBody(session).texts.keys()]);
   }
 }
 

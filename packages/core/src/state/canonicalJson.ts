@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DevsError } from '../errors/DevsError.ts';
 import { isLasting } from '../values/lasting.ts';
 
@@ -38,7 +38,7 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of bytes, or of a text's UTF-8, as 64 hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }
 
 /** SHA-256 of a value's canonical JSON, as 64 hex digits. @throws DevsError as {@link canonicalJson}. */

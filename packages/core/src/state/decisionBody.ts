@@ -1,5 +1,5 @@
 import { sha256Hex } from './canonicalJson.ts';
-import type { HitlSession } from './HitlSessionStore.ts';
+import type { AnsweredSession } from './hitlSession.ts';
 
 /** What a line of the decision log says; plain JSON. */
 export interface DecisionBody {
@@ -36,7 +36,7 @@ const REFERRING = 2;
 const WORD = 'action';
 
 /** The body with each text in its place, as engines before migration 022 logged it. */
-export function inlineBody(session: HitlSession): DecisionBody {
+export function inlineBody(session: AnsweredSession): DecisionBody {
   const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt, via } = session;
   const { editHash, votes } = (decision ?? {}) as Partial<NodeGateDecision>;
   const isNodeGate = kind === 'node_gate';
@@ -59,7 +59,7 @@ export function inlineBody(session: HitlSession): DecisionBody {
  * The body with a reference in place of each text of the answer, and those texts. Says the same as {@link inlineBody}
  * about one answer only: `v` keeps an answer that looks like a reference from being taken for one.
  */
-export function referringBody(session: HitlSession): {
+export function referringBody(session: AnsweredSession): {
   readonly body: DecisionBody;
   readonly texts: DecisionTexts;
 } {

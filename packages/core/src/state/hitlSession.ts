@@ -53,3 +53,10 @@ export interface HitlSession {
   /** Who has said yes, oldest first; only where its gate wants that of certain people, or of several. */
   readonly votes?: readonly Vote[];
 }
+
+/** What of a session the decision log speaks of. */
+export type AnsweredSession = Pick<
+  HitlSession,
+  | ('id' | 'taskId' | 'kind' | 'status' | 'threadId')
+  | ('artifactHash' | 'decision' | 'principal' | 'via' | 'decidedAt')
+>;

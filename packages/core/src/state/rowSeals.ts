@@ -88,12 +88,15 @@ export function useSeals(db: Database): void {
 /** Each value with its kind and length, so that no two rows read alike. */
 function hashOfRow(values: readonly Value[]): Buffer {
   const hash = createHash('sha256');
+  let text = '';
   for (const value of values) {
-    const bytes = typeof value === 'string' || value instanceof Uint8Array ? Buffer.from(value) : null;
-    if (bytes === null) hash.update(`${value === null ? 'null' : Number(value)};`);
-    else hash.update(`${typeof value === 'string' ? 't' : 'b'}${bytes.length}:`).update(bytes);
+    if (typeof value === 'string') text += `t${Buffer.byteLength(value)}:${value}`;
+    else if (value instanceof Uint8Array) {
+      hash.update(`${text}b${value.length}:`).update(value);
+      text = '';
+    } else text += `${value === null ? 'null' : Number(value)};`;
   }
-  return hash.digest();
+  return hash.update(text).digest();
 }
 
 function damaged(what: string, id: Value): DevsError {

@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonicalJson.ts';
 import type { Vote } from './HitlVoteStore.ts';
-import type { HitlSession, Principal } from './hitlSession.ts';
+import type { AnsweredSession, HitlSession, Principal } from './hitlSession.ts';
 import { parseStored } from './parseStored.ts';
 
 /** A row; `sound` is there where it was compared with its SHA-256. */
@@ -14,6 +14,10 @@ export interface SessionRow
   readonly sound?: 1;
 }
 
+/** The columns of an {@link AnsweredSession}: without what was shown, which may be large. */
+export type AnsweredRow = Omit<AnsweredSession, 'decision' | 'principal' | 'via'> &
+  Pick<SessionRow, 'decisionJson' | 'principalKind' | 'principalId'>;
+
 /** No answer has a member of this name: their forms are strict. */
 const VIA = 'via';
 
@@ -25,16 +29,35 @@ export const storedDecision = (answer: unknown, via: string | undefined): string
 export function sessionOf(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
   const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
   const question = parse(questionJson, session.id);
-  const given = parse(decisionJson, session.id);
-  const { [VIA]: via, ...decision } = Object(given) as Readonly<Record<string, unknown>>;
   return {
     ...session,
+    ...answerIn({ id: session.id, decisionJson, principalKind, principalId }),
     question,
     evidence: parse(evidenceJson, session.id),
+    ...(wantsVotes(question) && { votes: votesOf(session.id) }),
+  };
+}
+
+export function answeredSessionOf(row: AnsweredRow): AnsweredSession {
+  const { decisionJson: _, principalKind: _kind, principalId: _id, ...session } = row;
+  return { ...session, ...answerIn(row) };
+}
+
+function answerIn({
+  id,
+  decisionJson,
+  principalKind,
+  principalId,
+}: Pick<AnsweredRow, 'id' | 'decisionJson' | 'principalKind' | 'principalId'>): Pick<
+  HitlSession,
+  'decision' | 'principal' | 'via'
+> {
+  const given = parse(decisionJson, id);
+  const { [VIA]: via, ...decision } = Object(given) as Readonly<Record<string, unknown>>;
+  return {
     decision: typeof via === 'string' ? decision : given,
     principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
     ...(typeof via === 'string' && { via }),
-    ...(wantsVotes(question) && { votes: votesOf(session.id) }),
   };
 }
 
