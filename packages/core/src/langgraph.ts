@@ -46,10 +46,10 @@ export {
   type RecursionGuardOptions,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
-export { progress } from './engine/node/activeVisit.ts';
 export { type AppOf, type ChildResult, child } from './engine/node/child.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
+export { progress } from './engine/node/visitContext.ts';
 export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
 export type { RunOptions, RunStartOptions } from './engine/RunOptions.ts';
 export type { RunResult } from './engine/RunResult.ts';

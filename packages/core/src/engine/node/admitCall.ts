@@ -5,7 +5,7 @@ import { interruptAsking, type Question, questionAbout } from '../gates/question
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { guardFact, warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
-import type { RecordedVisit } from './activeVisit.ts';
+import type { RecordedVisit } from './ActiveVisit.ts';
 
 /**
  * Makes a call once the budget allows it; `make` is told which attempt it is. A call that is not allowed waits for those

@@ -7,7 +7,7 @@ import type { EngineStore } from '../EngineStore.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
-import type { RecordedVisit } from './activeVisit.ts';
+import type { RecordedVisit } from './ActiveVisit.ts';
 import { placeNames, type StepPlace } from './stepPlace.ts';
 
 /** A step that an older version recorded without the place inside its node. */

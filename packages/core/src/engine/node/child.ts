@@ -4,7 +4,8 @@ import type { EndedStatus } from '../../state/threadRecords.ts';
 import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
 import { assertMayBeChild } from '../children/notTaken.ts';
 import { driving } from '../driving.ts';
-import { activeVisit, isRecorded, outsideVisit, type RecordedVisit } from './activeVisit.ts';
+import { isRecorded, type RecordedVisit } from './ActiveVisit.ts';
+import { activeVisit, outsideVisit } from './visitContext.ts';
 import { waitHere } from './waitHere.ts';
 
 /** How a child run has ended. */

@@ -1,5 +1,5 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
-import type { RecordedVisit } from './activeVisit.ts';
+import type { RecordedVisit } from './ActiveVisit.ts';
 import { graphNsOf, type InnerLevel } from './innerRuns.ts';
 import { ambientConfig } from './toolCalls.ts';
 

@@ -1,6 +1,6 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { StepKey, StepTimes } from '../../state/StepStore.ts';
-import type { RecordedVisit } from './activeVisit.ts';
+import type { RecordedVisit } from './ActiveVisit.ts';
 import { askWhose, decidedOn, type OlderStep } from './askWhoseStep.ts';
 import { type InnerTask, recordedPlace, type StepPlace } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';

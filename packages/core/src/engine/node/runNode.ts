@@ -35,7 +35,7 @@ import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type Visit, visitOf } from '../visit.ts';
-import { ActiveVisit, runInVisit } from './activeVisit.ts';
+import { ActiveVisit } from './ActiveVisit.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -49,6 +49,7 @@ import { withStopsInside } from './stopsInside.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
+import { runInVisit } from './visitContext.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 

@@ -15,7 +15,7 @@ import {
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
-import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
+import { type ActiveVisit, isRecorded, type RecordedVisit } from './ActiveVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -29,6 +29,7 @@ import {
   resultToRecord,
 } from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
+import { activeVisit, isAlone } from './visitContext.ts';
 
 /** A call that no guard looks at. */
 const UNLIMITED = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] };

@@ -1,6 +1,6 @@
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
-import type { ActiveVisit, RecordedVisit } from './activeVisit.ts';
+import type { ActiveVisit, RecordedVisit } from './ActiveVisit.ts';
 import { type CheckpointAt, firstTaskOf } from './firstTask.ts';
 import { type InnerLevel, type InnerRuns, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';

@@ -1,8 +1,9 @@
 import type { Principal } from '../../state/hitlSession.ts';
 import { type Message, messageOf } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
-import { activeVisit, type RecordedVisit } from './activeVisit.ts';
+import type { RecordedVisit } from './ActiveVisit.ts';
 import { dueDate, type Until } from './dueDate.ts';
+import { activeVisit } from './visitContext.ts';
 import { waitHere } from './waitHere.ts';
 
 /** What came of a wait that may end by its time. */

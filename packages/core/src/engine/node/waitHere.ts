@@ -4,9 +4,10 @@ import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
 import { noteHeard } from '../cache/GuardedCache.ts';
 import { endWait } from '../waits/endWait.ts';
 import { waitInterruptId } from '../waits/waitQuestion.ts';
-import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
+import { type ActiveVisit, isRecorded, type RecordedVisit } from './ActiveVisit.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
+import { activeVisit } from './visitContext.ts';
 
 /** What to wait for. */
 export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {

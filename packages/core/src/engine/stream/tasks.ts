@@ -1,6 +1,6 @@
-import { visitHere } from '../node/activeVisit.ts';
 import { stepPlace } from '../node/stepPlace.ts';
 import { ambientConfig } from '../node/toolCalls.ts';
+import { visitHere } from '../node/visitContext.ts';
 
 // A task's namespace is the way to it: `agent:UUID|tools:UUID`, and a bare number for the further graphs of a task.
 

@@ -1,4 +1,4 @@
-import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { activeVisit } from '../../engine/node/visitContext.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import { advance } from '../advance.ts';
 import { towardsPivot } from '../robustness/towardsPivot.ts';

@@ -1,4 +1,4 @@
-import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { activeVisit } from '../../engine/node/visitContext.ts';
 import { advance } from '../advance.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';

@@ -1,6 +1,6 @@
 import { principalText } from '../../engine/gates/decidable.ts';
-import { activeVisit, visitStore } from '../../engine/node/activeVisit.ts';
 import { step } from '../../engine/node/step.ts';
+import { activeVisit, visitStore } from '../../engine/node/visitContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
 import type { CheckResult, RunWorkspace, Synced } from '../ports.ts';

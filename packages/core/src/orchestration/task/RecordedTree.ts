@@ -1,5 +1,5 @@
-import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { type StepCall, step } from '../../engine/node/step.ts';
+import { activeVisit } from '../../engine/node/visitContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type {
   CheckRequest,

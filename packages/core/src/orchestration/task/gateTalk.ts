@@ -1,5 +1,5 @@
 import { exchangesAt } from '../../engine/asks.ts';
-import { visitStore } from '../../engine/node/activeVisit.ts';
+import { visitStore } from '../../engine/node/visitContext.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';

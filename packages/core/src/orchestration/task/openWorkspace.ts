@@ -1,4 +1,4 @@
-import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { activeVisit } from '../../engine/node/visitContext.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';

@@ -5,8 +5,8 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
-import { progress } from '../../node/activeVisit.ts';
 import { step } from '../../node/step.ts';
+import { progress } from '../../node/visitContext.ts';
 import { waitFor } from '../../node/waitFor.ts';
 
 const cachePolicy = { keyFunc: () => 'same' };

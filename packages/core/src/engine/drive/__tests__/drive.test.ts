@@ -27,8 +27,8 @@ import {
 } from '../../__tests__/ownGraph.ts';
 import type { Gate } from '../../Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
-import { progress } from '../../node/activeVisit.ts';
 import { step } from '../../node/step.ts';
+import { progress } from '../../node/visitContext.ts';
 
 const gated = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
 

@@ -30,9 +30,9 @@ import { EngineStore } from '../../EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGate.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
-import { progress } from '../activeVisit.ts';
 import { FaultBox } from '../FaultBox.ts';
 import { type StepCall, step } from '../step.ts';
+import { progress } from '../visitContext.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 
