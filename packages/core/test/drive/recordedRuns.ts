@@ -14,8 +14,8 @@ import {
 } from '../../src/engine/__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../src/engine/durable.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
-import { progress } from '../../src/engine/node/visitContext.ts';
 import { step } from '../../src/engine/node/step.ts';
+import { progress } from '../../src/engine/node/visitContext.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
 import type { StageAgents, TaskRequest } from '../../src/orchestration/ports.ts';
