@@ -136,21 +136,12 @@ export class HitlSessionStore {
     const open = `${rows} WHERE status = 'awaiting_approval'`;
     this.#selectOpen = prepare(db, `${open} ${sql.OLDEST_FIRST}`);
     this.#selectOpenOf = prepare(db, `${open} AND thread_id = ? ${sql.OLDEST_FIRST}`);
-    this.#selectClosed = prepare(
-      db,
-      `${rows} WHERE status <> 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
-    );
+    this.#selectClosed = prepare(db, sql.SELECT_CLOSED);
     this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
     this.#selectAnswered = prepare(db, sql.SELECT_ANSWERED);
-    this.#selectDecided = prepare(
-      db,
-      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
-    );
-    this.#selectState = prepare<[string], string>(
-      db,
-      'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
-    ).pluck();
+    this.#selectDecided = prepare(db, sql.SELECT_DECIDED);
+    this.#selectState = prepare<[string], string>(db, sql.SELECT_STATE).pluck();
     this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
     this.#seal = prepare(db, sql.SEAL);
     this.#insert = prepare(db, sql.INSERT);

@@ -99,6 +99,16 @@ export const SELECT_ANSWERED = `
   FROM hitl_sessions
   WHERE decision_json IS NOT NULL OR status = 'decided' OR (status = 'resumed' AND thread_id IS NOT NULL)`;
 
+export const SELECT_CLOSED = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE status <> 'awaiting_approval' AND thread_id = ? ${OLDEST_FIRST}`;
+
+export const SELECT_DECIDED = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`;
+
+export const SELECT_STATE = 'SELECT graph_state_json FROM hitl_sessions WHERE id = ?';
+
 export const SELECT_HUMAN_AT = `
   SELECT 1 FROM hitl_sessions
   WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
