@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { env, pid } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { asScript } from './asScript.ts';
+import { only } from './only.ts';
 
 /** The part of esbuild that is used. It is tsx's own compiler, and comes with it. */
 interface Esbuild {
-  buildSync(options: object): unknown;
+  buildSync(options: object): { readonly outputFiles: readonly { readonly text: string }[] };
 }
 
 /** Names the folder of what was bundled in this run of the tests; where it is not set, nothing is kept. */
 export const BUNDLES = 'DEVS_TEST_BUNDLES';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const START = fileURLToPath(new URL('startCompiled.cjs', import.meta.url));
 const PROMPTS = join(ROOT, 'packages', 'agents', 'prompts');
 
 /** What tests start as a process of its own: those named so, and some that are there for people, too. */
@@ -27,9 +30,12 @@ const OTHERS = [
   'packages/ui/test/programs/serveShop.ts',
 ];
 
+/** Programs of the state file alone: they start without what a graph needs. */
+const OF_THE_FILE = /^packages\/core\/(?:src|test)\/(?:db|state)\//;
+
 /**
- * The file of a program of the tests, made of it and the sources it imports. A process then starts in 0.2 s of processor
- * time instead of 1.3 s, which is what makes a hundred of them affordable; and what runs is always the sources, never an
+ * The file of a program of the tests, made of it and the sources it imports. A process then starts in 0.1 s of processor
+ * time instead of 1.3 s, which is what makes hundreds of them affordable; and what runs is always the sources, never an
  * old build. All programs are made together, as what they share is read and written once.
  *
  * @param dir - Where its file goes when it is made alone: it is none of the others, or nothing is kept.
@@ -45,16 +51,17 @@ export function bundleProgram(program: string, dir: string): string {
 
 /** Makes one file of a program, where it is wanted. All test files of a run share what one of them has made. */
 export function bundleAlone(program: string, outfile: string): void {
-  const kept = env[BUNDLES];
-  if (kept === undefined) return void esbuild().buildSync({ ...options(), entryPoints: [program], outfile });
-  const bundle = join(kept, `${createHash('sha256').update(program).digest('hex').slice(0, 16)}.mjs`);
-  if (!existsSync(bundle)) {
-    const made = `${bundle}.${pid}`;
-    esbuild().buildSync({ ...options(), entryPoints: [program], outfile: made });
-    renameSync(made, bundle);
+  const folder = env[BUNDLES] ?? dirname(outfile);
+  const name = createHash('sha256').update(program).digest('hex').slice(0, 16);
+  const script = join(folder, `${name}.js`);
+  mkdirSync(folder, { recursive: true });
+  if (env[BUNDLES] === undefined || !existsSync(script)) {
+    const made = `${script}.${pid}`;
+    writeScript({ entryPoints: [program] }, made);
+    renameSync(made, script);
   }
   mkdirSync(dirname(outfile), { recursive: true });
-  copyFileSync(bundle, outfile);
+  writeFileSync(outfile, starting(script, name));
 }
 
 function bundledTogether(program: string): string | null {
@@ -68,13 +75,15 @@ function bundledTogether(program: string): string | null {
 
 function bundleTogether(folder: string): void {
   const made = `${folder}.${pid}`;
-  esbuild().buildSync({
-    ...options(),
-    entryPoints: programs().map((program) => ({ in: program, out: nameOf(program) })),
-    outdir: made,
-    outExtension: { '.js': '.mjs' },
-    splitting: true,
-  });
+  mkdirSync(made);
+  const all = programs();
+  const ofTheFile = all.filter((program) => OF_THE_FILE.test(program));
+  writeGroup('file', ofTheFile, { made, folder });
+  writeGroup(
+    'runs',
+    all.filter((program) => !ofTheFile.includes(program)),
+    { made, folder },
+  );
   linkPrompts(made);
   try {
     renameSync(made, folder);
@@ -85,6 +94,43 @@ function bundleTogether(folder: string): void {
   }
 }
 
+/** One script of several programs, and a file for each of them that starts it. */
+function writeGroup(
+  name: string,
+  paths: readonly string[],
+  where: { readonly made: string; readonly folder: string },
+): void {
+  const cases = paths.map(
+    (path) =>
+      `case ${JSON.stringify(nameOf(path))}: await import(${JSON.stringify(join(ROOT, path))}); break;`,
+  );
+  const contents = `switch (program) { ${cases.join('\n')} }`;
+  writeScript({ stdin: { contents, resolveDir: ROOT } }, join(where.made, `${name}.js`));
+  for (const path of paths)
+    writeFileSync(
+      join(where.made, `${nameOf(path)}.mjs`),
+      starting(join(where.folder, `${name}.js`), nameOf(path)),
+    );
+}
+
+function writeScript(entry: object, file: string): void {
+  const { outputFiles } = esbuild().buildSync({ ...options(), ...entry, write: false });
+  writeFileSync(file, asScript(only(outputFiles).text));
+}
+
+function starting(script: string, program: string): string {
+  const given = [
+    'import.meta.url',
+    JSON.stringify(script),
+    JSON.stringify(program),
+    '(name) => import(name)',
+  ];
+  return `import { createRequire } from 'node:module';
+createRequire(import.meta.url)(${JSON.stringify(START)})(${given.join(', ')});
+`;
+}
+
+/** Their paths from the root. */
 function programs(): readonly string[] {
   const packages = join(ROOT, 'packages');
   const tests = readdirSync(packages).flatMap((name) =>
@@ -94,12 +140,14 @@ function programs(): readonly string[] {
     readdirSync(folder, { recursive: true })
       .map(String)
       .filter((path) => CHILD.test(path))
-      .map((path) => join(folder, path)),
+      .map((path) => relative(ROOT, join(folder, path)).replaceAll(sep, '/')),
   );
-  return [...children, ...OTHERS.map((path) => join(ROOT, path))];
+  return [...children, ...OTHERS];
 }
 
-const nameOf = (program: string): string => relative(ROOT, program).replaceAll(sep, '-').replace(/\.ts$/, '');
+/** @param program - Its path, absolute or from the root. */
+const nameOf = (program: string): string =>
+  relative(ROOT, resolve(ROOT, program)).replaceAll(sep, '-').replace(/\.ts$/, '');
 
 /** Agents look for their prompts beside their code. */
 function linkPrompts(dir: string): void {
@@ -125,10 +173,10 @@ function options(): object {
     // A process reads all of it, and runs little.
     minifyWhitespace: true,
     legalComments: 'none',
-    // CommonJS packages inside an ES module still want `require`.
-    banner: {
-      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-    },
+    // An error shows the line that it was thrown in.
+    lineLimit: 200,
+    // Of the file that starts the script.
+    define: { 'import.meta.url': 'importMetaUrl' },
     alias: { 'better-sqlite3': sqlite },
     external: [sqlite],
   };
