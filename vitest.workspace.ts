@@ -15,22 +15,34 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
 const CONFORMANCE = 'test/conformance/**';
 /** Of files that share a process. */
-const GUARD = join(root, 'packages/core/test/support/leavesNothing.ts');
+const guard = (name: string): string => join(root, 'packages/core/test/support', name);
+const GUARD = guard('leavesNothing.ts');
 
-/** What a test file changes for its whole process and cannot take back: modules, the heap, what is known to be secret. */
+/** What a test file changes for its whole process and no other file stands: modules, the heap, what is masked. */
 const OWN_PROCESS = [
   /\bvi\.(?:mock|doMock|hoisted|resetModules)\b/,
   /\bglobalThis\.gc\b/,
+  /\bsecretRegistry\b|\bregisterSecrets\b|\bmask: 'broad'/,
+];
+
+/** What it cannot take back either, and others that do such a thing stand. */
+const TRACES = [
   // Playwright wraps `process.cwd`.
   /\bopenChromium\b/,
   // A value once known to be secret stays so; one of three letters is too short for that.
-  /\bsecretRegistry\b|\bregisterSecrets\b|\bModelHost\b|\bmask: 'broad'/,
-  /\bapiKey: (?!'key')|_API_KEY(?:'?: |', )(?!'key')|\bstubEnv\('\w+_TOKEN'/,
+  /\bModelHost\b|\bapiKey: (?!'key')|_API_KEY(?:'?: |', )(?!'key')|\bstubEnv\('\w+_TOKEN'/,
 ];
 
-function sharesItsProcess(path: string): boolean {
+/** Tests of texts that are masked: these name secrets, and make none known. */
+const NAMED_ONLY = join('core', 'src', 'masking');
+
+type Sharing = 'own' | 'traces' | 'shared';
+
+function sharingOf(path: string): Sharing {
   const text = readFileSync(path, 'utf8');
-  return !OWN_PROCESS.some((change) => change.test(text));
+  const has = (changes: readonly RegExp[]): boolean => changes.some((change) => change.test(text));
+  if (has(OWN_PROCESS)) return 'own';
+  return has(TRACES) && !path.includes(NAMED_ONLY) ? 'traces' : 'shared';
 }
 
 /** Whether the suites that can are run once more, through `Runs`, and nothing else is: see `packages/core/test/support/runs`. */
@@ -43,8 +55,8 @@ const LIMITS = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS };
 const goesThroughRuns = (path: string): boolean =>
   /support\/runs\/(?:durable|orchestrator)\.ts'/.test(readFileSync(path, 'utf8'));
 
-/** The test files of a package, from the root of the repository, that may follow each other in one process. */
-const sharingFiles = (name: string): string[] =>
+/** The test files of a package, from the root of the repository. */
+const testFiles = (name: string): string[] =>
   ['src', 'test']
     .map((folder) => join('packages', name, folder))
     .filter((folder) => existsSync(join(root, folder)))
@@ -53,10 +65,15 @@ const sharingFiles = (name: string): string[] =>
     )
     .filter((file) => file.endsWith('.test.ts') && !file.includes(join('test', 'conformance')))
     .filter((file) => !throughRuns || goesThroughRuns(join(root, file)))
-    .filter((file) => sharesItsProcess(join(root, file)))
     .map((file) => file.replaceAll('\\', '/'));
 
-const sharing = new Map(packages.map((name) => [name, sharingFiles(name)]));
+const files = new Map(packages.map((name) => [name, testFiles(name)]));
+const filesThat = (sharing: Sharing, of: readonly string[]): string[] =>
+  of.filter((file) => sharingOf(join(root, file)) === sharing);
+
+/** Those of all packages that may follow each other in one process. */
+const sharing = new Map(packages.map((name) => [name, filesThat('shared', files.get(name) ?? [])]));
+const leavingTraces = filesThat('traces', [...files.values()].flat());
 
 /** A process for each file: what a file changes, no other one sees. */
 const own: TestProjectConfiguration = {
@@ -65,7 +82,7 @@ const own: TestProjectConfiguration = {
     name: 'own',
     root: '.',
     include: packages.flatMap((name) => TESTS.map((files) => `packages/${name}/${files}`)),
-    exclude: [`packages/core/${CONFORMANCE}`, ...[...sharing.values()].flat()],
+    exclude: [`packages/core/${CONFORMANCE}`, ...leavingTraces, ...[...sharing.values()].flat()],
     ...LIMITS,
   },
 };
@@ -87,6 +104,19 @@ const shared = (name: string): TestProjectConfiguration => ({
   },
 });
 
+/** The few files of all packages that know a secret, or drive a browser. */
+const traces: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'traces',
+    root: '.',
+    include: leavingTraces,
+    isolate: false,
+    ...LIMITS,
+    setupFiles: [guard('leavesTraces.ts')],
+  },
+};
+
 /** LangGraph's checkpointer conformance suite; it calls describe/it/expect as globals. */
 const conformance: TestProjectConfiguration = {
   extends: true,
@@ -101,7 +131,7 @@ const conformance: TestProjectConfiguration = {
 };
 
 const projects: TestProjectConfiguration[] = [
-  ...(throughRuns ? [] : [own]),
+  ...(throughRuns ? [] : [own, traces]),
   ...packages.filter((name) => sharing.get(name)?.length !== 0).map(shared),
   ...(throughRuns ? [] : [conformance]),
 ];

@@ -11,6 +11,7 @@ const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.ur
 const support = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
 const EACH = ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support);
 const rest = support('leavesNothing.ts');
+const traces = support('leavesTraces.ts');
 
 const PLANTED = `import { afterAll, test, vi } from 'vitest';
 afterAll(() => console.log('after all'));
@@ -53,10 +54,13 @@ describe('the guards of all tests', () => {
     const own = projects.map((project) => {
       if (typeof project !== 'object' || !('test' in project)) throw new Error('Not a project.');
       const { test: merged } = mergeConfig({ test: root.test ?? {} }, { test: project.test ?? {} });
-      return [merged?.isolate, merged?.setupFiles];
+      return { name: merged?.name, isolate: merged?.isolate, setup: merged?.setupFiles };
     });
     expect(own.length).toBeGreaterThan(3);
-    for (const [isolate, setup] of own) expect(setup).toEqual(isolate === false ? [...EACH, rest] : EACH);
+    for (const { name, isolate, setup } of own) {
+      const last = name === 'traces' ? traces : rest;
+      expect(setup).toEqual(isolate === false ? [...EACH, last] : EACH);
+    }
   });
 
   test('fail a file that changes its process', () => {

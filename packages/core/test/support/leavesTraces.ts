@@ -1,0 +1,3 @@
+import { guardProcess } from './guardProcess.ts';
+
+guardProcess(['known secrets', 'functions of the process']);
