@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { leaveFreshData, takeFreshData } from './freshData.ts';
 import { type Ids, otherUser, postgresPrograms } from './postgresPrograms.ts';
 
 /** A server of its own process, which ends when that of its caller does. */
@@ -26,6 +27,7 @@ exec 3<&0 4>&1 </dev/null >/dev/null 2>&1
 bin=$1 data=$2; shift 2
 if [ ! -e "$data" ]; then
   "$bin/initdb" -D "$data" -U devs -A trust --no-sync -E UTF8 --locale=C >&4 2>&4 || rm -rf "$data"
+  cp -a "$data" "$data.fresh"
 fi
 "$bin/postgres" -D "$data" "$@" >&4 2>&4 3<&- 4>&- & server=$!
 exec 4>&-
@@ -66,6 +68,7 @@ export async function startLocalServer(
     `${name}=${value}`,
   ]);
   const data = join(dir, 'data');
+  const isFirst = await takeFreshData(data);
   const standby = join(data, 'standby.signal');
   const args = ['-c', WATCH, 'sh', bin, data, '-p', String(port), ...options];
   const start = (more: readonly string[] = [], isThere = READY): Promise<Process | null> =>
@@ -81,6 +84,7 @@ export async function startLocalServer(
       isThere,
     );
   let running = await start();
+  if (isFirst) leaveFreshData(`${data}.fresh`);
   if (running === null) rmSync(dir, { recursive: true });
   return running === null ? null : { port, restart, recover, stop };
 

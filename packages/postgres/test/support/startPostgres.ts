@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { env } from 'node:process';
 import pg from 'pg';
+import { copyData } from './freshData.ts';
 import { type LocalServer, startLocalServer } from './localServer.ts';
 
 /** A database with nothing in it, of a server that several share or of its own one. */
@@ -55,20 +54,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return {
     url: urlOf(server),
     restart: () => server.restart(),
-    keep: () => server.restart((data) => copy(data, `${data}.kept`)),
-    putBack: () => server.restart((data) => copy(`${data}.kept`, data)),
+    keep: () => server.restart((data) => copyData(data, `${data}.kept`)),
+    putBack: () => server.restart((data) => copyData(`${data}.kept`, data)),
     recover: () => server.recover(),
     stop: () => server.stop(),
   };
 }
 
 const urlOf = ({ port }: LocalServer): string => `postgres://devs@127.0.0.1:${port}/postgres`;
-
-/** With the user whose they are. */
-function copy(from: string, to: string): void {
-  rmSync(to, { recursive: true, force: true });
-  execFileSync('cp', ['-a', from, to]);
-}
 
 async function onFreePort(settings: Readonly<Record<string, string>>): Promise<LocalServer> {
   for (;;) {
