@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { CheckResult, PlanResult, RunWorkspace, TaskRequest } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandChecks, GitWorkspace, ReplayAgents, readRecording } from '../src/index.ts';
+import { NODE_TESTS } from './support/nodeTests.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/slugify/', import.meta.url));
 const FILE = join(EXAMPLE, 'recording.jsonl');
@@ -21,7 +22,7 @@ describe('the slugify recording', () => {
   const agents = answersOnly();
   const { signal } = new AbortController();
   const call = { idempotencyKey: 'k', signal, usage: () => undefined };
-  const quick = new CommandChecks({ argv: [process.execPath, '--test'] });
+  const quick = new CommandChecks({ argv: NODE_TESTS });
   let dir: string;
   let run: RunWorkspace;
   let plan: PlanResult;

@@ -5,6 +5,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
 import { type AgentCall, Orchestrator, type StageAgents } from '@devs/core';
+import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const [dir = '.', example = '.'] = process.argv.slice(2);
 
@@ -24,7 +25,7 @@ const devs = await Orchestrator.open({
   dir: join(dir, '.devs'),
   agents,
   workspace: new GitWorkspace({ dir }),
-  checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+  checks: new CommandChecks({ argv: NODE_TESTS }),
 });
 const run = await devs.start({
   id: 'slugify',

@@ -14,6 +14,7 @@ import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
 import { readCli } from '../command/readCli.ts';
+import { NODE_TESTS } from '../support/nodeTests.ts';
 import { Spy } from './Spy.ts';
 import { SECRETS } from './secrets.ts';
 
@@ -45,7 +46,11 @@ function repository(): UserCheckout {
 
 /** A coding CLI and checks that are watched. */
 async function watched(sandbox: Sandbox | null) {
-  const checks = new CommandChecks({ argv: [spy.on('check', NODE), '--test'], sandbox, env: ['FOR_CHECKS'] });
+  const checks = new CommandChecks({
+    argv: [spy.on('check', NODE), ...NODE_TESTS.slice(1)],
+    sandbox,
+    env: ['FOR_CHECKS'],
+  });
   const command = { argv: [spy.on('agent', `${NODE} '${CLI}' work`)], env: ['AGENT_API_KEY'] };
   const agents = await commandAgents({ command: { name: 'cli', read: readCli, ...command }, sandbox });
   return { agents, checks };

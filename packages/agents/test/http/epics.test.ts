@@ -9,6 +9,7 @@ import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
+import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const BRIEF = '# Sum\n\nAdd numbers, then double them.\n';
 
@@ -38,7 +39,7 @@ async function drive(epic: string, approve: readonly string[]): Promise<DriveRes
     dir: join(dir, '.devs'),
     agents: await modelAgents({ model: 'openai:scripted', settings }),
     workspace: new GitWorkspace({ dir }),
-    checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+    checks: new CommandChecks({ argv: NODE_TESTS }),
   });
   try {
     const run = await devs.start({ id: 'sum', brief: BRIEF });

@@ -9,6 +9,7 @@ import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
+import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const SUM = 'export const sum = (a, b) => a + b;\n';
 const FILES = {
@@ -66,7 +67,7 @@ async function drive(answers: readonly object[], last: number): Promise<readonly
     dir: join(dir, '.devs'),
     agents: await agents(),
     workspace: new GitWorkspace({ dir, repository: dir }),
-    checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+    checks: new CommandChecks({ argv: NODE_TESTS }),
   });
   const seen: Gate[] = [];
   try {

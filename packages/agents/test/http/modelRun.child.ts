@@ -4,13 +4,14 @@
 import { join } from 'node:path';
 import { CommandChecks, GitWorkspace, modelAgents } from '@devs/agents';
 import { Orchestrator } from '@devs/core';
+import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const [dir = '.', baseURL, only] = process.argv.slice(2);
 const devs = await Orchestrator.open({
   dir: join(dir, '.devs'),
   agents: await modelAgents({ model: 'openai:scripted', settings: { configuration: { baseURL } } }),
   workspace: new GitWorkspace({ dir }),
-  checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+  checks: new CommandChecks({ argv: NODE_TESTS }),
 });
 const isFirst = only === 'first';
 const run = await devs.start({
