@@ -1,4 +1,4 @@
-import type { TreeDiff } from '@devs/core';
+import type { CommitRange, FileChange, TreeDiff } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import { filesAt, textAt } from './filesAt.ts';
 import type { GitRepository } from './GitRepository.ts';
@@ -11,6 +11,8 @@ import { NO_OBJECT } from './refs.ts';
 export class RunTrees {
   readonly #git: GitRepository;
   readonly #withIndex: <T>(work: (indexFile: string) => Promise<T>) => Promise<T>;
+  /** What was compared last: trees stay as they are, and a turn asks for the same two several times. */
+  #compared: CommitRange & { readonly files: readonly FileChange[] } = { from: '', to: '', files: [] };
 
   /** @param withIndex - Lends the path of an index that nobody else uses. */
   constructor(git: GitRepository, withIndex: <T>(work: (indexFile: string) => Promise<T>) => Promise<T>) {
@@ -40,7 +42,9 @@ export class RunTrees {
     if (from === to) return { files: [], diff: '' };
     const diff = new CommitDiff(this.#git);
     const range = { from, to };
-    const files = await diff.files(range);
+    const last = this.#compared;
+    const files = last.from === from && last.to === to ? last.files : await diff.files(range);
+    this.#compared = { ...range, files };
     return { files, diff: maxBytes === 0 || files.length === 0 ? '' : await diff.textUpTo(range, maxBytes) };
   }
 
