@@ -28,8 +28,8 @@ export interface KilledRunOptions {
   readonly random: () => number;
   /** Whether the next driver is to be killed. */
   readonly wantsKill: () => boolean;
-  /** Whether somebody may still be killed. When nobody is, the rest is played in this process, which costs a tenth. */
-  readonly hasKillsLeft: () => boolean;
+  /** Whether also who is not to be killed has a process of its own. Played in this one they cost a tenth. */
+  readonly isApart: () => boolean;
   /** Told of every life: whether its driver was killed, and what repeated what. */
   readonly onLife: (life: Life) => void;
 }
@@ -128,9 +128,9 @@ export class KilledRun {
 
   /** Killed within that time, or not at all. */
   async #played(role: Role, killWithinMs: number | null = null): Promise<Ended> {
-    const { program, hasKillsLeft } = this.#options;
+    const { program, isApart } = this.#options;
     // Who follows on a killed driver has a process of its own.
-    const isHere = killWithinMs === null && !this.#last.killed && !hasKillsLeft();
+    const isHere = killWithinMs === null && !this.#last.killed && !isApart();
     if (isHere) return { signal: null, code: 0, stderr: '', result: await play(role) };
     const process = new Program(program, role);
     if (killWithinMs !== null) await this.#killAtRandom(process, killWithinMs);

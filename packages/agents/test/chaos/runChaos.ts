@@ -15,6 +15,11 @@ export interface ChaosOptions {
   readonly pipelines?: readonly Scenario[];
   /** How many of the processes are to be killed, while there are kills left. @defaultValue 1 */
   readonly share?: number;
+  /**
+   * Whether only who is to be killed, and who follows on them, has a process of its own. @defaultValue all have as long as
+   * there are kills left
+   */
+  readonly isShort?: boolean;
   /** Fixes scenarios, kill times and latencies; where a kill falls still depends on the machine. */
   readonly seed: number;
   /** Runs at the same time. @defaultValue 3 */
@@ -127,7 +132,7 @@ class Campaign {
     const number = ++this.#runs;
     const dir = join(this.#dir, `run-${number}`);
     const random = seededRandom(this.#options.seed + 7919 * number);
-    const { share = 1 } = this.#options;
+    const { share = 1, isShort = false } = this.#options;
     const run = new KilledRun({
       scenario,
       dir,
@@ -136,7 +141,7 @@ class Campaign {
       number,
       random,
       wantsKill: () => random() < share && this.#plan(kind),
-      hasKillsLeft: () => this.#kills[kind] < this.#options.kills[kind],
+      isApart: () => !isShort && this.#kills[kind] < this.#options.kills[kind],
       onLife: (life) => this.#count(kind, life),
     });
     run.compare(await run.toEnd(), reference);
@@ -182,7 +187,7 @@ class Campaign {
       number,
       random: seededRandom(this.#options.seed + 7919 * number),
       wantsKill: () => false,
-      hasKillsLeft: () => false,
+      isApart: () => false,
       onLife: () => {},
     });
     const ended = await run.toEnd();
