@@ -217,6 +217,12 @@ const LONG = [
     'serverFaults',
     'answers of PostgreSQL that do not come, an older copy of it that is put back under workers',
   ],
+  [
+    'frozen-drivers',
+    { DEVS_FROZEN_DRIVERS: 3 },
+    'frozenDriver',
+    'a driver that stands still at three points',
+  ],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [

@@ -1,21 +1,47 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Run } from '@devs/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Orchestrator, Run } from '@devs/core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
 
+let root: string;
 let dir: string;
 let user: UserCheckout;
+let devs: Orchestrator;
+let run: Run;
 
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'devs-synced-'));
+/** A run that has ended, driven once: each test has a copy, in its place. */
+const ENDED = 'ended';
+const ALL = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true } as const;
+
+const open = (): Promise<Orchestrator> => openProject({ dir, shape: THREE, repository: dir });
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'devs-synced-'));
+  dir = join(root, 'project');
+  mkdirSync(dir);
   user = UserCheckout.create(dir);
   commitMine('mine.txt');
+  devs = await open();
+  expect((await (await start(devs)).drive()).status).toBe('completed');
+  devs.close();
+  user.assertUntouched();
+  renameSync(dir, join(root, ENDED));
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  cpSync(join(root, ENDED), dir, ALL);
+  user = UserCheckout.at(dir);
+  devs = await open();
+  run = await devs.run('r');
 });
 
 afterEach(() => {
+  devs.close();
   user.assertUntouched();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -31,15 +57,8 @@ const files = (): readonly string[] =>
     .filter((name) => name.endsWith('.txt'))
     .sort();
 
-async function finishedRun(): Promise<Run> {
-  const run = await start(await openProject({ dir, shape: THREE, repository: dir }));
-  expect((await run.drive()).status).toBe('completed');
-  return run;
-}
-
 describe('a run that is set back after it was carried over to commits of the user', () => {
   it('loses what depends on the task, keeps the rest, and is driven to its end again', async () => {
-    const run = await finishedRun();
     commitMine('second.txt');
     await run.sync({ by: ADA });
     commitMine('third.txt');
@@ -60,7 +79,6 @@ describe('a run that is set back after it was carried over to commits of the use
   });
 
   it("is refused where the work is part of the user's own commits by now", async () => {
-    const run = await finishedRun();
     user.git('merge', '-q', '--no-ff', '-m', 'Take it', 'devs/r');
     await run.sync({ by: ADA });
     const before = git(dir, 'for-each-ref');
@@ -72,7 +90,6 @@ describe('a run that is set back after it was carried over to commits of the use
   });
 
   it('is set back where the work of another task than those undone is part of them', async () => {
-    const run = await finishedRun();
     user.git('cherry-pick', git(dir, 'rev-list', '-1', '--grep=^a$', 'devs/r', '--'));
     await run.sync({ by: ADA });
     await run.rewind('T1', { by: ADA });
