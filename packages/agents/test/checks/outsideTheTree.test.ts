@@ -8,29 +8,22 @@ import { fakeAgents } from '@devs/core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 /** Every test has to have its implementation, and a fine one. */
-const RUNNER = `
-  const { readdirSync, readFileSync } = require('node:fs');
-  for (const name of readdirSync('test')) {
-    if (readFileSync('implement/' + name, 'utf8') !== 'fine') throw new Error(name + ' is not fine');
-  }
-`;
+const RUNNER = 'for test in test/*; do [ "$(cat implement/$(basename $test))" = fine ] || exit 1; done';
 
 const SETUP = `
-  const { mkdirSync, writeFileSync } = require('node:fs');
-  mkdirSync('node_modules/runner', { recursive: true });
-  writeFileSync('node_modules/runner/run.js', ${JSON.stringify(RUNNER)});
+  mkdir -p node_modules/runner
+  echo '${RUNNER}' > node_modules/runner/run
 `;
 
 /** What a suite may do to the one after it. */
 const CHECK = `
-  const { spawnSync } = require('node:child_process');
-  const { status, stderr } = spawnSync(process.execPath, ['node_modules/runner/run.js']);
-  require('node:fs').writeFileSync('node_modules/runner/run.js', '');
-  process.stderr.write(stderr);
-  process.exit(status);
+  sh node_modules/runner/run
+  status=$?
+  : > node_modules/runner/run
+  exit $status
 `;
 
-const node = (script: string): CommandChecks => new CommandChecks({ argv: [process.execPath, '-e', script] });
+const shell = (script: string): CommandChecks => new CommandChecks({ argv: ['sh', '-c', script] });
 
 let dir: string;
 
@@ -44,7 +37,7 @@ describe('a run', () => {
   test('is not verified by a runner that an agent or a check of it has replaced', async () => {
     const proposals: Readonly<Record<string, readonly (readonly [path: string, content: string])[]>> = {
       '1': [
-        ['node_modules/runner/run.js', ''],
+        ['node_modules/runner/run', ''],
         ['implement/1.txt', 'fine'],
       ],
       '2': [
@@ -62,8 +55,8 @@ describe('a run', () => {
     const devs = await Orchestrator.open({
       dir: join(dir, '.devs'),
       agents: { ...fakeAgents({ tasks: 2 }), implement },
-      workspace: new GitWorkspace({ dir, setup: node(SETUP) }),
-      checks: node(CHECK),
+      workspace: new GitWorkspace({ dir, setup: shell(SETUP) }),
+      checks: shell(CHECK),
     });
     const run = await devs.start({ id: 'r', brief: '# R\n', gates: { design: 'auto', dag: 'auto' } });
     expect(await run.drive()).toMatchObject({ status: 'completed' });
@@ -73,6 +66,6 @@ describe('a run', () => {
     expect(calls).toEqual(['1', '1', '2', '2']);
     const clone = join(dir, 'clone');
     execFileSync('git', ['clone', '-q', join(dir, '.devs/git/r.git'), clone]);
-    for (const script of [SETUP, CHECK]) execFileSync(process.execPath, ['-e', script], { cwd: clone });
+    for (const script of [SETUP, CHECK]) execFileSync('sh', ['-c', script], { cwd: clone });
   });
 });

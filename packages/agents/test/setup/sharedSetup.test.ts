@@ -17,16 +17,17 @@ const { signal } = new AbortController();
 
 /** Leaves what the lockfile says, a text with its own path, a link to itself, and says beside the project that it ran. */
 const SETUP = `
-  const fs = require('node:fs');
-  const { count } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
-  fs.appendFileSync('../../runs', 'x');
-  fs.rmSync('node_modules', { recursive: true, force: true });
-  fs.mkdirSync('node_modules/.bin', { recursive: true });
-  for (let i = 0; i < count; i += 1) fs.writeFileSync('node_modules/' + i + '.js', 'module.exports = ' + i);
-  fs.writeFileSync('node_modules/.bin/tool', 'exec ' + process.cwd() + '/node_modules/0.js');
-  fs.symlinkSync(process.cwd() + '/node_modules/0.js', 'node_modules/link.js');
+  set -e
+  count=$(tr -cd 0-9 < package-lock.json)
+  printf x >> ../../runs
+  rm -rf node_modules
+  mkdir -p node_modules/.bin
+  at=0
+  while [ $at -lt $count ]; do printf "module.exports = $at" > node_modules/$at.js; at=$((at + 1)); done
+  printf "exec $PWD/node_modules/0.js" > node_modules/.bin/tool
+  ln -s $PWD/node_modules/0.js node_modules/link.js
 `;
-const setupArgv = [process.execPath, '-e', SETUP];
+const setupArgv = ['sh', '-c', SETUP];
 
 let dir: string;
 let told: Activity[];
@@ -109,11 +110,7 @@ describe('what setup leaves', () => {
     await open('two');
     expect([await runs(), (await copies()).length]).toEqual([3, 2]);
 
-    const builds = [
-      process.execPath,
-      '-e',
-      `${SETUP}; fs.mkdirSync('dist'); fs.writeFileSync('dist/a.js', '')`,
-    ];
+    const builds = ['sh', '-c', `${SETUP}\nmkdir dist\n: > dist/a.js`];
     await open('three', { setupArgv: builds });
     await open('four', { setupArgv: builds });
     expect(await runs()).toBe(4);

@@ -28,38 +28,33 @@ const { signal } = new AbortController();
 
 /** Installs a runner that goes by the manifest, as a package manager would. */
 const SETUP = `
-  const fs = require('node:fs');
-  const { needs } = JSON.parse(fs.readFileSync('package.json', 'utf8'));
-  if (needs === 'nothing there is') process.exit(1);
-  fs.mkdirSync('node_modules/runner', { recursive: true });
-  fs.writeFileSync('node_modules/runner/run.js',
-    "process.exit(require('../../code.js') === " + JSON.stringify(needs) + " ? 0 : 1)");
+  needs=$(sed -n 's/.*"needs":"\\([^"]*\\)".*/\\1/p' package.json)
+  [ "$needs" != 'nothing there is' ] || exit 1
+  mkdir -p node_modules/runner
+  echo "grep -q '= \\"$needs\\";' code.js" > node_modules/runner/run
 `;
 
 /** Judges by the runner and by what was built before, as incremental builds do; leaves a green runner and a cache behind. */
 const CHECK = `
-  const fs = require('node:fs');
-  if (!fs.existsSync('dist/code.js')) {
-    fs.mkdirSync('dist', { recursive: true });
-    fs.copyFileSync('code.js', 'dist/code.js');
-  }
-  const { status } = require('node:child_process').spawnSync(process.execPath, ['node_modules/runner/run.js']);
-  const built = require(process.cwd() + '/dist/code.js');
-  fs.writeFileSync('node_modules/runner/run.js', 'process.exit(0)');
-  fs.mkdirSync('node_modules/.cache', { recursive: true });
-  fs.appendFileSync('node_modules/.cache/runs', 'x');
-  process.exit(status === 0 && built !== 'broken' ? 0 : 1);
+  [ -e dist/code.js ] || { mkdir -p dist && cp code.js dist/code.js; }
+  runner=node_modules/runner/run
+  [ ! -d $runner ] || runner=$runner/index
+  sh $runner
+  status=$?
+  echo 'exit 0' > node_modules/runner/run
+  mkdir -p node_modules/.cache
+  printf x >> node_modules/.cache/runs
+  [ $status = 0 ] && ! grep -q '= "broken";' dist/code.js
 `;
 
 /** As installers do, beside what only a project's own setup makes. */
 const LOCKING = `
-  for (const at of ['package-lock.json', 'sub/package-lock.json']) {
-    try { fs.writeFileSync(at, 'made by setup'); } catch {}
-  }
-  fs.writeFileSync('generated.js', '');
+  for at in package-lock.json sub/package-lock.json; do printf 'made by setup' > $at; done 2> /dev/null
+  : > generated.js
 `;
 
-const check = new CommandChecks({ argv: [process.execPath, '-e', CHECK] });
+const shell = (script: string): CommandChecks => new CommandChecks({ argv: ['sh', '-c', script] });
+const check = shell(CHECK);
 
 let base: string;
 let setups: string;
@@ -68,7 +63,7 @@ let run: GitRunWorkspace;
 const setup: GitWorkspaceOptions['setup'] = {
   run: async ({ dir }) => {
     await writeFile(setups, `${await readFile(setups, 'utf8').catch(() => '')}x`);
-    return new CommandChecks({ argv: [process.execPath, '-e', SETUP] }).run({ dir, signal });
+    return shell(SETUP).run({ dir, signal });
   },
 };
 
@@ -128,8 +123,8 @@ describe('a verdict', () => {
     run = await open();
     const tree = await treeOf(code('wrong'));
     await verdict(tree);
-    const runner = inFolder('node_modules/runner/run.js');
-    const green = 'process.exit(0)';
+    const runner = inFolder('node_modules/runner/run');
+    const green = 'exit 0';
     const ways = [
       () => writeFile(runner, green),
       async () => {
@@ -139,23 +134,23 @@ describe('a verdict', () => {
       },
       async () => {
         await rm(runner);
-        await writeFile(inFolder('node_modules/green.js'), green);
-        await symlink('../green.js', runner);
+        await writeFile(inFolder('node_modules/green'), green);
+        await symlink('../green', runner);
       },
       async () => {
         await rm(inFolder('node_modules/runner'), { recursive: true });
         await mkdir(inFolder('elsewhere'));
-        await writeFile(inFolder('elsewhere/run.js'), green);
+        await writeFile(inFolder('elsewhere/run'), green);
         await symlink('../elsewhere', inFolder('node_modules/runner'));
       },
       async () => {
         await rm(runner);
         await mkdir(join(runner), { recursive: true });
-        await writeFile(join(runner, 'index.js'), green);
+        await writeFile(join(runner, 'index'), green);
       },
       async () => {
-        await link(runner, join(base, 'alias.js'));
-        await writeFile(join(base, 'alias.js'), green);
+        await link(runner, join(base, 'alias'));
+        await writeFile(join(base, 'alias'), green);
       },
       async () => {
         await mkdir(inFolder('node_modules/locked'));
@@ -191,7 +186,7 @@ describe('a verdict', () => {
       { path: 'sub/package-lock.json', content: 'committed\n' },
     );
     const before = await run.snapshot();
-    const installing = new CommandChecks({ argv: [process.execPath, '-e', `${SETUP};${LOCKING}`] });
+    const installing = shell(SETUP + LOCKING);
     const locking: GitWorkspaceOptions['setup'] = { run: ({ dir }) => installing.run({ dir, signal }) };
     run = await open({ setup: locking });
     const { files } = await run.compare(before, await run.snapshot(), 0);
@@ -206,7 +201,7 @@ describe('a verdict', () => {
 
   it('is made beside what a person put there before setup ran, without its lockfile', async () => {
     await writeFile(inFolder('mine.txt'), 'mine\n');
-    const installing = new CommandChecks({ argv: [process.execPath, '-e', `${SETUP};${LOCKING}`] });
+    const installing = shell(SETUP + LOCKING);
     run = await open({ setup: { run: ({ dir }) => installing.run({ dir, signal }) } });
     expect(await run.hasChanges()).toBe(true);
     expect(await run.list()).toContain('mine.txt');
@@ -216,7 +211,7 @@ describe('a verdict', () => {
   it('is red, with what setup said, where the work makes setup fail', async () => {
     run = await open();
     const tree = await treeOf(manifest('nothing there is'));
-    expect(await verdict(tree)).toMatchObject({ passed: false, command: expect.stringContaining('-e') });
+    expect(await verdict(tree)).toMatchObject({ passed: false, command: expect.stringContaining('sh -c') });
     await run.commit({ tree, message: 'Broken', stepKey: 'one' });
     await expect(verdict(tree)).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
   });
@@ -242,22 +237,22 @@ describe('a verdict', () => {
   });
 
   it('leaves alone what setup has linked from a store of the machine', async () => {
-    const store = join(base, 'store.js');
-    await writeFile(store, 'process.exit(0)');
+    const store = join(base, 'store');
+    await writeFile(store, 'exit 0');
     const linking: GitWorkspaceOptions['setup'] = {
       run: async (request) => {
         await mkdir(join(request.dir, 'node_modules/runner'), { recursive: true });
-        await link(store, join(request.dir, 'node_modules/runner/run.js'));
+        await link(store, join(request.dir, 'node_modules/runner/run'));
         return new CommandChecks({ argv: ['true'] }).run(request);
       },
     };
     run = await open({ setup: linking, caches: ['node_modules/.cache'] });
     const tree = await treeOf(code('right'));
-    const { nlink } = await stat(inFolder('node_modules/runner/run.js'));
+    const { nlink } = await stat(inFolder('node_modules/runner/run'));
     await run.restore(tree);
     await run.ready(tree, signal);
-    await writeFile(inFolder('node_modules/runner/run.js'), 'process.exit(1)');
-    expect([nlink, await readFile(store, 'utf8')]).toEqual([2, 'process.exit(0)']);
+    await writeFile(inFolder('node_modules/runner/run'), 'exit 1');
+    expect([nlink, await readFile(store, 'utf8')]).toEqual([2, 'exit 0']);
   });
 
   it('is made with another setup when the copy of what it left was touched', async () => {
@@ -266,7 +261,7 @@ describe('a verdict', () => {
     await verdict(tree);
     const kept = join(base, '.devs/git/r.git/devs-folders/r.0/setup');
     const [key = ''] = (await readdir(kept)).filter((name) => name.length === 64);
-    await writeFile(join(kept, key, 'files/node_modules/runner/run.js'), 'process.exit(0)');
+    await writeFile(join(kept, key, 'files/node_modules/runner/run'), 'exit 0');
     expect(await verdict(tree)).toMatchObject({ passed: false });
     expect(await setupsRun()).toBe(2);
   });
@@ -285,7 +280,7 @@ describe('a verdict', () => {
           const tree = await treeOf(manifest(needs), code(content));
           ways += 1;
           tried(task, { ways });
-          if (pollutes) await writeFile(inFolder('node_modules/runner/run.js'), 'process.exit(0)');
+          if (pollutes) await writeFile(inFolder('node_modules/runner/run'), 'exit 0');
           const { passed } = await verdict(tree);
           expect(passed).toBe(await freshVerdict(tree));
         }
@@ -304,7 +299,7 @@ async function freshVerdict(tree: string): Promise<boolean> {
   await execute('git', ['--git-dir', gitDir, 'update-ref', 'refs/heads/fresh', commit]);
   const clone = await mkdtemp(join(base, 'clone-'));
   await execute('git', ['clone', '-q', '--branch', 'fresh', gitDir, clone]);
-  await new CommandChecks({ argv: [process.execPath, '-e', SETUP] }).run({ dir: clone, signal });
+  await shell(SETUP).run({ dir: clone, signal });
   const { passed } = await check.run({ dir: clone, signal });
   await rm(clone, { recursive: true });
   return passed;
