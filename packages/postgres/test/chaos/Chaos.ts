@@ -67,7 +67,7 @@ export class Chaos {
       const { kills, signal } = this.#options;
       while (this.kills < kills && signal?.aborted !== true) await this.#strike();
       await Promise.all(this.#freezing);
-      while ((await this.#open()).length > 0) await this.#calls(() => this.#hasEnded());
+      while (!(await this.#hasEnded())) await this.#calls(() => this.#hasEnded(), 100);
       return [];
     } catch (error) {
       if (!(error instanceof Stuck)) throw error;
@@ -130,13 +130,13 @@ export class Chaos {
     this.restarts += 1;
   }
 
-  /** Waits until somebody makes a call: else nobody drives, and a kill proves nothing. */
-  async #calls(isOver: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
+  /** Waits until somebody makes a call: else nobody drives, and a kill proves nothing. Looks once in so many ms. */
+  async #calls(isOver = (): Promise<boolean> => Promise.resolve(false), everyMs = 10): Promise<void> {
     const size = (): number => statSync(this.#parts.ledger).size;
     const [before, from] = [size(), performance.now()];
     while (size() === before && !(await isOver())) {
       if (performance.now() - from > STUCK_MS) throw new Stuck();
-      await sleep(10);
+      await sleep(everyMs);
     }
   }
 

@@ -10,7 +10,7 @@ test(
   async () => {
     const report = await runClusterChaos({
       kills: KILLS,
-      ...(KILLS === 1 && { workers: 2, slots: 1, aims: true }),
+      ...(KILLS === 1 && { workers: 2, slots: 1, waiting: 1, spares: 0, aims: true }),
     });
     expect(report).toMatchObject({ kills: KILLS, violations: [] });
     expect(report.takenOver).toBeGreaterThan(0);

@@ -69,7 +69,7 @@ export async function fallBack({ server, dir }: FaultPlace, round: number): Prom
     (await first.app.list({ status: ['created', 'running', 'waiting', 'paused'] })).runs.filter(({ id }) =>
       ids.includes(id),
     ).length;
-  while ((await open()) > 0) await sleep(50);
+  while ((await open()) > 0) await sleep(100);
   over.abort();
   await answered;
   const { ended, violations } = await damagesOf(other, first.app, ids);

@@ -43,9 +43,9 @@ export async function loseAnswers({ server, dir }: FaultPlace, losses: number): 
     }
     const before = proxy.lost;
     proxy.loseAnswer(WORDS[tries % WORDS.length] as string);
-    while (proxy.lost === before && (await open()) > 0) await sleep(10);
+    while (proxy.lost === before && (await open()) > 0) await sleep(50);
   }
-  while ((await open()) > 0) await sleep(20);
+  while ((await open()) > 0) await sleep(50);
   over.abort();
   await answered;
   const { ended, violations } = await damagesOf(runs, app, ids);

@@ -13,6 +13,10 @@ import { branchOf, CALLS, lifeApp } from './life.ts';
 export interface ClusterChaosOptions extends ChaosOptions {
   /** Of a worker: runs at the same time. @defaultValue 4 */
   readonly slots?: number;
+  /** Runs that wait for a slot. @defaultValue 2 */
+  readonly waiting?: number;
+  /** Workers that are loaded ahead. @defaultValue 2 */
+  readonly spares?: number;
 }
 
 export interface ClusterChaosReport extends Verdict {
@@ -31,7 +35,7 @@ const AIMED_MS = 300;
 
 /** Kills workers while they drive runs, and judges what has become of these. */
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
-  const { workers = 3, slots = 4 } = options;
+  const { workers = 3, slots = 4, waiting = 2, spares = 2 } = options;
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   const ledger = join(dir, 'ledger');
   writeFileSync(ledger, '');
@@ -43,10 +47,10 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
     ledger,
     slots,
     callMs: options.aims === true ? AIMED_MS : 10,
-    spares: 2,
+    spares,
   });
   const app = lifeApp(runs, () => Promise.reject(new Error('This process makes no calls.')));
-  const chaos = new Chaos({ ...options, open: workers * slots + 2 }, { ledger, server, app, fleet });
+  const chaos = new Chaos({ ...options, open: workers * slots + waiting }, { ledger, server, app, fleet });
   try {
     const stuck = await chaos.run();
     const { ended, violations } = await damagesOf(runs, app, chaos.ids);

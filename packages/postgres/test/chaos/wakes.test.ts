@@ -72,7 +72,7 @@ test(
     const tellAll = async (id: string, nth: number): Promise<void> => {
       for (const signal of said) {
         // Half of them are told while they wait, the others whenever that is.
-        while (nth % 2 === 0 && (await rowOf(id))['status'] !== 'waiting') await sleep(20);
+        while (nth % 2 === 0 && (await rowOf(id))['status'] !== 'waiting') await sleep(50);
         await tell(id, signal);
         told += 1;
         if (told % Math.ceil(WAKES / (KILLS + 1)) === 0 && killed.length < KILLS) await kill();
