@@ -10,9 +10,9 @@ export const fenced = (value) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(va
 
 /** Writes the ids of this process and of a child that no signal but the last one ends. */
 export async function startDeaf() {
-  const deaf =
-    "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)";
-  const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // What a shell ignores, the program in its place ignores, too.
+  const deaf = "trap '' TERM INT; echo up; exec sleep 1000";
+  const child = spawn('sh', ['-c', deaf], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   writeFileSync('pids.part', `${process.pid} ${child.pid}`);
   renameSync('pids.part', 'pids');

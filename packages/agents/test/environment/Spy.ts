@@ -4,9 +4,8 @@ import { join } from 'node:path';
 /** What one command was started with. */
 export interface Start {
   readonly program: string;
-  readonly argv: readonly string[];
-  /** `NAME=value`. */
-  readonly env: readonly string[];
+  /** Its arguments, and `NAME=value` of its environment, with a NUL after each. */
+  readonly given: string;
 }
 
 /** Programs that write down what they were started with, and then are the real ones. */
@@ -30,24 +29,17 @@ export class Spy {
   on(program: string, command: string): string {
     const file = join(this.bin, program);
     // /proc holds what it was started with: a shell leaves out names that it cannot set.
-    const copy = (part: string): string => `cat /proc/$$/${part} > '${this.#log}/${program}-'$$.${part}`;
-    const lines = ['#!/bin/sh', copy('cmdline'), copy('environ'), `exec ${command} "$@"`];
+    const copy = `cat /proc/$$/cmdline /proc/$$/environ > '${this.#log}/${program}-'$$`;
+    const lines = ['#!/bin/sh', copy, `exec ${command} "$@"`];
     writeFileSync(file, `${lines.join('\n')}\n`);
     chmodSync(file, 0o755);
     return file;
   }
 
   get starts(): readonly Start[] {
-    return readdirSync(this.#log)
-      .filter((name) => name.endsWith('.environ'))
-      .map((name) => ({
-        program: name.slice(0, name.lastIndexOf('-')),
-        argv: this.#parts(name.replace('.environ', '.cmdline')),
-        env: this.#parts(name),
-      }));
-  }
-
-  #parts(name: string): readonly string[] {
-    return readFileSync(join(this.#log, name), 'utf8').split('\0').filter(Boolean);
+    return readdirSync(this.#log).map((name) => ({
+      program: name.slice(0, name.lastIndexOf('-')),
+      given: readFileSync(join(this.#log, name), 'utf8'),
+    }));
   }
 }

@@ -83,7 +83,7 @@ const ALLOWED = { AGENT_API_KEY: 'planted-for-the-agent', FOR_CHECKS: 'planted-f
 function seenBy(program: string, times: number): readonly string[] {
   const starts = spy.starts.filter((start) => start.program === program);
   expect(starts.length, program).toBeGreaterThanOrEqual(times);
-  const text = starts.flatMap(({ argv, env }) => [...argv, ...env]).join('\0');
+  const text = starts.map(({ given }) => given).join('');
   return Object.entries({ ...SECRETS, ...ALLOWED })
     .filter(([, value]) => text.includes(value))
     .map(([name]) => name);

@@ -1,23 +1,34 @@
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const execute = promisify(execFile);
 
+/** What each test has a copy of. */
+let made: string;
 let root: string;
 let user: UserCheckout;
 
+beforeAll(async () => {
+  made = await mkdtemp(join(tmpdir(), 'devs-user-'));
+  root = made;
+  user = UserCheckout.create(made);
+  user.change(addFiles);
+});
+
+afterAll(() => rm(made, { recursive: true, force: true }));
+
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'devs-user-'));
-  user = UserCheckout.create(root);
-  user.change(addFiles);
+  cpSync(made, root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+  user = UserCheckout.at(root);
 });
 
 /** As a user has them: hooks that would tell, an ignored but tracked file, a stash, staged and untracked work. */
@@ -35,7 +46,7 @@ function addFiles(): void {
   user.write('src/index.js', 'dirty\n');
   user.write('untracked.txt', 'mine\n');
   for (const hook of ['reference-transaction', 'post-checkout', 'post-merge', 'pre-receive', 'update']) {
-    user.write(`.git/hooks/${hook}`, `#!/bin/sh\necho ran >> '${root}/.git/hook-ran'\n`, 0o755);
+    user.write(`.git/hooks/${hook}`, '#!/bin/sh\necho ran >> "$(dirname $0)/../hook-ran"\n', 0o755);
   }
 }
 
