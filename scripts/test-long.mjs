@@ -112,6 +112,7 @@ const LONG = [
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],
   ['asks', { DEVS_ASKS: 200 }, 'asks/asks', 'questions at gates, killed, beside decisions and drives'],
   ['disks', { DEVS_DISK_COMMANDS: 9 }, 'badDisks', 'commands on a full and a read-only disk'],
+  ['spending', { DEVS_SPENDING_RUNS: 2000 }, 'stepSpending', 'sums of what the calls of a turn have spent'],
   ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
   [

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase, openStateCopy } from '../../db/createDatabase.ts';
 import { sha256Hex } from '../canonicalJson.ts';
 import { DecisionLog } from '../DecisionLog.ts';
 import { inlineBody } from '../decisionBody.ts';
@@ -12,11 +13,24 @@ import { aThread } from './aThread.ts';
 
 type Form = 'of this engine' | 'of an older engine';
 
-/** Three decided sessions of a run with their lines, and one open session. */
-function aDecidedFile(
-  db: Database,
-  form: Form = 'of this engine',
-): { readonly log: DecisionLog; readonly ids: readonly string[] } {
+interface Decided {
+  readonly db: Database;
+  readonly log: DecisionLog;
+  readonly ids: readonly string[];
+}
+
+const files = new Map<Form, { readonly bytes: Buffer; readonly ids: readonly string[] }>();
+
+/** Three decided sessions of a run with their lines, and one open session: made once, each test has a copy. */
+function aDecidedFile(form: Form = 'of this engine'): Decided {
+  const { bytes, ids } = files.get(form) ?? decidedFile(form);
+  const db = openStateCopy(bytes);
+  onTestFinished(() => void db.close());
+  return { db, log: new DecisionLog(db), ids };
+}
+
+function decidedFile(form: Form) {
+  const db = createDatabase({ dbPath: ':memory:' });
   let count = 0;
   new ThreadStore(db).create(aThread());
   const sessions = new HitlSessionStore(db, { newId: () => `s-${++count}` });
@@ -31,7 +45,10 @@ function aDecidedFile(
     return id;
   });
   sessions.openForInterrupt(aQuestion({ interruptId: 'i-4', questionKey: 'i-4' }));
-  return { log, ids };
+  const made = { bytes: db.serialize(), ids };
+  db.close();
+  files.set(form, made);
+  return made;
 }
 
 const answerTo = (interruptId: string) => ({ approved: true, feedback: `Good: ${interruptId}` });
@@ -56,16 +73,16 @@ const REORDER = `
   UPDATE hitl_decisions SET seq = 3 WHERE seq = 9;`;
 
 describe('an untouched log', () => {
-  test('is intact, empty or not, and after the run took its decisions up', ({ db }) => {
-    expect(new DecisionLog(db).verify()).toEqual({ ok: true });
-    const { log } = aDecidedFile(db);
+  test('is intact, empty or not, and after the run took its decisions up', ({ db: empty }) => {
+    expect(new DecisionLog(empty).verify()).toEqual({ ok: true });
+    const { db, log } = aDecidedFile();
     expect(log.verify()).toEqual({ ok: true });
     new HitlSessionStore(db).markResumed('run-1', []);
     expect(log.verify()).toEqual({ ok: true });
   });
 
-  test('is intact when an older engine wrote it, texts and all', ({ db }) => {
-    const { log } = aDecidedFile(db, 'of an older engine');
+  test('is intact when an older engine wrote it, texts and all', () => {
+    const { db, log } = aDecidedFile('of an older engine');
     expect(log.verify()).toEqual({ ok: true });
     expect(db.prepare('SELECT count(*) FROM decision_texts').pluck().get()).toBe(0);
   });
@@ -80,15 +97,15 @@ describe('an untouched log', () => {
     expect(second).toMatchObject({ seq: 2, prevSha256: first.sha256 });
   });
 
-  test('cannot be changed through SQL that leaves its triggers in place', ({ db }) => {
-    aDecidedFile(db);
+  test('cannot be changed through SQL that leaves its triggers in place', () => {
+    const { db } = aDecidedFile();
     expect(() => db.exec("UPDATE hitl_decisions SET body_json = '{}'")).toThrow('append-only');
     expect(() => db.exec('DELETE FROM hitl_decisions')).toThrow('append-only');
     expect(() => db.exec("UPDATE decision_texts SET text = 'Yes.'")).toThrow('never edited');
   });
 
-  test('does not mind a free-standing session that was resumed', ({ db }) => {
-    const { log } = aDecidedFile(db);
+  test('does not mind a free-standing session that was resumed', () => {
+    const { db, log } = aDecidedFile();
     const sessions = new HitlSessionStore(db);
     sessions.insertUnbound({
       id: 'free',
@@ -166,8 +183,8 @@ describe('tampering is found:', () => {
 
   const forms: readonly Form[] = ['of this engine', 'of an older engine'];
   for (const [what, sql, seq] of cases) {
-    test.for(forms)(`${what}, in a log %s`, (form, { db }) => {
-      const { log } = aDecidedFile(db, form);
+    test.for(forms)(`${what}, in a log %s`, (form) => {
+      const { db, log } = aDecidedFile(form);
       tamper(db, sql);
       expect(log.verify()).toMatchObject({ ok: false, seq, reason: expect.stringMatching(/./) });
     });
@@ -190,15 +207,15 @@ describe('tampering is found:', () => {
   ] as const;
 
   for (const [what, sql, seq] of ofTexts) {
-    test(what, ({ db }) => {
-      const { log } = aDecidedFile(db);
+    test(what, () => {
+      const { db, log } = aDecidedFile();
       tamper(db, sql);
       expect(log.verify()).toMatchObject({ ok: false, seq });
     });
   }
 
-  test('a second line for the same session', ({ db }) => {
-    const { log, ids } = aDecidedFile(db);
+  test('a second line for the same session', () => {
+    const { db, log, ids } = aDecidedFile();
     const line = db.prepare('SELECT body_json FROM hitl_decisions WHERE seq = 1').pluck().get() as string;
     log.append(ids[0] ?? '', JSON.parse(line));
     expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
@@ -239,8 +256,8 @@ describe('a line of the log', () => {
     expect(texts).toEqual(['Not a word', 'Secret plan', 'design']);
   });
 
-  test('shares its texts with every line that says the same', ({ db }) => {
-    const { log, ids } = aDecidedFile(db);
+  test('shares its texts with every line that says the same', () => {
+    const { db, log, ids } = aDecidedFile();
     log.record(new HitlSessionStore(db).require(ids[0] ?? ''));
     expect(db.prepare('SELECT count(*) FROM decision_texts').pluck().get()).toBe(3);
   });
@@ -250,8 +267,8 @@ describe('a run that was deleted', () => {
   const DELETE_RUN = `
     DELETE FROM hitl_sessions WHERE thread_id = 'run-1'; DELETE FROM decision_texts; DELETE FROM threads;`;
 
-  test.for(['of this engine', 'of an older engine'] as const)('leaves a sound log %s', (form, { db }) => {
-    const { log } = aDecidedFile(db, form);
+  test.for(['of this engine', 'of an older engine'] as const)('leaves a sound log %s', (form) => {
+    const { db, log } = aDecidedFile(form);
     db.exec(DELETE_RUN);
     expect(log.verify()).toEqual({ ok: true });
     expect(db.prepare('SELECT count(*) FROM hitl_decisions').pluck().get()).toBe(3);
@@ -261,15 +278,15 @@ describe('a run that was deleted', () => {
     ['an edited line', `UPDATE hitl_decisions SET body_json = '{"approved":false}' WHERE seq = 2`, 2],
     ['a line of another session', "UPDATE hitl_decisions SET session_id = 's-9' WHERE seq = 2", 2],
     ['a deleted line', 'DELETE FROM hitl_decisions WHERE seq = 2', 3],
-  ] as const)('hides no %s', ([_what, sql, seq], { db }) => {
-    const { log } = aDecidedFile(db);
+  ] as const)('hides no %s', ([_what, sql, seq]) => {
+    const { db, log } = aDecidedFile();
     db.exec(DELETE_RUN);
     tamper(db, sql);
     expect(log.verify()).toMatchObject({ ok: false, seq });
   });
 
-  test('is not gone while its row, a session of it or a run around it is there', ({ db }) => {
-    const { log } = aDecidedFile(db);
+  test('is not gone while its row, a session of it or a run around it is there', () => {
+    const { db, log } = aDecidedFile();
     db.exec("DELETE FROM hitl_sessions WHERE id <> 's-2'; DELETE FROM threads");
     tamper(db, "UPDATE hitl_sessions SET decision_json = NULL, status = 'superseded'");
     expect(log.verify()).toMatchObject({ ok: false, seq: 2 });
@@ -281,8 +298,8 @@ describe('a run that was deleted', () => {
     expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
   });
 
-  test('is gone also where another run has its id since, of which nothing may be missing', ({ db }) => {
-    const { log } = aDecidedFile(db);
+  test('is gone also where another run has its id since, of which nothing may be missing', () => {
+    const { db, log } = aDecidedFile();
     db.exec(DELETE_RUN);
     new ThreadStore(db).create(aThread());
     expect(log.verify()).toMatchObject({ ok: false, seq: 1 });

@@ -1,11 +1,14 @@
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { howMany } from '../../../test/support/howMany.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
 import { NO_FENCE } from '../Fence.ts';
 import { StepStore, type StepUsage } from '../StepStore.ts';
 import type { StepKind } from '../stepRecords.ts';
+
+const RUNS = howMany('DEVS_SPENDING_RUNS', 40);
 
 const SUMS_FROM = 35;
 const NOBODY = { threadId: 'run', lgTaskId: '', name: '' };
@@ -122,16 +125,19 @@ const rounded = (figures: object): object =>
   Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, Number(value.toFixed(9))]));
 
 test('what a turn and its tasks have spent is what their calls have, whatever becomes of those', () => {
+  const db = opened(FILE);
   fc.assert(
-    fc.property(deeds, (all) => {
-      const db = opened(FILE);
-      const run = new Run(db);
-      for (const deed of all) run.do(deed);
-      expectSums(db);
-      db.close();
-    }),
-    { numRuns: 100 },
+    fc
+      .property(deeds, (all) => {
+        const run = new Run(db);
+        for (const deed of all) run.do(deed);
+        expectSums(db);
+      })
+      .beforeEach(() => void db.exec('BEGIN'))
+      .afterEach(() => void db.exec('ROLLBACK')),
+    { numRuns: RUNS },
   );
+  db.close();
 });
 
 test('a file of an older engine is summed when it is opened, and counts on', () => {
@@ -146,7 +152,7 @@ test('a file of an older engine is summed when it is opened, and counts on', () 
       expectSums(db);
       db.close();
     }),
-    { numRuns: 30 },
+    { numRuns: Math.ceil(RUNS / 4) },
   );
 });
 
