@@ -104,7 +104,7 @@ const LONG = [
   ['tasks-at-once', { DEVS_TASKS_AT_ONCE: 1500 }, 'neverWaits', 'timers beside a super-step of many tasks'],
   [
     'worst-texts',
-    { DEVS_WORST_TEXTS: 16_000 },
+    { DEVS_WORST_TEXTS: 16_000, DEVS_WORST_TEXTS_EVERY: 1 },
     'masking/linear',
     'the worst texts for every rule of masking',
   ],
@@ -171,6 +171,12 @@ const LONG = [
   ],
   ['prunes', { DEVS_PRUNES: 200 }, 'saver/__tests__/prune', 'any prune of any history'],
   ['frames-deep', { DEVS_NESTED_FRAMES: 200 }, 'flatIterativeAdapter', 'frames in frames'],
+  [
+    'frame-deaths',
+    { DEVS_FRAME_DEATHS_EVERY: 1 },
+    'flatIterativeAdapter',
+    'a death at every operation of a run in frames',
+  ],
   ['streams', { DEVS_STREAM_KILLS: 200 }, 'stream/killedStreams', 'streams of runs whose drivers are killed'],
   [
     'reconnects',
@@ -231,6 +237,19 @@ const LONG = [
     { DEVS_CHANGES: 20_000 },
     'postgres/src/__tests__/WalTap',
     'changes of files, shipped byte for byte',
+  ],
+  [
+    'lasting',
+    { DEVS_LASTING_RUNS: 20_000 },
+    '__tests__/lasting',
+    'values that cannot change, beside such as can',
+  ],
+  ['quotes', { DEVS_QUOTE_CASES: 20_000 }, 'gates/__tests__/quotes', 'places in texts that are edited'],
+  [
+    'megabytes',
+    { DEVS_MEGABYTES_EVERY: 1 },
+    'maskSensitiveData',
+    'a megabyte of each text that is worst for masking',
   ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));

@@ -14,7 +14,7 @@ import { longer } from '../support/longer.ts';
 /** Most that the file may take per step. */
 const STEP_BYTES = 10_000;
 /** Steps that change little of much; a file of few is empty tables for the most part. */
-const CHANGES = howMany('DEVS_GROWTH_STEPS', 500);
+const CHANGES = howMany('DEVS_GROWTH_STEPS', 250);
 /** Steps of the shorter run; the longer one has twice as many. */
 const APPENDS = Math.ceil(CHANGES / 5);
 
@@ -30,7 +30,7 @@ async function fileAfter(workload: Workload, dbPath: string): Promise<number> {
 
 describe('the state file', () => {
   test('takes less than 10 KB for each step that changes 1 KiB of 101', {
-    timeout: longer(60_000, CHANGES / 500),
+    timeout: longer(60_000, CHANGES / 250),
   }, async ({ annotate, dbPath }) => {
     const bytes = await fileAfter(changing(CHANGES), dbPath);
     await annotate(`${bytes} bytes`);
@@ -40,7 +40,7 @@ describe('the state file', () => {
   test.for(['text', 'random'] as const)(
     'grows with what is appended and not with its square: %s',
     {
-      timeout: longer(60_000, CHANGES / 500),
+      timeout: longer(60_000, CHANGES / 250),
     },
     async (content, { annotate, dbPath }) => {
       const [once = 0, twice = 0] = [

@@ -10,7 +10,7 @@ import { buildGraph, type RandomGraph, type RandomNode, randomGraphs } from './r
 vi.mock('../loopTurn.ts', () => ({ isLoopDue: () => false, SUPER_STEP_SLICE_MS: 0 }));
 
 /** Cases; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_GRAPH_CASES', 20);
+const CASES = howMany('DEVS_GRAPH_CASES', 8);
 const SEED = process.env['DEVS_GRAPH_SEED'];
 
 /** Branches of one super-step begin in an order that means nothing. */
