@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { createDatabase, EventStore } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { test } from './support/fixtures.ts';
+import { waitingSum } from './support/sumProject.ts';
 
 /** Makes the run `sum` one of a `devs` whose pipeline called `verify` something else. */
 function startedByOther(dir: string): void {
@@ -15,7 +16,7 @@ function startedByOther(dir: string): void {
 
 describe('devs accept-graph', () => {
   test('is what resume names, says what was accepted, and lets the run go on to its end', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     startedByOther(dir);
     const refused = await callMain(dir, ['resume', 'sum']);
     expect(refused.exitCode).toBe(5);
@@ -41,7 +42,7 @@ describe('devs accept-graph', () => {
   });
 
   test('takes pairs of names alone', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const wrong = await callMain(dir, ['accept-graph', 'sum', '--node', 'verify']);
     expect(wrong.exitCode).toBe(2);
     expect(wrong.stderr).toContain('"verify" is no old=new.');

@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { test } from './support/fixtures.ts';
+import { waitingSum } from './support/sumProject.ts';
 
 const VERBS = 'gates answer pause cancel explain adopt sync rewind accept-graph doctor backup prune'.split(
   ' ',
@@ -20,7 +21,7 @@ describe('devs admin', () => {
   });
 
   test('says why a run waits, and what it spent', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const { exitCode, stdout } = await callMain(dir, ['admin', 'explain', 'sum']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^sum {2}Sum: waiting for a human$/m);
@@ -30,7 +31,7 @@ describe('devs admin', () => {
   });
 
   test('copies the state file, once', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const file = path.join(dir, 'copy.sqlite');
     expect((await callMain(dir, ['admin', 'backup', 'copy.sqlite'])).exitCode).toBe(0);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -39,14 +40,14 @@ describe('devs admin', () => {
   });
 
   test('examines the state file', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const { exitCode, stdout } = await callMain(dir, ['admin', 'doctor']);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('the state file is sound');
   });
 
   test('thins out a run that goes on all the same', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const pruned = await callMain(dir, ['admin', 'prune', 'sum', '--keep', '1', '--json']);
     expect(pruned.exitCode, pruned.stderr).toBe(0);
     expect((JSON.parse(pruned.stdout) as { removed: number }).removed).toBeGreaterThan(0);
@@ -58,7 +59,7 @@ describe('devs admin', () => {
   });
 
   test('ends a run for good', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     expect((await callMain(dir, ['admin', 'pause', 'sum'])).stdout).toContain('devs resume sum');
     expect(await callMain(dir, ['admin', 'cancel', 'sum'])).toMatchObject({
       exitCode: 0,

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_EMPTY, RUN_SUM, test } from './support/fixtures.ts';
+import { RUN_EMPTY, test } from './support/fixtures.ts';
+import { waitingSum } from './support/sumProject.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
@@ -44,7 +45,7 @@ describe('devs ask', () => {
   });
 
   test('agents that answer no questions are said to, and nothing is written', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const refused = await callMain(dir, ['ask', 'sum', 'Why?']);
     expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
     expect(refused.stderr).toMatch(/^ASK_UNSUPPORTED: /);

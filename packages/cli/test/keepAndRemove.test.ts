@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
+import { finishedSum } from './support/sumProject.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -34,7 +35,7 @@ describe('devs docs', () => {
   });
 
   test('says what is missing', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--id', 'sum', '--yes']);
+    await finishedSum(dir);
     expect(await callMain(dir, ['docs', 'none'])).toMatchObject({ exitCode: 4 });
     const blocked = await callMain(dir, ['docs', 'sum', '--out', '.devs/state.sqlite/docs']);
     expect(blocked.exitCode).toBe(2);
@@ -44,7 +45,7 @@ describe('devs docs', () => {
 
 describe('devs rm', () => {
   test('removes what has ended and is not lost, and no other; gc finds nothing left', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--id', 'sum', '--yes']);
+    await finishedSum(dir);
     await callMain(dir, [...RUN_SUM, '--id', 'waiting']);
     const refused = await callMain(dir, ['rm', 'sum']); // it began empty: its commits are nowhere else
     expect(refused).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('REMOVE_REFUSED') });

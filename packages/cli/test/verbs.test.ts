@@ -5,6 +5,7 @@ import { type DriveResult, type Gate, type LogEntry, Orchestrator, type RunStatu
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
+import { finishedSum, waitingSum } from './support/sumProject.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -30,7 +31,7 @@ describe('devs run', () => {
   });
 
   test('is the same run the second time, whose gates stay as they were declared', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const again = await callMain(dir, [...RUN_SUM, '--yes']);
     expect(again.exitCode).toBe(75);
     expect(again.stderr).toContain('--yes was not taken up');
@@ -92,7 +93,7 @@ describe('devs run', () => {
   });
 
   test('refuses another brief under the same id', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     writeFileSync(join(dir, 'other.md'), '# Other\n');
     const run = await callMain(dir, ['run', 'other.md', '--id', 'sum', '--agents', AGENTS, '--no-sandbox']);
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('THREAD_EXISTS') });
@@ -107,7 +108,7 @@ describe('devs run', () => {
 
 describe('devs show, approve and reject', () => {
   test('show all that is approved, documents and plan', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const design = await callMain(dir, ['show', 'sum']);
     expect(design.stdout).toContain('── PRD: Sum (version 1)\n# Sum\n\nOne function adds two numbers.');
     await callMain(dir, ['approve', 'sum']);
@@ -119,7 +120,7 @@ describe('devs show, approve and reject', () => {
   });
 
   test('a gate is named by its run, its id, or four characters of it', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const { sessionId } = await onlyGate(dir);
     for (const name of ['sum', sessionId, sessionId.slice(0, 4)]) {
       expect(documentOf<Gate>(await callMain(dir, ['show', name, '--json']))).toMatchObject({ sessionId });
@@ -128,7 +129,7 @@ describe('devs show, approve and reject', () => {
   });
 
   test('a run that has no open gate and an unknown name are not found', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--yes']);
+    await finishedSum(dir);
     for (const name of ['sum', 'ffffffff']) {
       const shown = await callMain(dir, ['show', name]);
       expect(shown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('GATE_NOT_FOUND') });
@@ -136,7 +137,7 @@ describe('devs show, approve and reject', () => {
   });
 
   test('approve binds to the hash that was read', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const { artifactHash } = await onlyGate(dir);
     const other = artifactHash.startsWith('00000000') ? '11111111' : '00000000';
     expect(await callMain(dir, ['approve', 'sum', '--hash', other])).toMatchObject({
@@ -166,7 +167,7 @@ describe('devs show, approve and reject', () => {
   });
 
   test('a gate is decided once: the second to decide hears who was first', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const { sessionId } = await onlyGate(dir);
     await callMain(dir, ['approve', sessionId, '--by', 'ada']);
     const second = await callMain(dir, ['reject', sessionId.slice(0, 8), '--feedback', 'no']);
@@ -190,7 +191,7 @@ describe('devs show, approve and reject', () => {
   });
 
   test('a rejection without a reason is refused', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     expect(await callMain(dir, ['reject', 'sum'])).toMatchObject({ exitCode: 2 });
     const blank = await callMain(dir, ['reject', 'sum', '--feedback', ' ']);
     expect(blank).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('FEEDBACK_REQUIRED') });
@@ -225,7 +226,7 @@ describe('devs show, approve and reject', () => {
 
 describe('devs resume', () => {
   test('needs no flags, and takes others for once', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     await callMain(dir, ['approve', 'sum']);
     const nothing = await callMain(dir, ['resume', 'sum', '--agents', 'none']);
     expect(nothing).toMatchObject({
@@ -238,7 +239,7 @@ describe('devs resume', () => {
   });
 
   test('stops before it begins when it was asked to stop before', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     await callMain(dir, ['approve', 'sum']);
     const resumed = await callMain(dir, ['resume', 'sum', '--json'], { signal: AbortSignal.abort() });
     expect(resumed.exitCode).toBe(75);
@@ -282,7 +283,7 @@ describe('devs status, gates and log', () => {
   });
 
   test('status shows tasks with their commits', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--yes']);
+    await finishedSum(dir);
     const one = await callMain(dir, ['status', 'sum']);
     expect(one.stdout).toMatch(/T1 {2}completed {2}[0-9a-f]{7} {2}Add two numbers/);
     const all = await callMain(dir, ['status']);
@@ -290,7 +291,7 @@ describe('devs status, gates and log', () => {
   });
 
   test('log tells a story to people and gives every entry to programs', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--yes']);
+    await finishedSum(dir);
     const { stdout } = await callMain(dir, ['log', 'sum']);
     expect(stdout).toMatch(
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}T1 {2}committed [0-9a-f]{7}: Add two numbers$/m,
@@ -330,7 +331,7 @@ describe('devs', () => {
   });
 
   test('uses colour on a terminal only, and not when it is not wanted', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await waitingSum(dir);
     const show = ['show', 'sum'];
     const hasColour = async (argv: readonly string[], env = {}): Promise<boolean> =>
       (await callMain(dir, argv, { isTTY: true, env })).stdout.includes('\u001b[');
