@@ -15,12 +15,13 @@ const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 /** Longer than a person may be left without a sign, ms. */
 const PAUSE = 2_300;
 
-const RUN_TESTS = fileURLToPath(new URL('runTests.mjs', import.meta.url));
+const RUN_TESTS = fileURLToPath(new URL('../support/runTests.mjs', import.meta.url));
 
 /** Tests of `node --test` in one process. A file that is red by itself needs one of its own. */
 const QUICK: Toolbox = {
   ...LOCAL,
-  check: (repository) => (repository.name === 'node-test' ? ['node', RUN_TESTS] : LOCAL.check(repository)),
+  check: (repository) =>
+    repository.name === 'node-test' ? ['node', RUN_TESTS, 'test'] : LOCAL.check(repository),
 };
 const toolsFor = (agent: string): Toolbox => (TURNS > 1 || agent === 'red-baseline' ? LOCAL : QUICK);
 
