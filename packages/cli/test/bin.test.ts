@@ -15,7 +15,7 @@ const runGated = (dir: string): readonly string[] => [
   '--agents',
   AGENTS,
   '--check',
-  `node ${GATED_CHECK} ${dir}`,
+  `sh ${GATED_CHECK} ${dir}`,
   '--yes',
   '--no-sandbox',
 ];

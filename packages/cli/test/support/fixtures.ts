@@ -11,7 +11,7 @@ export const BRIEF: string = join(FIXTURES, 'sum.md');
 export const AGENTS = `replay:${join(FIXTURES, 'sum.jsonl')}`;
 /** Runs the tests of the sum. */
 export const CHECK_SUM = `sh ${join(FIXTURES, 'check.sh')}`;
-export const GATED_CHECK: string = join(FIXTURES, 'gatedCheck.mjs');
+export const GATED_CHECK: string = join(FIXTURES, 'gatedCheck.sh');
 
 /** A command line that starts the run `sum` of the fixtures. */
 export const RUN_SUM: readonly string[] = [

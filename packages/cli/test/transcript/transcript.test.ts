@@ -11,17 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { test as base, beforeAll, vi } from 'vitest';
-import { howMany } from '../../../core/test/support/howMany.ts';
+import { test as base } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { AGENTS } from '../support/fixtures.ts';
+import { quickTools } from '../support/quickTools.ts';
 import { sharedBin } from '../support/sharedBin.ts';
 import { FIRST_WEEK } from './firstWeek.ts';
 import { type Hands, says } from './Hand.ts';
-import { quickTools } from './quickTools.ts';
 import {
   BRIEF,
   SUM_ANSWER,
@@ -58,17 +57,7 @@ function repository(folder: string, fill: (user: UserCheckout) => void): void {
   });
 }
 
-/** With the npm and the `node --test` of the machine. */
-const IS_LONG = howMany('DEVS_PAGE_TOOLS', 1) > 1;
-beforeAll(() => {
-  if (IS_LONG) return undefined;
-  const tools = quickTools();
-  vi.stubEnv('PATH', `${tools}${delimiter}${process.env['PATH']}`);
-  return () => {
-    vi.unstubAllEnvs();
-    rmSync(tools, { recursive: true });
-  };
-});
+quickTools();
 
 const PAGE_TIME = { timeout: 300_000 };
 

@@ -51,17 +51,30 @@ export async function trialCheckout(
   const user = UserCheckout.create(root);
   user.git('add', '.');
   user.git('commit', '-q', '-m', 'What there is');
-  const links = join(dir, 'links.json');
   const targets = await tools.links(repository);
-  writeFileSync(links, JSON.stringify(targets));
   return {
     user,
     base: contentsOf(root),
     ignored: Object.keys(added),
-    setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links, `${setupMs}`],
+    setup: setupOf(dir, targets, setupMs),
     ...(await checksOf(root, { repository, agent, tools })),
     programs: targets[''] === undefined ? null : join(targets[''], '.bin'),
   };
+}
+
+/** Makes `node_modules` of a whole folder, or of links into it. */
+function setupOf(
+  dir: string,
+  targets: Readonly<Record<string, string>>,
+  silentMs: number,
+): readonly string[] {
+  const program = (name: string): string => join(import.meta.dirname, name);
+  const whole = targets[''];
+  if (whole !== undefined) return [process.execPath, program('linkFolder.mjs'), whole, `${silentMs}`];
+  const links = join(dir, 'links');
+  const lines = Object.entries(targets).map(([name, target]) => `${name}\t${target}\n`);
+  writeFileSync(links, lines.join(''));
+  return ['/bin/sh', program('linkModules.sh'), links, `${silentMs / 1000}`];
 }
 
 /** The script alone where it is what an agent edits. */

@@ -1,10 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 
-const RUN_TESTS = fileURLToPath(new URL('../support/runTests.mjs', import.meta.url));
+const RUN_TESTS = fileURLToPath(new URL('runTests.mjs', import.meta.url));
 
 /** `node --test` in one process. */
 const NODE = `[ "$*" != --test ] || exec '${execPath}' '${RUN_TESTS}'
@@ -20,10 +22,18 @@ const NPM = `case "$*" in
   *) PATH="\${PATH#*:}" exec npm "$@" ;;
 esac`;
 
-/** A folder for the front of the `PATH`, whose programs test a project as those of the machine do, and start faster. */
-export function quickTools(): string {
+/**
+ * For all tests of a file: programs in front of the `PATH` that test a project as those of the machine do, and start faster.
+ * The long form has those of the machine.
+ */
+export function quickTools(): void {
+  if (howMany('DEVS_REAL_TOOLS', 1) > 1) return;
   const folder = mkdtempSync(join(tmpdir(), 'devs-tools-'));
   for (const [name, body] of Object.entries({ node: NODE, npm: NPM }))
     writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-  return folder;
+  beforeAll(() => void vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH']}`));
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
 }
