@@ -10,6 +10,8 @@ import { spawnAgents } from '../support/spawnAgents.ts';
 
 /** Without a shape that any rule knows: only its registration can mask it. */
 const KEY = 'plain-words-as-a-canary';
+/** Only the driver has the key; this process may be that of other test files, too. */
+const NAME = 'OPENAI_API_KEY';
 
 interface Ended {
   readonly status: string;
@@ -40,7 +42,7 @@ afterEach(async () => {
 });
 
 const startDriver = () =>
-  spawnAgents(new URL('modelRun.child.ts', import.meta.url), [dir, server.url], { OPENAI_API_KEY: KEY });
+  spawnAgents(new URL('modelRun.child.ts', import.meta.url), [dir, server.url], { [NAME]: KEY });
 
 /** Approves the next gate the driver waits at, in this process. */
 async function approveNext(devs: Orchestrator, kind: string): Promise<void> {

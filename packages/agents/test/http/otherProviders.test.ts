@@ -87,7 +87,7 @@ test('a model of Anthropic answers through a tool, and is not believed when it w
     if (index === 0) sendEvents(response, HALF_INPUT, 'max_tokens');
     else sendEvents(response, JSON.stringify(ANSWER), 'tool_use');
   });
-  const { answer, usage } = await research('anthropic:a', { apiKey: 'test-key', anthropicApiUrl: url });
+  const { answer, usage } = await research('anthropic:a', { apiKey: 'key', anthropicApiUrl: url });
 
   expect(answer).toEqual(ANSWER);
   expect(received.map(({ path }) => path)).toEqual(['/v1/messages', '/v1/messages']);

@@ -28,7 +28,6 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.unstubAllEnvs();
-  vi.resetModules();
   rmSync(project, { recursive: true, force: true });
 });
 
