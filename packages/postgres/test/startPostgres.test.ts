@@ -1,9 +1,14 @@
 import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { env } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { spawnTs } from '../../core/test/support/spawnTs.ts';
+import { spawnProgram } from '../../core/test/support/spawnTs.ts';
+import { otherUser, postgresPrograms } from './support/postgresPrograms.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
 let server: PostgresServer;
@@ -49,9 +54,13 @@ describe('PostgreSQL for tests', () => {
   });
 
   test('ends with the process that has started it, when that is killed', async () => {
-    const { child, finished } = spawnTs('packages/postgres/test/support/forgetful.child.ts', [], {
-      DEVS_TEST_PG: '',
-    });
+    const user = otherUser();
+    const dir = mkdtempSync(join(user === null ? tmpdir() : '/tmp', 'devs-programs-'));
+    if (user !== null) chownSync(dir, user.uid, user.gid);
+    // It would not find those that are installed with the sources.
+    const PATH = `${postgresPrograms(dir, user)}${delimiter}${env['PATH']}`;
+    const program = 'packages/postgres/test/support/forgetful.child.ts';
+    const { child, finished } = spawnProgram(program, [], { DEVS_TEST_PG: '', PATH });
     if (child.stdout === null) throw new Error('no stdout');
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const url = line.toString().trim();
@@ -59,6 +68,7 @@ describe('PostgreSQL for tests', () => {
     child.kill('SIGKILL');
     await finished;
     while (await listens(url)) await sleep(20);
+    rmSync(dir, { recursive: true });
   });
 
   test('is a database of its own on a server that is given', async () => {

@@ -35,11 +35,11 @@ const AIMED_MS = 300;
 
 /** Kills workers while they drive runs, and judges what has become of these. */
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
-  const { workers = 3, slots = 4, waiting = 2, spares = 2 } = options;
+  const { kills, workers = 3, slots = 4, waiting = 2, spares = 2 } = options;
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
   const ledger = join(dir, 'ledger');
   writeFileSync(ledger, '');
-  const server = await startPostgres({ isOwn: true });
+  const server = await startPostgres({ isOwn: kills > 1 }); // whose power goes out now and then
   const runs = postgres({ url: server.url, dir });
   const fleet = new Fleet({
     url: server.url,
@@ -56,9 +56,9 @@ export async function runClusterChaos(options: ClusterChaosOptions): Promise<Clu
     const { ended, violations } = await damagesOf(runs, app, chaos.ids);
     const verdict = judge(entriesOf(ledger), ended, { names: CALLS, branchOf });
     const all = [...stuck, ...verdict.violations, ...violations];
-    const { kills, freezes, restarts } = chaos;
+    const { freezes, restarts } = chaos;
     return {
-      ...{ ...verdict, kills, freezes, restarts },
+      ...{ ...verdict, kills: chaos.kills, freezes, restarts },
       ...{ violations: all, runs: chaos.ids.length, failures: fleet.errors },
       ledger: all.length === 0 ? null : kept(ledger),
     };

@@ -12,7 +12,7 @@ const IS_LONG = howMany('DEVS_FREEZES', 1) > 1;
 let server: PostgresServer;
 let dir: string;
 beforeAll(async () => {
-  server = await startPostgres({ settings: { max_connections: '200' } });
+  server = await startPostgres(IS_LONG ? { settings: { max_connections: '200' } } : {});
   dir = mkdtempSync(join(tmpdir(), 'devs-freezes-'));
 });
 afterAll(async () => {
