@@ -23,8 +23,8 @@ export function setup({ vitest }: TestProject): () => void {
   const temporary = temporaryFolder(env['TMPDIR']);
   if (temporary !== null) env['TMPDIR'] = temporary;
   const home = mkdtempSync(join(tmpdir(), HOME));
-  // Otherwise git makes an identity of login and host, where the host has a domain.
-  writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n');
+  // Otherwise git makes an identity of login and host, where the host has a domain; and starts another one after each commit.
+  writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n[maintenance]\n\tauto = false\n');
   for (const name of Object.keys(env)) if (OF_THE_OWNER.test(name)) delete env[name];
   Object.assign(env, { HOME: home, GIT_CONFIG_NOSYSTEM: '1' });
   const bundles = mkdtempSync(join(tmpdir(), 'devs-bundles-'));
