@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { StageAgents, TaskRequest } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
+import { spawnProgram } from '../../../core/test/support/spawnTs.ts';
 import type { AcpProgram } from '../../src/acp/AcpProgram.ts';
 import { type AcpAgentsOptions, acpAgents } from '../../src/acp/acpAgents.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { Bench, callWith, gone, isGone } from '../coding/Bench.ts';
-import { spawnAgents } from '../support/spawnAgents.ts';
 
 const MIB = 1024 * 1024;
 
@@ -298,7 +298,7 @@ test('an idle agent keeps nobody from ending', async () => {
 
 test('no agent outlives a driver that is killed, neither one at work nor an idle one', async () => {
   const [, file = '', , log = ''] = bench.program('').argv;
-  const driver = spawnAgents(new URL('driver.child.ts', import.meta.url), [bench.dir, file, log]);
+  const driver = spawnProgram('packages/agents/test/acp/driver.child.ts', [bench.dir, file, log]);
   const [working = 0, deaf = 0] = await bench.startedPids();
   driver.child.kill('SIGKILL');
   await driver.finished;
