@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DevsError, type FileEdit, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
@@ -172,14 +172,19 @@ export class WorkFolder {
   /** Writes the tree's files and deletes what is neither in it nor ignored by it. Keeps nothing. */
   checkOut(tree: string): Promise<void> {
     return this.withIndex(async (indexFile) => {
+      const isNew = (await readdir(this.#git.workTree)).every((name) => name === '.git');
       await this.#readKnown(indexFile, tree);
       await this.#git.run(['checkout-index', '--all', '--force', '--index'], { indexFile, isLarge: true });
       const { mtimeMs } = await stat(indexFile);
-      // Ignore files that are not in the tree go first, or they would keep themselves and others.
-      await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
-      await this.#git.run(CLEAN, { indexFile });
+      if (!isNew) await this.#clean(indexFile);
       await this.#keep(indexFile, mtimeMs);
     });
+  }
+
+  /** Ignore files that are not in the tree go first, or they would keep themselves and others. */
+  async #clean(indexFile: string): Promise<void> {
+    await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
+    await this.#git.run(CLEAN, { indexFile });
   }
 
   /** Lets the user's own `git log` and `git status` work in the folder. */

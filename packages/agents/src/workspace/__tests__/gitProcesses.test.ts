@@ -68,7 +68,7 @@ describe('a run of a repository', () => {
     };
     for (const [name, work] of Object.entries(turn)) counts[name] = await processesOf(work);
     expect(counts).toEqual({
-      open: 8,
+      open: 6,
       openAgain: 0,
       list: 1,
       apply: 1,
