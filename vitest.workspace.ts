@@ -22,8 +22,9 @@ const GUARD = guard('leavesNothing.ts');
 const OWN_PROCESS = [
   /\bvi\.(?:mock|doMock|hoisted|resetModules)\b/,
   /\bglobalThis\.gc\b/,
-  /\bsecretRegistry\b|\bregisterSecrets\b|\bmask: 'broad'/,
+  /(?<!")\bsecretRegistry\b/,
 ];
+const MASKED = [/\bregisterSecrets\b|\bmask: 'broad'/];
 
 /** What it cannot take back either, and others that do such a thing stand. */
 const TRACES = [
@@ -33,8 +34,8 @@ const TRACES = [
   /\bModelHost\b|\bapiKey: (?!'key')|_API_KEY(?:'?: |', )(?!'key')|\bstubEnv\('\w+_TOKEN'/,
 ];
 
-/** Tests of texts that are masked: these name secrets, and make none known. */
-const NAMED_ONLY = join('core', 'src', 'masking');
+/** What these make known to be secret is in registries of their own, unless they name that of the process. */
+const OWN_REGISTRIES = join('core', 'src', 'masking');
 
 type Sharing = 'own' | 'traces' | 'shared';
 
@@ -42,7 +43,9 @@ function sharingOf(path: string): Sharing {
   const text = readFileSync(path, 'utf8');
   const has = (changes: readonly RegExp[]): boolean => changes.some((change) => change.test(text));
   if (has(OWN_PROCESS)) return 'own';
-  return has(TRACES) && !path.includes(NAMED_ONLY) ? 'traces' : 'shared';
+  if (path.includes(OWN_REGISTRIES)) return 'shared';
+  if (has(MASKED)) return 'own';
+  return has(TRACES) ? 'traces' : 'shared';
 }
 
 /** Whether the suites that can are run once more, through `Runs`, and nothing else is: see `packages/core/test/support/runs`. */

@@ -8,7 +8,7 @@ import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
-import type { child, sleep, waitFor } from '../../src/langgraph.ts';
+import * as engine from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
@@ -20,23 +20,20 @@ import { tried } from '../support/tried.ts';
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 
-// LangGraph alone does not wait: the hour has come, all is told, another graph is called as it is.
-const plainly = vi.hoisted(() => ({ isOn: false, signals: {} as Readonly<Record<string, unknown>> }));
-vi.mock('@devs/core/langgraph', async (original) => {
-  const engine = await original<{ child: typeof child; sleep: typeof sleep; waitFor: typeof waitFor }>();
-  const napping: typeof sleep = async (...until) => (plainly.isOn ? undefined : engine.sleep(...until));
+/** LangGraph alone does not wait: the hour has come, all is told, another graph is called as it is. */
+function dontWait(signals: Readonly<Record<string, unknown>>): void {
   const told = (name: string, options?: object) => {
-    if (!plainly.isOn) return engine.waitFor(name, options as never);
-    const payload = plainly.signals[name];
-    return options === undefined ? payload : { timedOut: !(name in plainly.signals), payload };
+    const payload = signals[name];
+    return options === undefined ? payload : { timedOut: !(name in signals), payload };
   };
   const called = async (app: { readonly graph: Compiled }, id: string, input: object) => {
-    if (!plainly.isOn) return engine.child(app as never, id, input as never);
     const values = await app.graph.invoke(input, { configurable: { thread_id: id } });
     return { status: 'completed', reason: null, values };
   };
-  return { ...engine, sleep: napping, waitFor: told, child: called };
-});
+  vi.spyOn(engine, 'sleep').mockResolvedValue(undefined);
+  vi.spyOn(engine, 'waitFor').mockImplementation(told as never);
+  vi.spyOn(engine, 'child').mockImplementation(called as never);
+}
 
 interface Ran {
   readonly values: unknown;
@@ -72,8 +69,7 @@ async function runPlainly(
   const builder = 'builder' in source ? source.builder : source;
   const compiled = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
   const config = { configurable: { thread_id: 'run' } };
-  plainly.isOn = true;
-  plainly.signals = signals;
+  dontWait(signals);
   try {
     let ran = await compiled.invoke(input, config);
     for (const resume of answers) {
@@ -86,7 +82,7 @@ async function runPlainly(
     expect(values).toMatchObject(ends);
     return { values: told(values), effects: whatOf(effectsIn(ledger)) };
   } finally {
-    plainly.isOn = false;
+    vi.restoreAllMocks();
   }
 }
 

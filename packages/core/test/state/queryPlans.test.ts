@@ -1,22 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { expect, vi } from 'vitest';
-import type * as Prepare from '../../src/db/prepare.ts';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import * as prepared from '../../src/db/prepare.ts';
 import { useSeals } from '../../src/state/rowSeals.ts';
 import { test } from '../support/fixtures.ts';
 import { everyStatement } from './everyStatement.ts';
 
-const named = vi.hoisted(() => new Set<string>());
+const named = new Set<string>();
+const { prepare } = prepared;
 
-vi.mock('../../src/db/prepare.ts', async (original) => {
-  const real = await original<typeof Prepare>();
-  const prepare: typeof Prepare.prepare = (db, sql) => {
-    named.add(sql);
-    return real.prepare(db, sql);
-  };
-  return { ...real, prepare };
-});
+beforeEach(
+  () =>
+    void vi.spyOn(prepared, 'prepare').mockImplementation((db, sql) => {
+      named.add(sql);
+      return prepare(db, sql);
+    }),
+);
+afterEach(() => void vi.restoreAllMocks());
 
 const TABLES = path.resolve(import.meta.dirname, '../../src/state');
 

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
-import { describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { byDurable, byLangGraph, type Given } from '../../../test/support/besideLangGraph.ts';
 import { test } from '../../../test/support/fixtures.ts';
 import { howMany } from '../../../test/support/howMany.ts';
 import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
+import * as loopTurn from '../loopTurn.ts';
 import { buildGraph, type RandomGraph, type RandomNode, randomGraphs } from './randomGraph.ts';
 
 // A task that waits for a turn of the event loop, which comes by the clock, may find that one beside it has failed.
-vi.mock('../loopTurn.ts', () => ({ isLoopDue: () => false, SUPER_STEP_SLICE_MS: 0 }));
+beforeEach(() => void vi.spyOn(loopTurn, 'isLoopDue').mockReturnValue(false));
+afterEach(() => void vi.restoreAllMocks());
 
 /** Cases; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
 const CASES = howMany('DEVS_GRAPH_CASES', 8);

@@ -1,15 +1,22 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { durable } from '../durable.ts';
+import * as loopTurn from '../loopTurn.ts';
 import { step } from '../node/step.ts';
 
 // What comes by the clock depends on the machine: turns of the event loop, heartbeats, looks for requests.
-vi.mock('../loopTurn.ts', () => ({ isLoopDue: () => false, SUPER_STEP_SLICE_MS: 0 }));
-vi.useFakeTimers({ toFake: ['setInterval'] });
+beforeEach(() => {
+  vi.spyOn(loopTurn, 'isLoopDue').mockReturnValue(false);
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const Counting = Annotation.Root({ visits: Annotation<number>() });
 

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { expect, vi } from 'vitest';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { findLosses } from '../task/verdicts.ts';
+import * as verdicts from '../task/verdicts.ts';
 import { driveToTheEnd } from './aPipeline.ts';
 import { aWorld, file, quiet, work } from './aWorld.ts';
 
-vi.mock('../task/verdicts.ts', async (original) => ({
-  ...(await original<object>()),
-  findLosses: vi.fn(() => []),
-}));
+beforeEach(() => void vi.spyOn(verdicts, 'findLosses').mockReturnValue([]));
+afterEach(() => void vi.restoreAllMocks());
 
 const loss = { kind: 'deleted', path: 'test/old.txt', words: 'deleted' } as const;
 const agents = {
@@ -61,13 +59,13 @@ test('a turn that an older release began goes on with its steps, and is checked 
 test('work by which tests lose something is refused where no person reviews it, before its review is paid', async ({
   db,
 }) => {
-  vi.mocked(findLosses).mockReturnValueOnce([loss]);
+  vi.mocked(verdicts.findLosses).mockReturnValueOnce([loss]);
   const world = await aWorld(db, { agents });
   const { values } = await driveToTheEnd(world);
   expect(values?.agentLogs[0]?.content.observation).toContain('- test/old.txt: deleted');
   expect(values).toMatchObject({ taskAttempts: 2, tasks: [{ status: 'completed' }] });
   expect(values?.tasks[0]).not.toHaveProperty('losses');
-  expect(vi.mocked(findLosses).mock.calls.at(-1)?.[1]).toMatchObject({
+  expect(vi.mocked(verdicts.findLosses).mock.calls.at(-1)?.[1]).toMatchObject({
     files: [
       { path: 'src/a.txt', before: null, after: 'a=1\n' },
       { path: 'test/a.txt', before: null, after: 'a=1\n' },
