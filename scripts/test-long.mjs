@@ -134,6 +134,12 @@ const LONG = [
     'a large state file of a killed writer, opened again',
   ],
   ['growth', { DEVS_GROWTH_STEPS: 1000 }, 'state/growth', 'what a state file takes per step'],
+  [
+    'long-runs',
+    { DEVS_LONG_RUN_STEPS: 1000 },
+    'engine/__tests__/longRuns',
+    'steps of one run in one process',
+  ],
   ['lists', { DEVS_LISTS: 2000 }, 'listRuns', 'pages of runs'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],

@@ -1,10 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { howMany } from '../../../test/support/howMany.ts';
 import { durable } from '../durable.ts';
 import { ada, circle } from './ownGraph.ts';
 
-const STEPS = 200;
+const STEPS = howMany('DEVS_LONG_RUN_STEPS', 60);
 
 describe('a run of many steps in one process', () => {
   test('collects no listeners on the signals it is driven with', async ({ db }) => {

@@ -10,7 +10,10 @@ const value = fc
     fc.constantFrom(0, 1, 4095, 4096, 9000),
     fc.array(fc.constantFrom(97, 98), { maxLength: 30 }),
   )
-  .map(([head, length, tail]) => Uint8Array.from([...head, ...Array<number>(length).fill(120), ...tail]));
+  .map(
+    ([head, length, tail]) =>
+      new Uint8Array(Buffer.concat([Buffer.from(head), Buffer.alloc(length, 'x'), Buffer.from(tail)])),
+  );
 
 function spliceOf(base: Uint8Array, next: Uint8Array): SplicePart {
   const { prefix, suffix } = commonEnds(base, next);
