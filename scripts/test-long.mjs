@@ -22,7 +22,7 @@ const LONG = [
   ['fresh-clones', { DEVS_FRESH_CLONES: 100 }, 'outsideTheTree', 'verdicts beside those of fresh clones'],
   [
     'kept-index',
-    { DEVS_KEPT_INDEX: 200 },
+    { DEVS_KEPT_INDEX: 200, DEVS_KEPT_FILES: 2000 },
     'keptIndex',
     'folders that git reads the changed files of, beside all of them',
   ],
