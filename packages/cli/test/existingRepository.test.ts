@@ -6,10 +6,7 @@ import { describe, expect } from 'vitest';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
-import { quickTools } from './support/quickTools.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
-
-quickTools();
 
 interface RecordedLine {
   readonly response?: { readonly files?: readonly { readonly path: string; readonly content: string }[] };
