@@ -94,11 +94,7 @@ describe('an existing repository', () => {
     await callMain(dir, ['init', '--agents', `replay:${recordingIn(user)}`]);
     const file = path.join(dir, '.devs', 'config.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
-    const say = (code: number) => [
-      process.execPath,
-      '-e',
-      `console.error('registry down'); process.exit(${code})`,
-    ];
+    const say = (code: number) => ['/bin/sh', '-c', `echo 'registry down' >&2; exit ${code}`];
     writeFileSync(file, JSON.stringify({ ...config, setup: say(1) }));
     const run = ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox', ...trusting(dir)];
     const red = await callMain(dir, run);

@@ -6,7 +6,7 @@ import { repositoryIn } from '../src/project/specOf.ts';
 import { callMain } from './support/callMain.ts';
 import { CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
 
-const CHECK = `node -e "process.exitCode = require('node:fs').existsSync('sum.js') ? 0 : 1"`;
+const CHECK = 'test -e sum.js';
 const RUN = RUN_SUM.map((word) => (word === CHECK_SUM ? CHECK : word));
 
 /** A repository with a run that waits at its first gate. */

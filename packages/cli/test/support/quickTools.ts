@@ -4,7 +4,6 @@ import { delimiter, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { howMany } from '../../../core/test/support/howMany.ts';
 
 const RUN_TESTS = fileURLToPath(new URL('runTests.mjs', import.meta.url));
 
@@ -24,10 +23,9 @@ esac`;
 
 /**
  * For all tests of a file: programs in front of the `PATH` that test a project as those of the machine do, and start faster.
- * The long form has those of the machine.
+ * The long form of such a file does without.
  */
 export function quickTools(): void {
-  if (howMany('DEVS_REAL_TOOLS', 1) > 1) return;
   const folder = mkdtempSync(join(tmpdir(), 'devs-tools-'));
   for (const [name, body] of Object.entries({ node: NODE, npm: NPM }))
     writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { test as base } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { AGENTS } from '../support/fixtures.ts';
 import { quickTools } from '../support/quickTools.ts';
@@ -57,7 +58,7 @@ function repository(folder: string, fill: (user: UserCheckout) => void): void {
   });
 }
 
-quickTools();
+if (howMany('DEVS_REAL_TOOLS', 1) === 1) quickTools();
 
 const PAGE_TIME = { timeout: 300_000 };
 
