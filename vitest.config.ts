@@ -36,7 +36,8 @@ export default defineConfig({
     experimental: { fsModuleCache: keepsModules, fsModuleCachePath: MODULE_CACHE },
     // Part of the time is waiting for processes and timers: as many workers as processors leave some of them idle.
     maxWorkers: availableParallelism() + 1,
-    execArgv: ['--expose-gc'],
+    // Most code runs a few times in a test: what its optimised form would save is less than to make it takes.
+    execArgv: ['--expose-gc', '--interrupt-budget=600000'],
     globalSetup: support('bareMachine.ts'),
     setupFiles: ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support),
     passWithNoTests: false,
