@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -9,24 +8,26 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { env, pid } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { BUNDLES } from '../../../core/test/support/bundlePrograms.ts';
 import { bundledBin } from './bundledBin.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 const CACHE = join(PACKAGES, 'agents', 'node_modules', '.cache', 'devs-bin');
 
-/** Bundles of earlier sources that stay: another test may have begun with one. */
+/** Other runs of the tests may be under way. */
 const KEPT_MS = 60 * 60_000;
 
 /**
- * The command as one file, made once for the sources as they are and shared by all test files; below a folder from which it
- * finds LangChain and its prompts.
+ * The command as one file, made once in a run of the tests and shared by all their files; below a folder from which it finds
+ * LangChain and its prompts.
  *
  * @returns The file's path.
  */
 export async function sharedBin(): Promise<string> {
-  const home = join(CACHE, keyOfSources());
+  const home = join(CACHE, basename(env[BUNDLES] ?? `devs-${pid}`));
   const bin = join(home, 'package', 'dist', 'bin.mjs');
   if (existsSync(bin)) return bin;
   mkdirSync(CACHE, { recursive: true });
@@ -40,22 +41,6 @@ export async function sharedBin(): Promise<string> {
     rmSync(made, { recursive: true, force: true }); // another process was first
   }
   return bin;
-}
-
-/** Changes with every file that can be part of the bundle. */
-function keyOfSources(): string {
-  const hash = createHash('sha256');
-  for (const name of ['core', 'agents', 'ui', 'cli']) {
-    for (const folder of ['src', 'prompts', 'package.json']) noteFiles(join(PACKAGES, name, folder), hash);
-  }
-  noteFiles(join(PACKAGES, '..', 'pnpm-lock.yaml'), hash);
-  return hash.digest('hex').slice(0, 16);
-}
-
-function noteFiles(path: string, hash: ReturnType<typeof createHash>): void {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) for (const name of readdirSync(path).sort()) noteFiles(join(path, name), hash);
-  else hash.update(`${path}\0${stat?.size}\0${stat?.mtimeMs}\n`);
 }
 
 function removeOld(): void {

@@ -51,17 +51,16 @@ export function bundleProgram(program: string, dir: string): string {
 
 /** Makes one file of a program, where it is wanted. All test files of a run share what one of them has made. */
 export function bundleAlone(program: string, outfile: string): void {
-  const folder = env[BUNDLES] ?? dirname(outfile);
+  const kept = env[BUNDLES];
   const name = createHash('sha256').update(program).digest('hex').slice(0, 16);
-  const script = join(folder, `${name}.js`);
-  mkdirSync(folder, { recursive: true });
-  if (env[BUNDLES] === undefined || !existsSync(script)) {
+  const script = join(kept ?? dirname(outfile), `${name}.js`);
+  mkdirSync(dirname(outfile), { recursive: true });
+  if (kept === undefined || !existsSync(script)) {
     const made = `${script}.${pid}`;
     writeScript({ entryPoints: [program] }, made);
     renameSync(made, script);
   }
-  mkdirSync(dirname(outfile), { recursive: true });
-  writeFileSync(outfile, starting(script, name));
+  writeFileSync(outfile, starting(kept === undefined ? `${name}.js` : script, name));
 }
 
 function bundledTogether(program: string): string | null {
@@ -78,12 +77,9 @@ function bundleTogether(folder: string): void {
   mkdirSync(made);
   const all = programs();
   const ofTheFile = all.filter((program) => OF_THE_FILE.test(program));
-  writeGroup('file', ofTheFile, { made, folder });
-  writeGroup(
-    'runs',
-    all.filter((program) => !ofTheFile.includes(program)),
-    { made, folder },
-  );
+  const others = all.filter((program) => !ofTheFile.includes(program));
+  writeGroup('file.js', ofTheFile, made);
+  writeGroup('runs.js', others, made);
   linkPrompts(made);
   try {
     renameSync(made, folder);
@@ -95,22 +91,15 @@ function bundleTogether(folder: string): void {
 }
 
 /** One script of several programs, and a file for each of them that starts it. */
-function writeGroup(
-  name: string,
-  paths: readonly string[],
-  where: { readonly made: string; readonly folder: string },
-): void {
+function writeGroup(script: string, paths: readonly string[], folder: string): void {
+  const quoted = (text: string): string => JSON.stringify(text);
   const cases = paths.map(
-    (path) =>
-      `case ${JSON.stringify(nameOf(path))}: await import(${JSON.stringify(join(ROOT, path))}); break;`,
+    (path) => `case ${quoted(nameOf(path))}: await import(${quoted(join(ROOT, path))}); break;`,
   );
   const contents = `switch (program) { ${cases.join('\n')} }`;
-  writeScript({ stdin: { contents, resolveDir: ROOT } }, join(where.made, `${name}.js`));
+  writeScript({ stdin: { contents, resolveDir: ROOT } }, join(folder, script));
   for (const path of paths)
-    writeFileSync(
-      join(where.made, `${nameOf(path)}.mjs`),
-      starting(join(where.folder, `${name}.js`), nameOf(path)),
-    );
+    writeFileSync(join(folder, `${nameOf(path)}.mjs`), starting(script, nameOf(path)));
 }
 
 function writeScript(entry: object, file: string): void {
@@ -118,6 +107,7 @@ function writeScript(entry: object, file: string): void {
   writeFileSync(file, asScript(only(outputFiles).text));
 }
 
+/** @param script - Its path, absolute or from the file that starts it. */
 function starting(script: string, program: string): string {
   const given = [
     'import.meta.url',
