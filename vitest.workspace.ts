@@ -70,13 +70,18 @@ const testFiles = (name: string): string[] =>
     .filter((file) => !throughRuns || goesThroughRuns(join(root, file)))
     .map((file) => file.replaceAll('\\', '/'));
 
-const files = new Map(packages.map((name) => [name, testFiles(name)]));
+/** Packages with many test files have a project each; each starts workers of its own, so the others have one together. */
+const MANY = ['agents', 'cli', 'core'];
+const groups = [...MANY.map((name) => [name]), packages.filter((name) => !MANY.includes(name))];
+
 const filesThat = (sharing: Sharing, of: readonly string[]): string[] =>
   of.filter((file) => sharingOf(join(root, file)) === sharing);
 
-/** Those of all packages that may follow each other in one process. */
-const sharing = new Map(packages.map((name) => [name, filesThat('shared', files.get(name) ?? [])]));
-const leavingTraces = filesThat('traces', [...files.values()].flat());
+/** Those of each group that may follow each other in one process. */
+const sharing = new Map(
+  groups.map((names) => [names.join(', '), filesThat('shared', names.flatMap(testFiles))]),
+);
+const leavingTraces = filesThat('traces', packages.flatMap(testFiles));
 
 /** A process for each file: what a file changes, no other one sees. */
 const own: TestProjectConfiguration = {
@@ -91,16 +96,16 @@ const own: TestProjectConfiguration = {
 };
 
 /**
- * The files of a package that change nothing of the process: each worker imports LangGraph and the sources once for all of
+ * The files of a group that change nothing of the process: each worker imports LangGraph and the sources once for all of
  * them. Not those of all packages in one: a process that has run two hundred files holds 400 MiB, and Linux copies the
  * tables of that memory for every git and `devs` that it starts, 16 ms instead of 2.
  */
-const shared = (name: string): TestProjectConfiguration => ({
+const shared = ([names, include]: readonly [string, string[]]): TestProjectConfiguration => ({
   extends: true,
   test: {
-    name: `shared ${name}`,
+    name: `shared ${names}`,
     root: '.',
-    include: sharing.get(name) ?? [],
+    include,
     isolate: false,
     ...LIMITS,
     setupFiles: [GUARD],
@@ -135,7 +140,7 @@ const conformance: TestProjectConfiguration = {
 
 const projects: TestProjectConfiguration[] = [
   ...(throughRuns ? [] : [own, traces]),
-  ...packages.filter((name) => sharing.get(name)?.length !== 0).map(shared),
+  ...[...sharing].filter(([, include]) => include.length > 0).map(shared),
   ...(throughRuns ? [] : [conformance]),
 ];
 
