@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
-import { programFile } from '../../core/test/support/programFile.ts';
+import { moduleFile, programFile } from '../../core/test/support/programFile.ts';
 import { spawnNode } from '../../core/test/support/spawnTs.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/test/support/startPostgres.ts';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 import { startBin } from './support/startBin.ts';
 
-const programOf = (name: string): string =>
-  programFile(new URL(`../../../examples/cluster/${name}`, import.meta.url));
+const example = (name: string): URL => new URL(`../../../examples/cluster/${name}`, import.meta.url);
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -26,8 +25,8 @@ describe('examples/cluster', () => {
   }) => {
     const devs = (...argv: string[]) => callMain(dir, argv, { env: { DEVS_DATABASE_URL: server.url } });
     expect(await devs('migrate')).toMatchObject({ exitCode: 0, stderr: '' });
-    const worker = startBin(dir, ['worker', programOf('app.js'), '--slots', '10']);
-    const { child, finished } = spawnNode([programOf('start.js'), 'mail-7', 'Ada'], {});
+    const worker = startBin(dir, ['worker', moduleFile(example('app.js')), '--slots', '10']);
+    const { child, finished } = spawnNode([programFile(example('start.js')), 'mail-7', 'Ada'], {});
     onTestFinished(() => {
       for (const each of [worker.child, child]) each.kill('SIGKILL');
     });

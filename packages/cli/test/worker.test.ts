@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { programFile } from '../../core/test/support/programFile.ts';
+import { moduleFile } from '../../core/test/support/programFile.ts';
 import { query } from '../../postgres/test/support/query.ts';
 import { type PostgresServer, startPostgres } from '../../postgres/test/support/startPostgres.ts';
 import { callMain } from './support/callMain.ts';
@@ -27,9 +27,9 @@ const linesOf = (stdout: string) =>
 
 describe('devs worker', () => {
   test('drives the runs of a module’s app until it is told to stop', async ({ dir }) => {
-    const { app } = await import('./support/greeter.child.ts');
+    const { app } = await import('./support/greeter.ts');
     await app.start('hello-1', { name: 'Ada' }, { by: { kind: 'human', id: 'ada' } });
-    const module = programFile(new URL('support/greeter.child.ts', import.meta.url));
+    const module = moduleFile(new URL('support/greeter.ts', import.meta.url));
     const { child, ended } = startBin(dir, [
       'worker',
       module,

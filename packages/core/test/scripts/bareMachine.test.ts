@@ -23,10 +23,10 @@ describe('the machine that a test sees', () => {
     }
   });
 
-  test('has no git configuration but that of the repository', ({ git }) => {
+  test('has no git configuration but that of the repository, and no maintenance', ({ git }) => {
     const scopes = git('config', '--list', '--show-scope', '--name-only').stdout.split('\n');
     const foreign = scopes.filter((line) => line !== '' && !line.startsWith('local\t'));
-    expect(foreign).toEqual(['global\tuser.useconfigonly']);
+    expect(foreign).toEqual(['global\tuser.useconfigonly', 'global\tmaintenance.auto']);
   });
 
   test('has a home that is nobody’s, and nothing that points elsewhere', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { test as base, describe, expect } from 'vitest';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
-import { programFile } from '../support/programFile.ts';
+import { moduleFile } from '../support/programFile.ts';
 
 interface Ended {
   readonly exitCode: number;
@@ -41,7 +41,7 @@ const test = base.extend<Fixtures>({
     rmSync(dir, { recursive: true, force: true });
   },
   run: async ({ dir }, use) => {
-    const node = ['--conditions=@devs/source', '--import', insteadOfSources(programFile(CORE))];
+    const node = ['--conditions=@devs/source', '--import', insteadOfSources(moduleFile(CORE))];
     await use(
       (script, ...args) =>
         new Promise((resolve) => {

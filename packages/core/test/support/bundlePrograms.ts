@@ -63,6 +63,14 @@ export function bundleAlone(program: string, outfile: string): void {
   writeFileSync(outfile, starting(kept === undefined ? `${name}.js` : script, name));
 }
 
+/** Makes one file of a module that a program imports, with what it exports. */
+export function bundleModule(module: string, outfile: string): void {
+  // CommonJS packages inside an ES module still want `require`.
+  const js =
+    "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
+  esbuild().buildSync({ ...options(), banner: { js }, entryPoints: [module], outfile });
+}
+
 function bundledTogether(program: string): string | null {
   const kept = env[BUNDLES];
   if (kept === undefined) return null;
@@ -103,7 +111,9 @@ function writeGroup(script: string, paths: readonly string[], folder: string): v
 }
 
 function writeScript(entry: object, file: string): void {
-  const { outputFiles } = esbuild().buildSync({ ...options(), ...entry, write: false });
+  // Of the file that starts the script.
+  const define = { 'import.meta.url': 'importMetaUrl' };
+  const { outputFiles } = esbuild().buildSync({ ...options(), ...entry, define, write: false });
   writeFileSync(file, asScript(only(outputFiles).text));
 }
 
@@ -165,8 +175,6 @@ function options(): object {
     legalComments: 'none',
     // An error shows the line that it was thrown in.
     lineLimit: 200,
-    // Of the file that starts the script.
-    define: { 'import.meta.url': 'importMetaUrl' },
     alias: { 'better-sqlite3': sqlite },
     external: [sqlite],
   };

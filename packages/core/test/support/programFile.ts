@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleProgram } from './bundlePrograms.ts';
+import { bundleModule, bundleProgram } from './bundlePrograms.ts';
 
-/** By the program's URL: its file, made from the sources when it was first asked for. */
+/** By the URL of a source: its file, made from the sources when it was first asked for. */
 const files = new Map<string, string>();
 
 let folder: string | null = null;
@@ -17,11 +17,21 @@ process.on('exit', () => {
  * A TypeScript program as JavaScript, made once; see `bundleProgram`. For programs that find nothing by their own place but
  * the prompts of agents: no package that is installed beside them.
  */
-export function programFile(program: URL): string {
-  const known = files.get(program.href);
+export const programFile = (program: URL): string => fileOf(program, bundleProgram);
+
+/** A module for such programs to import, made once. */
+export const moduleFile = (module: URL): string =>
+  fileOf(module, (path, dir) => {
+    const file = join(dir, `${parse(path).name}.mjs`);
+    bundleModule(path, file);
+    return file;
+  });
+
+function fileOf(source: URL, make: (path: string, dir: string) => string): string {
+  const known = files.get(source.href);
   if (known !== undefined) return known;
   folder ??= mkdtempSync(join(tmpdir(), 'devs-programs-'));
-  const file = bundleProgram(fileURLToPath(program), folder);
-  files.set(program.href, file);
+  const file = make(fileURLToPath(source), folder);
+  files.set(source.href, file);
   return file;
 }
