@@ -13,7 +13,6 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 
 /** Unit tests beside the code, suites that start processes in test/. */
 const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
-const CONFORMANCE = 'test/conformance/**';
 /** Of files that share a process. */
 const guard = (name: string): string => join(root, 'packages/core/test/support', name);
 const GUARD = guard('leavesNothing.ts');
@@ -66,7 +65,7 @@ const testFiles = (name: string): string[] =>
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))),
     )
-    .filter((file) => file.endsWith('.test.ts') && !file.includes(join('test', 'conformance')))
+    .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => !throughRuns || goesThroughRuns(join(root, file)))
     .map((file) => file.replaceAll('\\', '/'));
 
@@ -90,7 +89,7 @@ const own: TestProjectConfiguration = {
     name: 'own',
     root: '.',
     include: packages.flatMap((name) => TESTS.map((files) => `packages/${name}/${files}`)),
-    exclude: [`packages/core/${CONFORMANCE}`, ...leavingTraces, ...[...sharing.values()].flat()],
+    exclude: [...leavingTraces, ...[...sharing.values()].flat()],
     ...LIMITS,
   },
 };
@@ -125,23 +124,9 @@ const traces: TestProjectConfiguration = {
   },
 };
 
-/** LangGraph's checkpointer conformance suite; it calls describe/it/expect as globals. */
-const conformance: TestProjectConfiguration = {
-  extends: true,
-  test: {
-    name: 'conformance',
-    root: './packages/core',
-    include: ['test/conformance/**/*.test.ts'],
-    globals: true,
-    isolate: false,
-    setupFiles: [GUARD],
-  },
-};
-
 const projects: TestProjectConfiguration[] = [
   ...(throughRuns ? [] : [own, traces]),
   ...[...sharing].filter(([, include]) => include.length > 0).map(shared),
-  ...(throughRuns ? [] : [conformance]),
 ];
 
 export default projects;

@@ -6,10 +6,12 @@ import {
   deltaChannelHistoryTests,
   validate,
 } from '@langchain/langgraph-checkpoint-validation';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 
-// LangGraph's own suites, under a name that is on none of their skip lists.
+// LangGraph's own suites, under a name that is on none of their skip lists. They take these as globals.
+Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test });
 
 const folders = new Map<SqliteSaver, string>();
 
