@@ -27,11 +27,13 @@ export function setup({ vitest }: TestProject): () => void {
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n[maintenance]\n\tauto = false\n');
   for (const name of Object.keys(env)) if (OF_THE_OWNER.test(name)) delete env[name];
   Object.assign(env, { HOME: home, GIT_CONFIG_NOSYSTEM: '1' });
+  // Vitest writes to it until the end.
+  process.once('exit', () => rmSync(MODULE_CACHE, { recursive: true, force: true }));
   const bundles = mkdtempSync(join(tmpdir(), 'devs-bundles-'));
   // Sources that are edited are bundled anew.
   if (!vitest.config.watch) env[BUNDLES] = bundles;
   return () => {
-    for (const made of [bundles, home, MODULE_CACHE, ...(temporary === null ? [] : [temporary])])
+    for (const made of [bundles, home, ...(temporary === null ? [] : [temporary])])
       rmSync(made, { recursive: true, force: true, maxRetries: 3 });
   };
 }
