@@ -64,11 +64,13 @@ export function bundleAlone(program: string, outfile: string): void {
 }
 
 /** Makes one file of a module that a program imports, with what it exports. */
-export function bundleModule(module: string, outfile: string): void {
+export function bundleModule(module: string, dir: string): string {
+  const outfile = join(dir, `${nameOf(module)}.mjs`);
   // CommonJS packages inside an ES module still want `require`.
   const js =
     "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
   esbuild().buildSync({ ...options(), banner: { js }, entryPoints: [module], outfile });
+  return outfile;
 }
 
 function bundledTogether(program: string): string | null {

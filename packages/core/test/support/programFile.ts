@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, parse } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleModule, bundleProgram } from './bundlePrograms.ts';
 
@@ -20,12 +20,7 @@ process.on('exit', () => {
 export const programFile = (program: URL): string => fileOf(program, bundleProgram);
 
 /** A module for such programs to import, made once. */
-export const moduleFile = (module: URL): string =>
-  fileOf(module, (path, dir) => {
-    const file = join(dir, `${parse(path).name}.mjs`);
-    bundleModule(path, file);
-    return file;
-  });
+export const moduleFile = (module: URL): string => fileOf(module, bundleModule);
 
 function fileOf(source: URL, make: (path: string, dir: string) => string): string {
   const known = files.get(source.href);
