@@ -13,7 +13,7 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 
 /** Unit tests beside the code, suites that start processes in test/. */
 const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
-/** Of files that share a process. */
+/** What looks after files that share a process. */
 const guard = (name: string): string => join(root, 'packages/core/test/support', name);
 const GUARD = guard('leavesNothing.ts');
 
@@ -23,6 +23,7 @@ const OWN_PROCESS = [
   /\bglobalThis\.gc\b/,
   /(?<!")\bsecretRegistry\b/,
 ];
+/** The same, unless it is done to a registry of its own. */
 const MASKED = [/\bregisterSecrets\b|\bmask: 'broad'/];
 
 /** What it cannot take back either, and others that do such a thing stand. */
@@ -73,14 +74,21 @@ const testFiles = (name: string): string[] =>
 const MANY = ['agents', 'cli', 'core'];
 const groups = [...MANY.map((name) => [name]), packages.filter((name) => !MANY.includes(name))];
 
-const filesThat = (sharing: Sharing, of: readonly string[]): string[] =>
-  of.filter((file) => sharingOf(join(root, file)) === sharing);
+/** Each file of a package is read once. */
+const files = new Map(
+  packages.map((name) => [
+    name,
+    testFiles(name).map((path) => ({ path, sharing: sharingOf(join(root, path)) })),
+  ]),
+);
+const filesThat = (sharing: Sharing, names: readonly string[]): string[] =>
+  names
+    .flatMap((name) => files.get(name) ?? [])
+    .flatMap((file) => (file.sharing === sharing ? file.path : []));
 
 /** Those of each group that may follow each other in one process. */
-const sharing = new Map(
-  groups.map((names) => [names.join(', '), filesThat('shared', names.flatMap(testFiles))]),
-);
-const leavingTraces = filesThat('traces', packages.flatMap(testFiles));
+const sharing = new Map(groups.map((names) => [names.join(', '), filesThat('shared', names)]));
+const leavingTraces = filesThat('traces', packages);
 
 /** A process for each file: what a file changes, no other one sees. */
 const own: TestProjectConfiguration = {
