@@ -5,7 +5,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
 import { type AgentCall, Orchestrator, type StageAgents } from '@devs/core';
-import { NODE_TESTS } from '../support/nodeTests.ts';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 
 const [dir = '.', example = '.'] = process.argv.slice(2);
 

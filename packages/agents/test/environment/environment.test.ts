@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { tried } from '../../../core/test/support/tried.ts';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
@@ -14,7 +15,6 @@ import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
 import { readCli } from '../command/readCli.ts';
-import { NODE_TESTS } from '../support/nodeTests.ts';
 import { Spy } from './Spy.ts';
 import { SECRETS } from './secrets.ts';
 

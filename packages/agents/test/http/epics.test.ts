@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, USAGE } from '../../../core/test/support/ChatServer.ts';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const BRIEF = '# Sum\n\nAdd numbers, then double them.\n';
 

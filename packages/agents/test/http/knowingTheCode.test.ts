@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { type Activity, type Gate, Orchestrator, type StageAgents } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { NODE_TESTS } from '../support/nodeTests.ts';
 
 const SUM = 'export const sum = (a, b) => a + b;\n';
 const FILES = {

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { CommandChecks, GitWorkspace, modelAgents } from '@devs/agents';
 import { Orchestrator } from '@devs/core';
-import { NODE_TESTS } from '../support/nodeTests.ts';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 
 const [dir = '.', baseURL, only] = process.argv.slice(2);
 const devs = await Orchestrator.open({

@@ -2,13 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { execPath } from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, vi } from 'vitest';
-
-const RUN_TESTS = fileURLToPath(new URL('runTests.mjs', import.meta.url));
+import { RUN_NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 
 /** `node --test` in one process. */
-const NODE = `[ "$*" != --test ] || exec '${execPath}' '${RUN_TESTS}'
+const NODE = `[ "$*" != --test ] || exec '${execPath}' "\${0%/*}/runTests.mjs"
 exec '${execPath}' "$@"`;
 
 /** What `npm test` prints and does. */
@@ -29,6 +27,7 @@ export function quickTools(): void {
   const folder = mkdtempSync(join(tmpdir(), 'devs-tools-'));
   for (const [name, body] of Object.entries({ node: NODE, npm: NPM }))
     writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, 'runTests.mjs'), RUN_NODE_TESTS);
   beforeAll(() => void vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH']}`));
   afterAll(() => {
     vi.unstubAllEnvs();

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
+import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { callMain } from '../support/callMain.ts';
 import { Silence } from '../support/Silence.ts';
 import { SHORT, turnOf } from './combinations.ts';
@@ -15,13 +15,9 @@ const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 /** Longer than a person may be left without a sign, ms. */
 const PAUSE = 2_300;
 
-const RUN_TESTS = fileURLToPath(new URL('../support/runTests.mjs', import.meta.url));
-
-/** Tests of `node --test` in one process. A file that is red by itself needs one of its own. */
 const QUICK: Toolbox = {
   ...LOCAL,
-  check: (repository) =>
-    repository.name === 'node-test' ? ['node', RUN_TESTS, 'test'] : LOCAL.check(repository),
+  check: (repository) => (repository.name === 'node-test' ? NODE_TESTS : LOCAL.check(repository)),
 };
 const toolsFor = (agent: string): Toolbox => (TURNS > 1 || agent === 'red-baseline' ? LOCAL : QUICK);
 
