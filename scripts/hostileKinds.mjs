@@ -203,7 +203,6 @@ export const KINDS = [
       { path: 'packages/agents/test/takeover/frozenDriver.test.ts' },
       { path: 'packages/core/test/drive/racingDrivers.test.ts', titles: /was stopped/ },
     ],
-    env: ['DEVS_FROZEN_DRIVERS'],
   },
   {
     name: 'deaths',

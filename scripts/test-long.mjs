@@ -22,7 +22,7 @@ const LONG = [
   ['fresh-clones', { DEVS_FRESH_CLONES: 100 }, 'outsideTheTree', 'verdicts beside those of fresh clones'],
   [
     'kept-index',
-    { DEVS_KEPT_INDEX: 200, DEVS_KEPT_FILES: 2000 },
+    { DEVS_KEPT_INDEX: 200 },
     'keptIndex',
     'folders that git reads the changed files of, beside all of them',
   ],
@@ -104,7 +104,7 @@ const LONG = [
   ['tasks-at-once', { DEVS_TASKS_AT_ONCE: 1500 }, 'neverWaits', 'timers beside a super-step of many tasks'],
   [
     'worst-texts',
-    { DEVS_WORST_TEXTS: 16_000, DEVS_WORST_TEXTS_EVERY: 1 },
+    { DEVS_WORST_TEXTS: 16_000 },
     'masking/linear',
     'the worst texts for every rule of masking',
   ],
@@ -177,12 +177,6 @@ const LONG = [
   ],
   ['prunes', { DEVS_PRUNES: 200 }, 'saver/__tests__/prune', 'any prune of any history'],
   ['frames-deep', { DEVS_NESTED_FRAMES: 200 }, 'flatIterativeAdapter', 'frames in frames'],
-  [
-    'frame-deaths',
-    { DEVS_FRAME_DEATHS_EVERY: 1 },
-    'flatIterativeAdapter',
-    'a death at every operation of a run in frames',
-  ],
   ['streams', { DEVS_STREAM_KILLS: 200 }, 'stream/killedStreams', 'streams of runs whose drivers are killed'],
   [
     'reconnects',
@@ -236,12 +230,6 @@ const LONG = [
     'serverFaults',
     'answers of PostgreSQL that do not come, an older copy of it that is put back under workers',
   ],
-  [
-    'frozen-drivers',
-    { DEVS_FROZEN_DRIVERS: 3 },
-    'frozenDriver',
-    'a driver that stands still at three points',
-  ],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [
@@ -257,12 +245,6 @@ const LONG = [
     'values that cannot change, beside such as can',
   ],
   ['quotes', { DEVS_QUOTE_CASES: 20_000 }, 'gates/__tests__/quotes', 'places in texts that are edited'],
-  [
-    'megabytes',
-    { DEVS_MEGABYTES_EVERY: 1 },
-    'maskSensitiveData',
-    'a megabyte of each text that is worst for masking',
-  ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));
 

@@ -1,15 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase } from '@devs/core/state';
 import { afterAll, describe, expect, test } from 'vitest';
-import { howMany } from '../../../core/test/support/howMany.ts';
 import { programFile } from '../../../core/test/support/programFile.ts';
-
-/** At so many points a driver is frozen. */
-const FROZEN = howMany('DEVS_FROZEN_DRIVERS', 1);
 
 const dirs: string[] = [];
 const program = new URL('frozen.child.ts', import.meta.url);
@@ -84,19 +79,12 @@ function stepsIn(dir: string): readonly Step[] {
 const foldersIn = (dir: string): readonly string[] =>
   readdirSync(join(dir, '.devs-work')).filter((name) => name.startsWith('r.'));
 
-/** Where the first stands still, where the second does, and whose work counts. */
-const POINTS = [
-  ['agent', 'snapshot', 'second'],
-  ['check', 'snapshot', 'second'],
-  ['commit', 'commit', 'first'],
-] as const;
-
-/** Others in every run. */
-const FIRST = randomInt(POINTS.length);
-const points = POINTS.filter((_, at) => (at - FIRST + POINTS.length) % POINTS.length < FROZEN);
-
 describe('a driver that was frozen while another one has taken over', () => {
-  test.concurrent.for(points)(
+  test.concurrent.for([
+    ['agent', 'snapshot', 'second'],
+    ['check', 'snapshot', 'second'],
+    ['commit', 'commit', 'first'],
+  ] as const)(
     'changes nothing: frozen before its %s, the other before its %s',
     { timeout: 60_000 },
     async ([point, pointOfSecond, text]) => {

@@ -14,7 +14,7 @@ import { EFFECTS, familyIn, raise, raised } from './childrenLife.ts';
 /** Processes that are killed at a write, each another one. */
 const KILLS = howMany('DEVS_CHILD_KILLS', 1);
 /** Of the writes, one in so many is died at; which, is another in every run. */
-const EVERY = howMany('DEVS_CHILD_DEATHS_EVERY', 200);
+const EVERY = howMany('DEVS_CHILD_DEATHS_EVERY', 120);
 
 /** As the file has a family after a life without a death. */
 const LIVED = (id: string) => ({

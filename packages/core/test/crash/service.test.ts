@@ -16,7 +16,7 @@ import { recordedKeys } from '../support/recordedKeys.ts';
 
 /** Runs at once, and deaths among them. */
 const RUNS = howMany('DEVS_SERVICE_RUNS', 4);
-const DEATHS = howMany('DEVS_SERVICE_DEATHS', 2);
+const DEATHS = howMany('DEVS_SERVICE_DEATHS', 3);
 
 const program = new URL('../../../../examples/service/main.ts', import.meta.url);
 

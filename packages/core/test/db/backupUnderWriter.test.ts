@@ -11,7 +11,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { type CommittingProcess, startCommitting } from './committingProcess.ts';
 
-const BACKUPS = howMany('DEVS_BACKUPS', 6);
+const BACKUPS = howMany('DEVS_BACKUPS', 12);
 
 /** Lets the writer go on for a while, so that every backup meets another moment of it. */
 async function moreCommits({ acknowledged }: CommittingProcess, count: number): Promise<void> {

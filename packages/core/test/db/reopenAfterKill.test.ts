@@ -14,7 +14,7 @@ import { tried } from '../support/tried.ts';
 import { startCommitting } from './committingProcess.ts';
 
 const FILE_BYTES = 100 * 1024 * 1024;
-const REOPENED = howMany('DEVS_REOPENED', 2);
+const REOPENED = howMany('DEVS_REOPENED', 4);
 const RUN = { threadId: 'run-1', checkpointNs: '' };
 
 /** What a driver does first: opens the file, takes over the run and reads its newest state. */

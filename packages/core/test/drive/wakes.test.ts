@@ -20,7 +20,7 @@ const EVERY = howMany('DEVS_WAKES_EVERY', 101);
 const WAKES = Math.floor(600 / EVERY);
 
 /** Runs that race with wakes; in one of four the driver is killed. */
-const RACES = howMany('DEVS_WAKE_RACES', 4);
+const RACES = howMany('DEVS_WAKE_RACES', 8);
 
 /** Approves open gates of a run, the oldest first; returns how many. */
 function approve(db: Database, run: string, atMost = Number.POSITIVE_INFINITY): number {

@@ -14,7 +14,7 @@ import { programFile } from '../support/programFile.ts';
 import { tried } from '../support/tried.ts';
 import { UNWATCHED } from '../support/unwatched.ts';
 
-const WAKES = howMany('DEVS_WAKES_ACROSS', 6);
+const WAKES = howMany('DEVS_WAKES_ACROSS', 12);
 const RUNS = Math.min(20, Math.ceil(WAKES / 4));
 const QUESTIONS = Math.ceil(WAKES / RUNS);
 const IDS = Array.from({ length: RUNS }, (_, at) => `run-${at}`);

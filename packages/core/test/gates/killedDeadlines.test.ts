@@ -12,7 +12,7 @@ import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
 /** Of the writes, one in so many is died at; which, is another in every run. */
-const EVERY = howMany('DEVS_DEADLINE_DEATHS_EVERY', 47);
+const EVERY = howMany('DEVS_DEADLINE_DEATHS_EVERY', 29);
 
 function start(dbPath: string, death: Death | null) {
   const db = createDatabase({ dbPath });

@@ -15,7 +15,7 @@ import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
 /** Of the writes, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_ENTROPY_DEATHS_EVERY', 9);
+const EVERY = howMany('DEVS_ENTROPY_DEATHS_EVERY', 5);
 
 const State = Annotation.Root({
   turns: Annotation<readonly Turn[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),

@@ -10,7 +10,7 @@ import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 import { HELD_OUT_FAMILIES, heldOutAlarms, heldOutRecall, leaves } from './corpus/heldOutSet.ts';
 
-const RUNS = howMany('DEVS_MASK_TEXTS', 100);
+const RUNS = howMany('DEVS_MASK_TEXTS', 300);
 
 const registry = new SecretRegistry();
 const precise = (text: string): string => maskPrecise(text, registry).value;

@@ -9,7 +9,7 @@ import { howMany } from '../support/howMany.ts';
 // Source: 9_ROADMAP-RISK-401. Length is not limited: only what makes no progress stops.
 
 /** Tasks of the project, a multiple of 4. */
-const TASKS = howMany('DEVS_PROJECT_TASKS', 60);
+const TASKS = howMany('DEVS_PROJECT_TASKS', 120);
 
 const ada = { kind: 'human', id: 'ada' } as const;
 

@@ -11,7 +11,7 @@ import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 
 /** Of the statements, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_FAULTS_EVERY', 79);
+const EVERY = howMany('DEVS_FAULTS_EVERY', 40);
 const ADA = { kind: 'human', id: 'ada' } as const;
 
 const FAULTS: readonly (readonly [sqlite: string, code: ErrorCode])[] = [

@@ -14,7 +14,7 @@ import { longer } from '../support/longer.ts';
 /** Most that the file may take per step. */
 const STEP_BYTES = 10_000;
 /** Steps that change little of much; a file of few is empty tables for the most part. */
-const CHANGES = howMany('DEVS_GROWTH_STEPS', 250);
+const CHANGES = howMany('DEVS_GROWTH_STEPS', 500);
 /** Steps of the shorter run; the longer one has twice as many. */
 const APPENDS = Math.ceil(CHANGES / 5);
 

@@ -11,7 +11,7 @@ import { toldApp } from './toldApp.ts';
 
 const CHILD = 'packages/core/test/stream/told.child.ts';
 /** Drivers that are killed, one after the other, until one ends the run. */
-const KILLS = howMany('DEVS_STREAM_KILLS', 1);
+const KILLS = howMany('DEVS_STREAM_KILLS', 2);
 const OPTIONS = { streamMode: ['updates', 'values', 'custom'], subgraphs: true } as const;
 
 const eventsIn = (stdout: string): readonly LastingEvent[] =>
@@ -76,7 +76,7 @@ describe('a run that is killed between a chunk and its commit, and after it', ()
 });
 
 /** Connections of readers in other processes, over runs that are driven meanwhile. */
-const RECONNECTS = howMany('DEVS_STREAM_RECONNECTS', 3);
+const RECONNECTS = howMany('DEVS_STREAM_RECONNECTS', 4);
 const RUNS = Math.ceil(RECONNECTS / 5);
 
 describe('readers in other processes that come and go', () => {

@@ -12,7 +12,7 @@ import { FileImage } from '../FileImage.ts';
 import { WalTap } from '../WalTap.ts';
 
 /** Changes that are taken and applied in all. */
-const CHANGES = howMany('DEVS_CHANGES', 120);
+const CHANGES = howMany('DEVS_CHANGES', 300);
 const PER_FILE = 60;
 
 /** What is done to a file; sizes in rows of up to so many bytes. */
@@ -198,7 +198,7 @@ describe('what was committed to a file', () => {
           rmSync(dir, { recursive: true });
         },
       );
-      fc.assert(property, { numRuns: Math.ceil(CHANGES / 20), endOnFailure: true });
+      fc.assert(property, { numRuns: Math.ceil(CHANGES / 30), endOnFailure: true });
       expect(shipped).toBeGreaterThanOrEqual(CHANGES);
     },
     longer(60_000, CHANGES / 600),

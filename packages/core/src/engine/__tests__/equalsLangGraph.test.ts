@@ -12,7 +12,7 @@ beforeEach(() => void vi.spyOn(loopTurn, 'isLoopDue').mockReturnValue(false));
 afterEach(() => void vi.restoreAllMocks());
 
 /** Cases; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_GRAPH_CASES', 8);
+const CASES = howMany('DEVS_GRAPH_CASES', 20);
 const SEED = process.env['DEVS_GRAPH_SEED'];
 
 /** Branches of one super-step begin in an order that means nothing. */

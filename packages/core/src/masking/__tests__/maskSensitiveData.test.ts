@@ -1,8 +1,5 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { howMany } from '../../../test/support/howMany.ts';
-import { longer } from '../../../test/support/longer.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
 
 /** Text, and the part that must not survive. */
@@ -76,10 +73,6 @@ const ADVERSARIAL = [
   'MMMMMMMMMMMMMMMMMMMMMMMMM.',
 ] as const;
 
-/** One in so many is repeated, another one in each run. */
-const EVERY = howMany('DEVS_MEGABYTES_EVERY', 4);
-const FIRST = randomInt(EVERY);
-
 describe('maskSensitiveData', () => {
   test.each(SECRETS)('masks %s', (text, secret) => {
     const masked = maskSensitiveData(text);
@@ -109,8 +102,8 @@ describe('maskSensitiveData', () => {
     );
   });
 
-  test('comes back from one megabyte of anything', { timeout: longer(60_000, 4 / EVERY) }, () => {
-    for (const unit of ADVERSARIAL.filter((_, at) => at % EVERY === FIRST)) {
+  test('comes back from one megabyte of anything', () => {
+    for (const unit of ADVERSARIAL) {
       const text = unit.repeat(1_000_000 / unit.length);
       expect(typeof maskSensitiveData(text)).toBe('string');
     }

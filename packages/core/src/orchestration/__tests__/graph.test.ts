@@ -111,15 +111,15 @@ describe('without agents', () => {
     expect(gates).toBe(3);
   });
 
-  test('forty tasks in a chain need two gates in all, and no depth gate', async ({ db }) => {
+  test('a hundred tasks in a chain need two gates in all, and no depth gate', async ({ db }) => {
     const events = new EventBus();
     const warnings: string[] = [];
     events.on('RECURSION_DEPTH_WARNING', () => warnings.push('depth'));
     const og = OrchestrationGraph.withSqlitePersistence(db, { events });
-    const { result, gates } = await toTheEnd(og, aState({ epics: [anEpic(1)], tasks: aChain(40) }));
+    const { result, gates } = await toTheEnd(og, aState({ epics: [anEpic(1)], tasks: aChain(100) }));
     expect([gates, warnings, result.status]).toEqual([2, [], 'completed']);
     expect(result.tasks.every(({ status }) => status === 'completed')).toBe(true);
-    expect(new CheckpointPersister(db).loadForTask('shop:40').map(({ nodeName }) => nodeName)).toContain(
+    expect(new CheckpointPersister(db).loadForTask('shop:100').map(({ nodeName }) => nodeName)).toContain(
       'verify',
     );
   });

@@ -8,7 +8,7 @@ import { NO_FENCE } from '../Fence.ts';
 import { StepStore, type StepUsage } from '../StepStore.ts';
 import type { StepKind } from '../stepRecords.ts';
 
-const RUNS = howMany('DEVS_SPENDING_RUNS', 40);
+const RUNS = howMany('DEVS_SPENDING_RUNS', 100);
 
 const SUMS_FROM = 35;
 const NOBODY = { threadId: 'run', lgTaskId: '', name: '' };

@@ -48,7 +48,7 @@ test('its JSON is what JSON.stringify says', () => {
       expect(makeLasting(value)).toBe(true);
       expect([lastingJson(value), lastingJson(value)]).toEqual([expected, expected]);
     }),
-    { numRuns: howMany('DEVS_LASTING_RUNS', 100) },
+    { numRuns: howMany('DEVS_LASTING_RUNS', 200) },
   );
   const gaps = [{ a: undefined, b: [undefined, 1] }, { c: Number.NaN }];
   makeLasting(gaps);

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -30,9 +29,7 @@ import {
 } from '../flatIterativeAdapter.ts';
 import { type CompiledLangGraph, recurse, recurseAll } from '../recurse.ts';
 
-const FRAMES = howMany('DEVS_NESTED_FRAMES', 30);
-/** One death in so many, each side of its operation as often: an odd number. */
-const EVERY = howMany('DEVS_FRAME_DEATHS_EVERY', 5);
+const FRAMES = howMany('DEVS_NESTED_FRAMES', 60);
 
 /** How a frame treats its children: one `recurse` after the other, a branch for each, or all in one question. */
 interface Plan {
@@ -509,7 +506,7 @@ describe('a run that dies', () => {
     const expected = await runByLangGraph(() => treeGraph().invoke({ plan }));
     let survived = false;
     // An odd number of halves dies after an operation, an even one before the next.
-    for (let operations = 0.5 + 1.5 * randomInt(EVERY); !survived; operations += 1.5 * EVERY) {
+    for (let operations = 0.5; !survived; operations += 1.5) {
       const ledger: Ledger = { leaves: [] };
       const saver = new DyingSaver();
       saver.dieAfter(operations);

@@ -6,7 +6,7 @@ import type { HitlSession } from '../../../state/hitlSession.ts';
 import { type GateComment, rejectionText } from '../comments.ts';
 import { assertQuoted, type ShownPlace, sinceQuoted } from '../quotes.ts';
 
-const numRuns = howMany('DEVS_QUOTE_CASES', 100);
+const numRuns = howMany('DEVS_QUOTE_CASES', 300);
 
 const session = { id: 's' } as HitlSession;
 const placeOf = (text: string): ShownPlace => ({ names: ['TAS'], texts: [text] });

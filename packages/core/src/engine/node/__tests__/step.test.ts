@@ -412,7 +412,7 @@ describe('a step outside durable()', () => {
 
 describe('a process that dies at any operation of the saver', () => {
   /** Of so many operations one is fatal, others in every run. */
-  const EVERY = howMany('DEVS_SAVER_DEATHS_EVERY', 7);
+  const EVERY = howMany('DEVS_SAVER_DEATHS_EVERY', 3);
   const FIRST = randomInt(EVERY);
 
   /** Two questions and two steps: a declared gate in front of `second`, an interrupt() inside it. */

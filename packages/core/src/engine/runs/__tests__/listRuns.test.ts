@@ -190,7 +190,7 @@ describe('a list of runs', () => {
           db.exec('DELETE FROM thread_inputs; DELETE FROM threads');
         },
       ),
-      { numRuns: howMany('DEVS_LISTS', 20) },
+      { numRuns: howMany('DEVS_LISTS', 40) },
     );
     db.close();
   });

@@ -330,7 +330,7 @@ describe('reading', () => {
 });
 
 describe('any value', () => {
-  const RUNS = howMany('DEVS_GENERATED_VALUES', 1_000);
+  const RUNS = howMany('DEVS_GENERATED_VALUES', 3_000);
   const wild = fc.object({
     maxDepth: 4,
     key: fc.oneof(

@@ -64,7 +64,7 @@ test('a value is written, masked and refused alike whether it can change or not'
       expect(await writtenOf(one)).toEqual(expected);
       expect(await writtenOf(one), 'what was found out before').toEqual(expected);
     }),
-    { numRuns: howMany('DEVS_LASTING_RUNS', 100) },
+    { numRuns: howMany('DEVS_LASTING_RUNS', 300) },
   );
 });
 

@@ -7,7 +7,7 @@ import { longer } from '../../../../test/support/longer.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { SqliteStore } from '../SqliteStore.ts';
 
-const RUNS = howMany('DEVS_STORE_RUNS', 12);
+const RUNS = howMany('DEVS_STORE_RUNS', 25);
 
 /** LangGraph's store goes on listing a namespace whose last item was deleted; its stores on a database do not. */
 class TidyMemory extends InMemoryStore {

@@ -10,7 +10,7 @@ import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
 /** Of the moments, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_TURNS_EVERY', 19);
+const EVERY = howMany('DEVS_TURNS_EVERY', 11);
 
 /** Both connections of a test, without the waits of a real disk; `at` acts once, before a statement outside a transaction. */
 function openTwice(dbPath: string) {

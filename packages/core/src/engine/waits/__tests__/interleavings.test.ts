@@ -10,7 +10,7 @@ import { sleep } from '../../node/sleep.ts';
 import { waitFor } from '../../node/waitFor.ts';
 import { AClock, HOUR } from './aClock.ts';
 
-const CASES = howMany('DEVS_WAIT_CASES', 8);
+const CASES = howMany('DEVS_WAIT_CASES', 12);
 
 /** What a branch waits for, one after the other. */
 type Op =
