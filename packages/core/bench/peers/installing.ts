@@ -75,12 +75,17 @@ function addPackages(folder: string, packages: readonly string[]): void {
   pnpm(folder, 'add', '--ignore-workspace', ...packages);
 }
 
-/** This repository's engine as a package, and the peers it names. */
+/** This repository's engine as a package, and the peers it names: the newest driver does not run on every Node.js. */
 function packDevs(folder: string): readonly string[] {
   pnpm(join(CORE, '../..'), '-s', 'build');
   pnpm(CORE, 'pack', '--pack-destination', folder);
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
-  const peers = ['@langchain/core', '@langchain/langgraph', '@langchain/langgraph-checkpoint'];
+  const peers = [
+    '@langchain/core',
+    '@langchain/langgraph',
+    '@langchain/langgraph-checkpoint',
+    'better-sqlite3',
+  ];
   return [`./${tarball}`, ...peers.map((name) => `${name}@${versionOf(name)}`)];
 }
 
