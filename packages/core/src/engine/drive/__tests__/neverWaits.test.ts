@@ -16,8 +16,11 @@ const TASKS = howMany('DEVS_TASKS_AT_ONCE', 400);
 
 const guards = { maxDepth: 100_000 };
 
-/** What would be waited for without end is given up here. */
-const MANY = 1500;
+/** ms after which is given up what would be waited for without end. On a fast machine many visits take no time. */
+const PATIENCE = 15_000;
+
+/** ms of work of each of many tasks: together they take longer than a slice. */
+const WORK = 1;
 
 /** Counts the ticks of a timer, and ends it with the test. */
 function ticking(ms: number) {
@@ -28,16 +31,24 @@ function ticking(ms: number) {
   return Object.assign(ticks, { stop: () => clearInterval(timer) });
 }
 
-/** Visits one node until `isEnough`, or `most` times. */
-function looping(isEnough: (visits: number) => boolean, most = MANY) {
+function busyFor(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until; );
+}
+
+/** Visits one node until `isEnough`. */
+function looping(isEnough: (visits: number) => boolean) {
   let visits = 0;
+  const givenUpAt = performance.now() + PATIENCE;
   return new StateGraph(OwnState)
     .addNode('work', () => {
       visits += 1;
       return {};
     })
     .addEdge(START, 'work')
-    .addConditionalEdges('work', () => (isEnough(visits) || visits >= most ? END : 'work'), ['work', END]);
+    .addConditionalEdges('work', () => (isEnough(visits) || performance.now() > givenUpAt ? END : 'work'), [
+      'work',
+      END,
+    ]);
 }
 
 describe('a graph that never waits', () => {
@@ -81,7 +92,7 @@ describe('a graph that never waits', () => {
           .catch((error: unknown) => error);
         return true;
       };
-      await durable(looping(isRenewed, 4 * MANY), { db, guards }).run('run', {});
+      await durable(looping(isRenewed), { db, guards }).run('run', {});
       expect(await first.refused).toMatchObject({ code: 'THREAD_BUSY' });
       elsewhere.close();
     },
@@ -93,7 +104,10 @@ describe('timers tick also during', ofOneFile('watches the connection'), () => {
     const timer = ticking(20);
     const tasks = Array.from({ length: TASKS }, () => new Send('work', {}));
     const graph = new StateGraph(OwnState)
-      .addNode('work', () => ({}))
+      .addNode('work', () => {
+        busyFor(WORK);
+        return {};
+      })
       .addConditionalEdges(START, () => tasks, ['work'])
       .addEdge('work', END);
     const seen: number[] = [];
@@ -108,7 +122,9 @@ describe('timers tick also during', ofOneFile('watches the connection'), () => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)
       .addNode('work', async () => {
-        for (let at = 0; at < 10 * MANY && timer.count < 3; at += 1) await step(`step ${at}`, () => at);
+        const givenUpAt = performance.now() + PATIENCE;
+        for (let at = 0; timer.count < 3 && performance.now() < givenUpAt; at += 1)
+          await step(`step ${at}`, () => at);
         return {};
       })
       .addEdge(START, 'work')
