@@ -27,7 +27,10 @@ const insteadOfSources = (file: string): string => {
   const resolve = `(name, context, next) =>
     name === '${CORE.href}' ? { url: '${pathToFileURL(file).href}', shortCircuit: true } : next(name, context)`;
   const hooks = asModule(`export const resolve = ${resolve};`);
-  return asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
+  // Node.js 20 has only the one, and 26 warns of it.
+  return asModule(`import module from 'node:module';
+    if (module.registerHooks) module.registerHooks({ resolve: ${resolve} });
+    else module.register(${JSON.stringify(hooks)});`);
 };
 const asModule = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
 
