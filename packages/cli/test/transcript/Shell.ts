@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { execPath, env as outer } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,6 +47,7 @@ export class Shell {
       PATH: [this.#own, dirname(execPath), outer['PATH']].join(delimiter),
       HOME: this.#own,
       XDG_STATE_HOME: join(this.#own, 'state'),
+      TMPDIR: tmpdir(),
       LC_ALL: 'C',
       NO_COLOR: '1',
       PAGER: 'cat',
