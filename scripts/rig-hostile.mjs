@@ -4,7 +4,7 @@
 //   pnpm rig:hostile --only git --only forge
 //   pnpm rig:hostile --list                 the kinds
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,13 +97,12 @@ async function run(kind, { minutes, deadline, open, onStart }) {
   const report = join(root, LOGS, `hostile-${kind.name}.json`);
   rmSync(report, { force: true });
   const file = openSync(log, 'w');
-  // On a disk: what long forms write may be more than there is memory. Removed as a whole: some end by a kill.
-  const temporary = mkdtempSync(join(tmpdir(), 'devs-hostile-'));
   const child = spawn(process.execPath, commandOf(kind), {
     cwd: root,
     detached: true,
     stdio: ['ignore', file, file],
-    env: { ...process.env, NO_COLOR: '1', TMPDIR: temporary, ...sizesOf(kind, minutes) },
+    // On a disk: what long forms write may be more than there is memory.
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...sizesOf(kind, minutes) },
   });
   closeSync(file);
   const group = new Group(child);
@@ -119,7 +118,6 @@ async function run(kind, { minutes, deadline, open, onStart }) {
   });
   clearTimeout(timer);
   clearInterval(heartbeat);
-  rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   if (group.stopped !== null) return notRun(kind, { seconds: seconds(), open, why: group.stopped });
   if (kind.rig !== undefined)
     return judgeRig(kind, { stdout: readFileSync(log, 'utf8'), code, seconds: seconds(), open });

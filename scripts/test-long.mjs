@@ -4,7 +4,7 @@
 //   pnpm test:long --list                   what there is
 //   pnpm test:long --only chaos             one of them; may be given several times
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -280,12 +280,11 @@ function run({ name, env, filter }) {
   const seconds = () => (performance.now() - start) / 1000;
   const log = join(root, LOGS, `long-${name}.log`);
   const file = openSync(log, 'w');
-  // On a disk: what they write may be more than there is memory. Removed as a whole: some end by a kill.
-  const temporary = mkdtempSync(join(tmpdir(), 'devs-long-'));
   const child = spawn(process.execPath, ['scripts/test.mjs', filter], {
     cwd: root,
     stdio: ['ignore', file, file],
-    env: { ...process.env, NO_COLOR: '1', TMPDIR: temporary, DEVS_SEED: 'random', ...env },
+    // On a disk: what they write may be more than there is memory.
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), DEVS_SEED: 'random', ...env },
   });
   closeSync(file);
   const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);
@@ -293,7 +292,6 @@ function run({ name, env, filter }) {
     child.on('error', reject);
     child.on('exit', (code) => {
       clearInterval(heartbeat);
-      rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
       if (code !== 0) process.stdout.write(readFileSync(log, 'utf8'));
       resolve({ name, ok: code === 0, seconds: seconds() });
     });

@@ -13,15 +13,16 @@ const OF_THE_OWNER = /^(?:GIT|XDG)_|^EMAIL$/;
 const HOME = 'devs-home-';
 
 /**
- * Vitest's global setup: every test begins with an empty HOME, a git that knows nobody and, where there is one, a temporary
- * folder in memory, so that none leans on its developer's machine. A test that needs more says so itself, in its
+ * Vitest's global setup: every test begins with an empty HOME, a git that knows nobody and a temporary folder of the run's own, in
+ * memory where there is one, so that none leans on its developer's machine. A test that needs more says so itself, in its
  * repository or its environment.
  */
 export function setup({ vitest }: TestProject): () => void {
   // Once per project, but the projects share the process whose environment the workers inherit.
   if (basename(env['HOME'] ?? '').startsWith(HOME)) return () => {};
-  const temporary = temporaryFolder(env['TMPDIR']);
-  if (temporary !== null) env['TMPDIR'] = temporary;
+  // One of its own in either case: who is killed in a test leaves behind what nobody else removes.
+  const temporary = temporaryFolder(env['TMPDIR']) ?? mkdtempSync(join(tmpdir(), 'devs-tests-'));
+  env['TMPDIR'] = temporary;
   const home = mkdtempSync(join(tmpdir(), HOME));
   // Otherwise git makes an identity of login and host, where the host has a domain; and starts another one after each commit.
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n[maintenance]\n\tauto = false\n');
@@ -33,7 +34,6 @@ export function setup({ vitest }: TestProject): () => void {
   // Sources that are edited are bundled anew.
   if (!vitest.config.watch) env[BUNDLES] = bundles;
   return () => {
-    for (const made of [bundles, home, ...(temporary === null ? [] : [temporary])])
-      rmSync(made, { recursive: true, force: true, maxRetries: 3 });
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   };
 }
