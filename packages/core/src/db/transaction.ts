@@ -1,6 +1,7 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Transaction } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { prepare } from './prepare.ts';
+import { toStatementFault } from './sqliteFault.ts';
 
 /** A transaction, or a savepoint in it. */
 export interface Part {
@@ -11,15 +12,21 @@ export interface Part {
 /** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
 const working = new WeakMap<Database, Part[]>();
 
+/** By connection, its `transaction` of a work that is given later, and what made it. */
+const runners = new WeakMap<Database, { readonly by: Database['transaction']; readonly run: Runner }>();
+
+type Runner = Transaction<(work: () => unknown) => unknown>;
+
 /** Connections on which something could not be rolled back: what is open there must never be committed. */
 const stuck = new WeakSet<Database>();
 
 /**
  * Runs `work` in one transaction of its own, or in a savepoint of the one around it. Rolled back when `work` throws, and
- * its error is the one that is thrown, whatever becomes of the rollback. Synchronous: nothing may be awaited in `work`.
+ * its error is the one that is thrown, whatever becomes of the rollback. Synchronous: nothing may be awaited in `work`,
+ * and one that returns a promise is rolled back.
  *
  * @param kind - `immediate` to write; `deferred` to read at one moment.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT`, or what `work` throws.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT`, or what `work` throws. TypeError for a promise.
  */
 export function transaction<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
   const isPart = working.has(db) || (db.inTransaction && !stuck.has(db));
@@ -40,22 +47,46 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     if (db.inTransaction) prepare(db, 'ROLLBACK').run();
     stuck.delete(db);
   }
-  prepare(db, kind === 'immediate' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED').run();
   const whole: Part = { isUndone: false };
-  working.set(db, [whole]);
+  let thrown: { readonly error: unknown } | null = null;
+  const watched = (): T => {
+    working.set(db, [whole]);
+    try {
+      const result = work();
+      if (stuck.has(db)) throw notRolledBack();
+      return result;
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  };
   try {
-    const result = work();
-    if (stuck.has(db)) throw notRolledBack();
-    prepare(db, 'COMMIT').run();
-    return result;
+    return runnerOf(db)[kind](watched) as T;
   } catch (error) {
     whole.isUndone = true;
-    undo(db, ['ROLLBACK']);
-    if (!db.inTransaction) stuck.delete(db);
-    throw error;
+    if (db.inTransaction) stuck.add(db);
+    else stuck.delete(db);
+    throw errorOf(thrown, error);
   } finally {
     working.delete(db);
   }
+}
+
+/**
+ * The driver's own `transaction`, made once for a connection: making it takes as long as a commit does. Where somebody has
+ * wrapped that of the connection, it is made each time, so that they hear of each.
+ */
+function runnerOf(db: Database): Runner {
+  const known = runners.get(db);
+  if (known?.by === db.transaction && !Object.hasOwn(db, 'transaction')) return known.run;
+  const run = db.transaction((work: () => unknown) => work());
+  runners.set(db, { by: db.transaction, run });
+  return run;
+}
+
+/** What `work` has thrown; else what was thrown by beginning, committing or rolling back. */
+function errorOf(thrown: { readonly error: unknown } | null, error: unknown): unknown {
+  return thrown === null ? (toStatementFault(error) ?? error) : thrown.error;
 }
 
 function nested<T>(db: Database, work: () => T): T {

@@ -1,6 +1,12 @@
+import { emptyCheckpoint } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
-import { CheckpointPersister, createDatabase, type LangGraphCheckpoint } from '../../src/index.ts';
+import {
+  CheckpointPersister,
+  createDatabase,
+  type LangGraphCheckpoint,
+  SqliteSaver,
+} from '../../src/index.ts';
 
 // What specification 002 says of CheckpointPersister, from the exported names alone.
 
@@ -47,6 +53,19 @@ describe('a save whose statement throws', () => {
     mend();
     expect(countRows(db)).toBe(0);
   });
+});
+
+test('save and put of the saver are a transaction of the driver each', async () => {
+  const db = createDatabase({ dbPath: ':memory:' });
+  const turns = new CheckpointPersister(db);
+  const saver = new SqliteSaver(db);
+  const transaction = vi.spyOn(db, 'transaction');
+  turns.save(aCheckpoint());
+  turns.save(aCheckpoint({ id: 'c2', turnType: 'Action' }));
+  expect(transaction).toHaveBeenCalledTimes(2);
+  const metadata = { source: 'input', step: -1, parents: {} } as const;
+  await saver.put({ configurable: { thread_id: 't' } }, emptyCheckpoint(), metadata);
+  expect(transaction).toHaveBeenCalledTimes(3);
 });
 
 test('deleteAfter takes more tasks than a statement takes values', () => {

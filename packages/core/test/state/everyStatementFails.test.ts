@@ -8,6 +8,7 @@ import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { transactionOfStatements } from '../support/transactionOfStatements.ts';
 import { tried } from '../support/tried.ts';
 
 /** Of the statements, one in so many; which, is another in every run. */
@@ -28,8 +29,15 @@ const FAULTS: readonly (readonly [sqlite: string, code: ErrorCode])[] = [
 ];
 
 type Call = (this: Database, sql: string, options?: unknown) => Statement;
-const connections = BetterSqlite3.prototype as unknown as Record<'prepare' | 'exec' | 'pragma', Call>;
-const real = { prepare: connections.prepare, exec: connections.exec, pragma: connections.pragma };
+type Transact = (this: Database, work: () => unknown) => unknown;
+type Connections = Record<'prepare' | 'exec' | 'pragma', Call> & { transaction: Transact };
+const connections = BetterSqlite3.prototype as unknown as Connections;
+const real = {
+  prepare: connections.prepare,
+  exec: connections.exec,
+  pragma: connections.pragma,
+  transaction: connections.transaction,
+};
 
 /** Calls `strike` before anything that any connection of this process is asked to do, with what it is. */
 function beforeEachCall(strike: (call: string) => void): void {
@@ -51,6 +59,9 @@ function beforeEachCall(strike: (call: string) => void): void {
       Object.defineProperty(statement, name, { value: struck, configurable: true });
     }
     return statement;
+  };
+  connections.transaction = function (work) {
+    return transactionOfStatements(this, (sql) => this.prepare(sql))(work);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { transactionOfStatements } from './transactionOfStatements.ts';
 
 /** Does a statement's work, or what a test puts in its place. */
 export type Around = (work: () => unknown, statement: Statement) => unknown;
@@ -30,4 +31,5 @@ export function interceptStatements(
     return statement;
   };
   db.prepare = intercepted as typeof db.prepare;
+  if (controls) db.transaction = transactionOfStatements(db, intercepted);
 }
