@@ -45,7 +45,7 @@ export function openInterrupts({
   return pendingWrites
     .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
     .flatMap(([taskId, , interrupts]) =>
-      (interrupts as Interrupt[]).map((interrupt) => [taskId, interrupt] as const),
+      Array.isArray(interrupts) ? interrupts.map((each: Interrupt) => [taskId, each] as const) : [],
     );
 }
 

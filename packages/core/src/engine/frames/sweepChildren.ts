@@ -34,7 +34,7 @@ function childrenIn({ pendingWrites = [] }: CheckpointTuple): readonly string[] 
 }
 
 function askedThreads(interrupt: unknown): readonly string[] {
-  const { value } = interrupt as { readonly value?: unknown };
+  const { value } = (interrupt ?? {}) as { readonly value?: unknown };
   return isFrameQuestion(value) ? childThreadsOf(value) : [];
 }
 

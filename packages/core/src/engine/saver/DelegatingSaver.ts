@@ -8,6 +8,7 @@ import {
   type CheckpointTuple,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
+import { versionsOfValues } from './versionsOfValues.ts';
 
 /** Hands everything on to another checkpointer; a subclass says what it does in between. */
 export class DelegatingSaver extends BaseCheckpointSaver {
@@ -30,7 +31,7 @@ export class DelegatingSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     return this.inner.put(config, checkpoint, metadata, newVersions);
   }

@@ -24,6 +24,7 @@ import {
 } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions, type Write } from './SqliteSaver.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
+import { versionsOfValues } from './versionsOfValues.ts';
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
@@ -82,7 +83,7 @@ export class DrivenSaver extends SqliteSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     this.#assertDriven(config);
     const seen = { ...checkpoint, channel_versions: withoutUnseen(checkpoint.channel_versions) };

@@ -13,6 +13,7 @@ import {
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { createDatabase } from '../../db/createDatabase.ts';
 import { prepareConnection } from '../../db/prepareConnection.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { ChannelRecord, CheckpointKey } from '../../state/checkpointRecords.ts';
@@ -38,6 +39,7 @@ import { StrictSerde } from './StrictSerde.ts';
 import { withSettledTriggers } from './settledTriggers.ts';
 import { ThreadPruner } from './ThreadPruner.ts';
 import { ValueCodec } from './ValueCodec.ts';
+import { versionsOfValues } from './versionsOfValues.ts';
 
 /** What a {@link SqliteSaver} takes besides the open state file. */
 export interface SqliteSaverOptions {
@@ -118,6 +120,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#onCheckpoint = options.onCheckpoint ?? (() => {});
   }
 
+  /**
+   * Opens a state file, or makes it, with a connection of the saver's own: `close` ends that.
+   *
+   * @param path - Of the file; `:memory:` for one that ends with the saver.
+   * @throws DevsError as `createDatabase`.
+   */
+  static fromConnString(path: string): SqliteSaver {
+    return new SqliteSaver(createDatabase({ dbPath: path }));
+  }
+
   /** The checkpoint that the config names, or the newest of its thread and namespace. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const threadId = optionalId(config, 'thread_id');
@@ -132,7 +144,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /**
    * Checkpoints, newest first: of one thread, or of all threads when the config has no `thread_id` and `allThreads`
-   * permits it. Streams; rows inserted meanwhile are not seen.
+   * permits it. Streams; rows inserted meanwhile are not seen. A `filter` names values of the metadata, compared by content
+   * as JSON is: all of a value, in any order of its keys. One that is `undefined` is no wish for anything: it matches nothing.
    *
    * @throws RangeError if `limit` is not a whole number of at least 0.
    * @throws TypeError if an id in the config is not a text, or the thread is missing where it may not be.
@@ -158,6 +171,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /**
    * Stores a checkpoint under the config's thread, as child of the checkpoint the config names.
    *
+   * @param newVersions - The channels whose value is stored; those of the others are in the file. Without it all values are
+   *   stored, and no trigger is known to have had its effect (S6). @defaultValue all that have a value
    * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` or `LEASE_LOST`; then nothing was stored.
    * @throws DevsError a fault of the file. What a failed commit left is unknown: read before repeating anything else than
    *   this call, which may be repeated.
@@ -166,7 +181,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     const write = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
     immediately(this.#db, write);

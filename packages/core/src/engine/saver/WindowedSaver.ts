@@ -12,6 +12,7 @@ import {
 import { CHECKPOINT_WINDOW } from '../../config/defaults.ts';
 import { assertWindow, CheckpointWindow } from './CheckpointWindow.ts';
 import { DelegatingSaver } from './DelegatingSaver.ts';
+import { versionsOfValues } from './versionsOfValues.ts';
 
 /** Checkpoints of a run up to which all stay in memory. Source: 9_ROADMAP-RISK-401. */
 export const CHECKPOINT_PRUNE_DEPTH = 15;
@@ -73,7 +74,7 @@ export class WindowedSaver extends DelegatingSaver {
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
-    newVersions: ChannelVersions,
+    newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     const stored = await super.put(config, checkpoint, metadata, newVersions);
     this.#acknowledged.add(checkpoint.id);

@@ -1,8 +1,8 @@
-import type { Interrupt } from '@langchain/langgraph';
 import { ERROR } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { isRecord } from '../isRecord.ts';
 
 const INTERRUPT = '__interrupt__';
 
@@ -12,16 +12,13 @@ const INTERRUPT = '__interrupt__';
  */
 export function maskWrite(channel: string, value: unknown): unknown {
   if (channel === ERROR) return maskError(value);
-  return maskPlain(channel === INTERRUPT ? withPlainSchemas(value as readonly Interrupt[]) : value);
+  return maskPlain(channel === INTERRUPT && Array.isArray(value) ? value.map(withPlainSchema) : value);
 }
 
 /** What zod makes of a schema carries hidden properties, which are no part of it. */
-function withPlainSchemas(interrupts: readonly Interrupt[]): readonly Interrupt[] {
-  return interrupts.map((asked) => {
-    const { response_schema: schema } = asked;
-    if (schema === undefined) return asked;
-    return { ...asked, response_schema: JSON.parse(JSON.stringify(schema)) as typeof schema };
-  });
+function withPlainSchema(asked: unknown): unknown {
+  if (!isRecord(asked) || asked['response_schema'] === undefined) return asked;
+  return { ...asked, response_schema: JSON.parse(JSON.stringify(asked['response_schema'])) as unknown };
 }
 
 function maskError(value: unknown): unknown {

@@ -5,6 +5,7 @@ import {
   type CheckpointTuple,
   compareWritesSortKeys,
   emptyCheckpoint,
+  INTERRUPT,
   RESUME,
   TASKS,
   uuid6,
@@ -203,6 +204,38 @@ describe('values', () => {
     expect(saver.getNextVersion(5)).not.toBe(saver.getNextVersion(5));
   });
 
+  test('a checkpoint is stored whole where nobody says what is new in it', async ({ db }) => {
+    const saver = new SqliteSaver(db);
+    const checkpoint = { ...aCheckpoint({ a: 'one', b: ['x'] }), channel_versions: { a: 1, b: 2, gone: 3 } };
+    checkpoint.channel_values['unversioned'] = true;
+    const config = await saver.put(THREAD, checkpoint, METADATA);
+    expect((await saver.getTuple(config))?.checkpoint).toEqual(checkpoint);
+    // A second one of the same versions adds nothing, and the next one finds what it does not bring.
+    const second = await saver.put(config, { ...checkpoint, id: uuid6(1) }, METADATA);
+    const next = {
+      ...checkpoint,
+      id: uuid6(2),
+      channel_values: { b: ['y'] },
+      channel_versions: { a: 1, b: 4 },
+    };
+    const third = await saver.put(second, next, METADATA, { b: 4 });
+    expect((await saver.getTuple(third))?.checkpoint.channel_values).toEqual({ a: 'one', b: ['y'] });
+    expect(db.prepare('SELECT count(*) FROM checkpoint_blobs').pluck().get()).toBe(3);
+  });
+
+  test('a value is left as it is by a whole checkpoint that does not have it, and refused as another one', async ({
+    db,
+  }) => {
+    const saver = new SqliteSaver(db);
+    const first = await saver.put(THREAD, aCheckpoint({ a: 'one' }), METADATA);
+    const without = { ...aCheckpoint({ a: 'one' }), channel_values: {} };
+    await saver.put(first, without, METADATA);
+    expect((await saver.getTuple(first))?.checkpoint.channel_values).toEqual({ a: 'one' });
+    await expect(saver.put(first, aCheckpoint({ a: 'two' }), METADATA)).rejects.toMatchObject({
+      code: 'VALUE_NOT_STORABLE',
+    });
+  });
+
   test('checkpoints of an older format are stored whole, and their channels are found by later ones', async ({
     db,
   }) => {
@@ -266,6 +299,20 @@ describe('values', () => {
     ]);
   });
 
+  test.for([
+    ['a text', 'paused'],
+    ['nothing', null],
+    ['an object', { value: 'paused', response_schema: { type: 'string' } }],
+    ['a list of a text and nothing', ['paused', null]],
+  ] as const)('an interrupt that is %s comes back as it was written', async ([, value], { db }) => {
+    const saver = new SqliteSaver(db);
+    const config = await saver.put(THREAD, aCheckpoint(), METADATA);
+    await saver.putWrites(config, [[INTERRUPT, value]], 'task');
+    expect((await saver.getTuple(config))?.pendingWrites).toEqual([['task', INTERRUPT, value]]);
+    expect((await aGraph(saver).getState(THREAD)).next).toEqual([]);
+    await expect(saver.prune('run-1', { keepLast: 1 })).resolves.toMatchObject({ removed: 0 });
+  });
+
   test('damaged rows are reported, never used', async ({ db }) => {
     const saver = new SqliteSaver(db);
     const values = { a: 'text', long: 'text '.repeat(20) };
@@ -324,6 +371,17 @@ describe('connections', () => {
     const other = new BetterSqlite3(dbPath);
     expect(other.pragma('wal_checkpoint(TRUNCATE)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     other.close();
+  });
+
+  test('is opened by the path of its file, and by none', async ({ dbPath }) => {
+    const first = SqliteSaver.fromConnString(dbPath);
+    const config = await first.put(THREAD, aCheckpoint({ a: 1 }), METADATA);
+    first.close();
+    const second = SqliteSaver.fromConnString(dbPath);
+    expect((await second.getTuple(config))?.checkpoint.channel_values).toEqual({ a: 1 });
+    const other = SqliteSaver.fromConnString(':memory:');
+    expect(await other.getTuple(config)).toBeUndefined();
+    for (const saver of [second, other]) saver.close();
   });
 
   test('may be built on a handle its caller opened', async ({ dbPath }) => {
@@ -489,6 +547,52 @@ describe('arguments', () => {
     ]) {
       expect(await stepsOf({ filter })).toEqual([]);
     }
+  });
+
+  test.for<readonly [string, unknown, unknown, boolean]>([
+    [
+      'an object with its keys in another order',
+      { b: [1, { c: null }], a: 'x' },
+      { a: 'x', b: [1, { c: null }] },
+      true,
+    ],
+    ['a part of an object', { a: 1, b: 2 }, { a: 1 }, false],
+    ['more than the object', { a: 1 }, { a: 1, b: 2 }, false],
+    ['as many other keys', { a: 1, b: 2 }, { a: 1, c: 2 }, false],
+    ['an object within, of another value', { a: { b: 1 } }, { a: { b: 2 } }, false],
+    ['a key that is undefined, against none', { a: 1 }, { a: 1, b: undefined }, true],
+    ['none, against a key that is undefined', { a: 1, b: undefined }, { a: 1 }, true],
+    ['null against undefined', { a: null }, { a: undefined }, false],
+    ['a list', [1, { a: [2] }], [1, { a: [2] }], true],
+    ['a list in another order', [1, 2], [2, 1], false],
+    ['the beginning of a list', [1, 2], [1], false],
+    ['a list against an object', ['x'], { 0: 'x' }, false],
+    ['nothing in it', {}, {}, true],
+    ['an empty list against an empty object', [], {}, false],
+    ['null', null, null, true],
+    ['null against an object', null, {}, false],
+    ['a number against its text', 1, '1', false],
+    ['zero of either sign', 0, -0, true],
+    ['a map of the same entries', new Map([['a', 1]]), new Map([['a', 1]]), true],
+    ['a map of others', new Map([['a', 1]]), new Map([['a', 2]]), false],
+    ['a moment', new Date(5), new Date(5), true],
+  ])('list compares by content: %s', async ([, stored, wanted, isFound], { db }) => {
+    const saver = new SqliteSaver(db);
+    const metadata = { ...METADATA, about: stored } as CheckpointMetadata;
+    await saver.put(THREAD, aCheckpoint(), metadata, {});
+    const found = await listed(saver, THREAD, { filter: { about: wanted, parents: {} } });
+    expect(found).toHaveLength(isFound ? 1 : 0);
+  });
+
+  test('list filters by no value that is undefined, and ends on a filter that leads back to itself', async ({
+    db,
+  }) => {
+    const saver = new SqliteSaver(db);
+    await saver.put(THREAD, aCheckpoint(), METADATA, {});
+    const circle: Record<string, unknown> = {};
+    circle['parents'] = circle;
+    for (const filter of [{ tenant: undefined }, { source: undefined }, circle])
+      expect(await listed(saver, THREAD, { filter })).toEqual([]);
   });
 
   test('a bound that is not in the file falls back to the order of ids', async ({ db }) => {
