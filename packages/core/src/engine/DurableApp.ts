@@ -37,7 +37,7 @@ import { asHuman } from './gates/principals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { readState } from './readState.ts';
-import { readValues, readValuesAt } from './readValues.ts';
+import { outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { type Admission, RunStarts } from './start/RunStarts.ts';
@@ -54,7 +54,7 @@ import { awaitedIn } from './waits/openWaits.ts';
  * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
  * promise, and a wrong call rejects it.
  */
-export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update> {
+export class DurableApp<Graph, State, Update, Output = State> extends ManagedRuns<State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
@@ -88,7 +88,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
       db: parts.store.db,
       ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
       drive: (id, options) => this.#driveOnce(id, options),
-      valuesAt: (id, checkpointId) => this.#valuesAt(id, checkpointId),
+      outputAt: (id, checkpointId) => this.#outputAt(id, checkpointId),
     });
   }
 
@@ -118,7 +118,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     id: string,
     input?: Update,
     { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'> = {},
-  ): Promise<RunResult<State>> {
+  ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
       return this.drive(id, options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
@@ -142,7 +142,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     id: string,
     turn: string | null,
     options: RunOptions & Pick<DriveOptions, 'prepare'>,
-  ): Promise<RunResult<State>> {
+  ): Promise<RunResult<Output>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -157,7 +157,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
         status: status as EndStatus,
         reason,
         gates: [],
-        values: await this.#valuesAt(id, checkpointId),
+        values: await this.#outputAt(id, checkpointId),
         ...(turn !== null && { turn }),
       }),
     });
@@ -176,7 +176,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   async drive(
     id: string,
     options: Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'> = {},
-  ): Promise<RunResult<State>> {
+  ): Promise<RunResult<Output>> {
     return unlessFailed(id, await this.#drive(id, options), options);
   }
 
@@ -184,7 +184,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     id: string,
     { wait = false, ...options }: Pick<RunOptions, 'wait'> & DriveOptions,
     isOver?: () => boolean,
-  ): Promise<RunResult<State>> {
+  ): Promise<RunResult<Output>> {
     let result = await this.#driveOnce(id, options);
     while (wait && result.status === 'suspended') {
       const { until } = result;
@@ -195,7 +195,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     return result;
   }
 
-  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
+  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
     const { saver, store, goals = NO_GOALS, breakpoints = NO_BREAKPOINTS } = this.#parts;
     assertOurs(id, store);
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
@@ -212,7 +212,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
     const turn = store.inputs.latest(id)?.key ?? null;
     const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
-    return { ...end, gates, values: await this.values(id) };
+    return { ...end, gates, values: outputOf<Output>(this.graph, await this.values(id)) };
   }
 
   /**
@@ -229,7 +229,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * for (const { id, status } of (await app.driveDue({ limit: 20 })).driven) log(id, status);
    * ```
    */
-  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<State>>> {
+  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<Output>>> {
     return driveDue(options, { store: this.store, drive: (id, how) => this.#driveOnce(id, how) });
   }
 
@@ -291,7 +291,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     return cancelRun(id, this.#parts.newId(), { ...this.#parts, streams: this.#streams });
   }
 
-  /** The graph's values at the latest checkpoint. */
+  /** All of the graph's values at the latest checkpoint, also those that its output schema does not have. */
   async values(id: string): Promise<State | null> {
     const { saver } = this.#parts;
     return readValues(this.graph, (graph) => readState(graph, configFor(id), saver));
@@ -300,6 +300,10 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   /** At an earlier checkpoint; `null` where there was none, and once it was pruned away. */
   #valuesAt(id: string, checkpointId: string | null): Promise<State | null> {
     return readValuesAt(this.graph, id, checkpointId);
+  }
+
+  async #outputAt(id: string, checkpointId: string | null): Promise<Output | null> {
+    return outputOf(this.graph, await this.#valuesAt(id, checkpointId));
   }
 
   /** The questions a run waits for. */

@@ -10,11 +10,14 @@ export interface RunEnd extends Awaited {
   readonly error?: RunError;
 }
 
-/** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
-export type RunResult<State> = RunEnd & {
+/** Where a run stands after `run`: its outcome, the gates it waits at and the output that its graph has now. */
+export type RunResult<Output> = RunEnd & {
   readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint. Of an earlier turn, those it has left; `null` once they were pruned away. */
-  readonly values: State | null;
+  /**
+   * What the graph's output schema has, as LangGraph's `invoke` returns it; `app.values()` has all of the state. `null` before
+   * the first checkpoint. Of an earlier turn, what it has left; `null` once that was pruned away.
+   */
+  readonly values: Output | null;
   /** Key of the turn that this is told of; absent where it has none. */
   readonly turn?: string;
 };

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import { type AppOptions, type KnownGraph, planApp } from './AppPlan.ts';
 import type { CompiledOf } from './compile/compileDurable.ts';
-import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from './compile/graphSource.ts';
+import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './compile/graphSource.ts';
 import type { DurableApp } from './DurableApp.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { RunsApp } from './files/RunsApp.ts';
@@ -34,8 +34,8 @@ export interface DurableRuns<Where extends Runs | undefined> {
 
 /** What {@link durable} returns. */
 export type AppAt<Where extends Runs | undefined, Source extends GraphSource> = Where extends Runs
-  ? RunsApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>>
-  : DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>>;
+  ? RunsApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>>
+  : DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>>;
 
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
@@ -80,7 +80,7 @@ export function durable<
   if (runs !== undefined)
     return new RunsApp(plan, { runs, graph, store: about.store }) as unknown as AppAt<Where, Source>;
   const { app } = plan.open({ ...openFile(file, db), ...(store && { store }) });
-  return app as AppAt<Where, Source>;
+  return app as unknown as AppAt<Where, Source>;
 }
 
 function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {

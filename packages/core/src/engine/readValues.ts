@@ -10,6 +10,21 @@ export async function readValues<State>(
   return metadata === undefined ? null : values;
 }
 
+/** The field of LangGraph's compiled graphs that is read here; a test compares what comes of it with LangGraph's `invoke`. */
+interface GraphWithOutput {
+  /** Names of the channels of its output schema; one name where its state is a single value. */
+  readonly outputChannels: string | readonly string[];
+}
+
+/** Of a graph's values those of its output schema, as LangGraph's `invoke` returns them. */
+export function outputOf<Output>(graph: unknown, values: unknown): Output | null {
+  const { outputChannels } = graph as GraphWithOutput;
+  if (values === null || typeof outputChannels === 'string') return values as Output | null;
+  const there = new Map<string, unknown>(Object.entries(values as object));
+  const kept = outputChannels.filter((name) => there.has(name));
+  return Object.fromEntries(kept.map((name) => [name, there.get(name)])) as Output;
+}
+
 interface ReadValues<State> {
   readonly values: State;
   readonly metadata?: unknown;

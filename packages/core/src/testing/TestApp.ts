@@ -1,7 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
-import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
+import type {
+  BuilderOf,
+  GraphSource,
+  NameOf,
+  OutputOf,
+  StateOf,
+  UpdateOf,
+} from '../engine/compile/graphSource.ts';
 import type { DurableApp } from '../engine/DurableApp.ts';
 import type { DrivenDue } from '../engine/drive/driveDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
@@ -62,30 +69,30 @@ export function testApp<Source extends GraphSource, Answers extends AnswersAt<Na
     clock = new SkippingClock(),
     ...options
   }: TestOptions<StateOf<Source>, NameOf<Source>, GatesBefore<StateOf<Source>, NameOf<Source>, Answers>> = {},
-): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
   return new TestApp((db) => durable(source, { ...options, db, now: clock.now }), clock);
 }
 
 /** One process after the other on the same state. */
-export class TestApp<Graph, State, Update> {
+export class TestApp<Graph, State, Update, Output = State> {
   readonly clock: SkippingClock;
-  readonly #open: (db: Database) => DurableApp<Graph, State, Update>;
+  readonly #open: (db: Database) => DurableApp<Graph, State, Update, Output>;
   #db = createDatabase({ dbPath: ':memory:' });
-  #app: DurableApp<Graph, State, Update>;
+  #app: DurableApp<Graph, State, Update, Output>;
 
-  constructor(open: (db: Database) => DurableApp<Graph, State, Update>, clock: SkippingClock) {
+  constructor(open: (db: Database) => DurableApp<Graph, State, Update, Output>, clock: SkippingClock) {
     this.clock = clock;
     this.#open = open;
     this.#app = open(this.#db);
   }
 
   /** The app of the process that lives; another one after {@link restart} and {@link crashAt}. */
-  get app(): DurableApp<Graph, State, Update> {
+  get app(): DurableApp<Graph, State, Update, Output> {
     return this.#app;
   }
 
   /** As {@link DurableApp.run}. */
-  run(id: string, input?: Update, options?: RunOptions): Promise<RunResult<State>> {
+  run(id: string, input?: Update, options?: RunOptions): Promise<RunResult<Output>> {
     return this.#app.run(id, input, options);
   }
 
@@ -107,7 +114,7 @@ export class TestApp<Graph, State, Update> {
    * @param ms - Milliseconds; negative where the clock is set back.
    * @throws RangeError for what is no whole number of milliseconds; DevsError as {@link DurableApp.driveDue}.
    */
-  skip(ms: number): Promise<DrivenDue<RunResult<State>>> {
+  skip(ms: number): Promise<DrivenDue<RunResult<Output>>> {
     this.clock.advance(ms);
     return this.#app.driveDue();
   }
@@ -126,7 +133,7 @@ export class TestApp<Graph, State, Update> {
    * @throws Error if the run did not come to that place; what the run was rejected with.
    */
   async crashAt(point: CrashPoint, id: string, input?: Update, options?: RunOptions): Promise<void> {
-    const ended = await new Promise<RunResult<State> | null>((resolve, reject) => {
+    const ended = await new Promise<RunResult<Output> | null>((resolve, reject) => {
       let isDead = false;
       const onPoint = (reached: CrashPoint): boolean => {
         if (!isDead && reached !== point) return false;

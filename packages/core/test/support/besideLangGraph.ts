@@ -48,6 +48,14 @@ export async function byLangGraph(build: (given: Given) => unknown, input: unkno
   return { given, ended, values };
 }
 
+/** What `run` has returned. */
+interface Result {
+  readonly status: string;
+  readonly reason: string | null;
+  /** Of its `values`. */
+  readonly returned: unknown;
+}
+
 /**
  * Runs it by `durable`: as a driven run, whose result tells only the message of an error, and once more as the plain
  * graph it is, whose error is the thrown one.
@@ -56,7 +64,7 @@ export async function byDurable(
   build: (given: Given) => unknown,
   input: unknown,
   db: Database,
-): Promise<Told & { readonly status: string; readonly reason: string | null }> {
+): Promise<Told & Result> {
   const given: [string, unknown][] = [];
   let isTelling = true;
   const builder = build((node, value) => {
@@ -64,10 +72,12 @@ export async function byDurable(
   });
   const app = durable(builder as never, { db });
   threads += 1;
-  const { status, reason, values } = await app.run(`run-${threads}`, input as never);
+  const id = `run-${threads}`;
+  const { status, reason, values: returned } = await app.run(id, input as never);
   isTelling = false;
+  const values = await app.values(id);
   const graph = app.graph as unknown as ReturnType<AnyBuilder['compile']>;
   const configurable = { thread_id: `plain-${threads}` };
   const ended = await outcomeOf(() => graph.invoke(input, { configurable }));
-  return { given, status, reason, values, ended };
+  return { given, status, reason, returned, values, ended };
 }

@@ -51,7 +51,7 @@ describe('a random graph', () => {
       const { thrown } = plain.ended;
       if (thrown === undefined) expect(own).toMatchObject({ status: 'completed', reason: null });
       else expect(own).toMatchObject({ status: 'failed', reason: thrown.message });
-      if (thrown === undefined) expect(own.values).toStrictEqual(plain.ended.output);
+      if (thrown === undefined) expect(own.returned).toStrictEqual(plain.ended.output);
     });
     const seed = SEED === undefined ? {} : { seed: Number(SEED) };
     await runByLangGraph(() => fc.assert(property, { numRuns: CASES, examples: [[WIDE]], ...seed }));

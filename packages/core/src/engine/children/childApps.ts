@@ -34,8 +34,8 @@ export interface ChildApp {
   readonly db: Database;
   ready(id: string, input: unknown, options: ChildOptions): Promise<PreparedRun>;
   drive(id: string, options: ChildDrive): Promise<unknown>;
-  /** The values at one of its checkpoints; `null` where there is none. */
-  valuesAt(id: string, checkpointId: string | null): Promise<unknown>;
+  /** What its output schema has at one of its checkpoints; `null` where there is none. */
+  outputAt(id: string, checkpointId: string | null): Promise<unknown>;
 }
 
 /** An app over the state file of the run that calls. */

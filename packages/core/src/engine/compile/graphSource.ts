@@ -44,6 +44,14 @@ export type StateOf<Source> = TypesOf<Source>['state'] & object;
 /** What it is started with. */
 export type UpdateOf<Source> = TypesOf<Source>['update'];
 
+/** What its `invoke` returns; the state, where its type does not know the names in it. */
+export type OutputOf<Source> =
+  BuilderOf<Source> extends { compile(options?: never): { invoke(...given: never): Promise<infer Output> } }
+    ? string extends keyof Output
+      ? StateOf<Source>
+      : Output
+    : StateOf<Source>;
+
 /** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. */
 export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] extends [never]
   ? string

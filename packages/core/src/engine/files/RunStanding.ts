@@ -1,17 +1,18 @@
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { OpenedApp } from '../AppPlan.ts';
 import type { Gate } from '../Gate.ts';
+import { outputOf } from '../readValues.ts';
 import { standingOf } from './standing.ts';
 
 /** Where a run stands that others drive. */
-export interface RunStanding<State> {
+export interface RunStanding<Output> {
   readonly status: ThreadStatus;
   /** Why it ended or waits, for people. */
   readonly reason: string | null;
   /** Its open questions. */
   readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint. */
-  readonly values: State | null;
+  /** What the graph's output schema has, as of `run`; `null` before the first checkpoint. */
+  readonly values: Output | null;
   /** When it goes on by itself, in milliseconds since the Unix epoch; absent where only somebody else can have it go on. */
   readonly until?: number;
   /** Key of the turn that it stands in; absent where it has none. */
@@ -19,16 +20,16 @@ export interface RunStanding<State> {
 }
 
 /** Read from the run's file. */
-export async function readStanding<Graph, State, Update>(
+export async function readStanding<Output, Graph, State, Update>(
   id: string,
   { app }: OpenedApp<Graph, State, Update>,
-): Promise<RunStanding<State>> {
+): Promise<RunStanding<Output>> {
   const { status, reason, until } = standingOf(id, app.store);
   const turn = app.store.inputs.latest(id)?.key ?? null;
   return {
     ...{ status, reason },
     gates: await app.gates(id),
-    values: await app.values(id),
+    values: outputOf(app.graph, await app.values(id)),
     ...(until !== null && { until }),
     ...(turn !== null && { turn }),
   };

@@ -58,7 +58,7 @@ const BUSY_MS = 1000;
  * they stand; its workers drive them, and so does {@link RunsApp.run} here. What a method of `DurableApp` does, the one of
  * the same name does, with the same errors; and every method rejects with `STATE_IO` where the runs cannot be reached.
  */
-export class RunsApp<Graph, State, Update> implements RunDriver {
+export class RunsApp<Graph, State, Update, Output = State> implements RunDriver {
   /** The compiled LangGraph graph, to draw. It has no runs: {@link RunsApp.getState} reads those. */
   readonly graph: Graph;
   readonly queue: RunQueue;
@@ -154,16 +154,17 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async result(
     id: string,
     { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
-  ): Promise<RunStanding<State>> {
-    if (!wait) return this.#access.look(id, (opened) => readStanding(id, opened));
+  ): Promise<RunStanding<Output>> {
+    if (!wait)
+      return this.#access.look(id, (opened) => readStanding<Output, Graph, State, Update>(id, opened));
     return this.#follow(id, signal, ({ status }) => (hasEnded(status) ? 'done' : null));
   }
 
   async #follow(
     id: string,
     signal: AbortSignal | undefined,
-    waits: Waits<State>,
-  ): Promise<RunStanding<State>> {
+    waits: Waits<Output>,
+  ): Promise<RunStanding<Output>> {
     return followStanding(id, await this.#access.follow(id), { signal, waits });
   }
 
@@ -175,7 +176,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     id: string,
     input?: Update,
     { wait = false, ...options }: RunOptions & RunStartOptions & RunPlace = {},
-  ): Promise<RunResult<State>> {
+  ): Promise<RunResult<Output>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
     for (let isBusy = false; wait && result.status === 'suspended'; ) {
@@ -187,11 +188,12 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     return result;
   }
 
-  #driveHere(id: string, input: Update | undefined, options: RunOptions): Promise<RunResult<State>> {
+  #driveHere(id: string, input: Update | undefined, options: RunOptions): Promise<RunResult<Output>> {
     const { abort, ...others } = options;
-    const driveTold = (held: HeldApp<Graph, State, Update>) =>
+    // A plan does not know the type of what comes out of its graph.
+    const driveTold = (held: HeldApp<Graph, State, Update>): Promise<RunResult<unknown>> =>
       held.drive((told) => held.app.run(id, input, { ...others, ...told }), abort);
-    return this.#access.drive(id, driveTold, this.#letGo(id));
+    return this.#access.drive(id, driveTold, this.#letGo(id)) as Promise<RunResult<Output>>;
   }
 
   /**
@@ -231,7 +233,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
   async #canGoOn(id: string, isBusy: boolean, signal: AbortSignal | undefined): Promise<boolean> {
     let restMs = isBusy ? BUSY_MS : 0;
-    const waits = ({ status, until }: RunStanding<State>) => {
+    const waits = ({ status, until }: RunStanding<Output>) => {
       if (hasEnded(status)) return 'done';
       if (restMs > 0) {
         const ms = restMs;
@@ -309,7 +311,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     }));
   }
 
-  /** The graph's values at the latest checkpoint. */
+  /** All of the graph's values at the latest checkpoint, also those that its output schema does not have. */
   async values(id: string): Promise<State | null> {
     return this.#access.look(id, ({ app }) => app.values(id));
   }

@@ -9,17 +9,17 @@ import { activeVisit, outsideVisit } from './visitContext.ts';
 import { waitHere } from './waitHere.ts';
 
 /** How a child run has ended. */
-export interface ChildResult<State> {
+export interface ChildResult<Output> {
   /** A child that failed does not throw: what that means is its parent's business. */
   readonly status: EndedStatus;
   readonly reason: string | null;
-  /** What its graph had then; `null` where it had not begun. */
-  readonly values: State | null;
+  /** What its graph's output schema had then, as of `run`; `null` where it had not begun. */
+  readonly values: Output | null;
 }
 
 /** The app of a child run: what `durable()` returns. */
-export interface AppOf<State, Update> {
-  run(id: string, input?: Update): Promise<{ readonly values: State | null }>;
+export interface AppOf<Output, Update> {
+  run(id: string, input?: Update): Promise<{ readonly values: Output | null }>;
 }
 
 /**
@@ -44,12 +44,12 @@ export interface AppOf<State, Update> {
  * ]);
  * ```
  */
-export async function child<State, Update>(
-  app: AppOf<State, Update>,
+export async function child<Output, Update>(
+  app: AppOf<Output, Update>,
   id: string,
   input: Update,
   options: ChildOptions = {},
-): Promise<ChildResult<State>> {
+): Promise<ChildResult<Output>> {
   const active = activeVisit('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: drive the graph with app.run().');
@@ -63,8 +63,8 @@ export async function child<State, Update>(
     ready: () => beginning(active, below, { id, input, options }),
   });
   const { status, reason, checkpointId } = active.store.children.endOf(id);
-  const values = await outsideVisit(() => below.valuesAt(id, checkpointId));
-  return { status: status as EndedStatus, reason, values: values as State | null };
+  const values = await outsideVisit(() => below.outputAt(id, checkpointId));
+  return { status: status as EndedStatus, reason, values: values as Output | null };
 }
 
 interface AskedChild {
