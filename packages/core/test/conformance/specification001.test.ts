@@ -251,6 +251,14 @@ describe('the five masking patterns', () => {
     );
   });
 
+  test.each(['user:$PASS', 'user:${PASS}', 'user:{{token}}', 'user:****', 'user', 'user:'])(
+    '%s is no credential in a URL',
+    (userInfo) => {
+      const text = `see https://${userInfo}@host/path`;
+      expect([maskSensitiveData(text), maskPrecise(text).value]).toEqual([text, text]);
+    },
+  );
+
   test.each(['password', 'secret', 'changeme'])('so is the word %s in a URL', (word) => {
     expect(maskSensitiveData(`https://user:${word}@host`)).toBe('https://[CREDENTIALS_REDACTED]@host');
   });
