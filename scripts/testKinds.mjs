@@ -20,7 +20,7 @@ const KINDS = [
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench)\//],
   ['engine', /core\/(src\/engine|test\/runs)\//],
-  ['pipeline', /\/(orchestration|surface|brief)\//],
+  ['pipeline', /\/(orchestration|orchestrator|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],
 ];

@@ -14,11 +14,11 @@ import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { type CompiledLangGraph, recurse } from '../../engine/frames/recurse.ts';
 import type { WindowedSaver } from '../../engine/saver/WindowedSaver.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
-import { type FrameCheckpoint, runGraphIteratively } from '../flatIterativeAdapter.ts';
-import { OrchestrationGraph } from '../graph.ts';
-import { checkRecursionDepth, type LangGraphContext } from '../recursionGuard.ts';
-import { SqliteSaver } from '../SqliteSaver.ts';
-import { createInitialState, type OrchestratorState, type TaskRecord } from '../types.ts';
+import { type FrameCheckpoint, runGraphIteratively } from '../../orchestration/flatIterativeAdapter.ts';
+import { OrchestrationGraph } from '../../orchestration/graph.ts';
+import { checkRecursionDepth, type LangGraphContext } from '../../orchestration/recursionGuard.ts';
+import { SqliteSaver } from '../../orchestration/SqliteSaver.ts';
+import { createInitialState, type OrchestratorState, type TaskRecord } from '../../orchestration/types.ts';
 
 const MIB = 2 ** 20;
 
