@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { env, versions } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { keepsModules, MODULE_CACHE } from './packages/core/test/support/moduleCache.ts';
-import projects from './vitest.workspace.ts';
+import { noTestFound } from './packages/core/test/support/nearTests.ts';
+import projects, { testPaths } from './vitest.workspace.ts';
 
 // Workspace packages resolve to their TypeScript sources: no build before a test. Vitest runs test files
 // through the `ssr` environment, so `resolve.conditions` alone has no effect.
@@ -11,6 +12,12 @@ const conditions = ['@devs/source', 'module', 'node', 'development|production'];
 
 /** What guards the state file is held higher than the rest. */
 const DURABLE = 'packages/core/src/{db/**,state/**,engine/saver/SqliteSaver.ts}';
+
+/** What the tests of a module alone have to cover of it. */
+const OF_MODULES = {
+  'packages/core/src/state/CheckpointPersister.ts': { branches: 90 },
+  'packages/core/src/engine/guards/TaskFailureGate.ts': { lines: 90 },
+};
 
 // Only for complete runs (`pnpm verify`): a filtered run leaves most files uncovered. Not per file: what a test
 // proves in a process of its own is not counted, and which branch a race takes differs from run to run.
@@ -20,8 +27,7 @@ const thresholds = {
   statements: 95,
   branches: 90,
   [DURABLE]: { branches: 90 },
-  'packages/core/src/state/CheckpointPersister.ts': { branches: 90 },
-  'packages/core/src/engine/guards/TaskFailureGate.ts': { lines: 90 },
+  ...OF_MODULES,
 };
 
 /**
@@ -34,7 +40,22 @@ const optimisingLate = versions.node.startsWith('20.') ? ['--interrupt-budget=60
 const support = (name: string): string =>
   fileURLToPath(new URL(`packages/core/test/support/${name}`, import.meta.url));
 
+const wanted = { all: thresholds, modules: OF_MODULES }[env['DEVS_COVERAGE_THRESHOLDS'] ?? ''];
+
+/** One sentence, where Vitest prints the patterns of every project. */
+const saysWhatIsNear: Plugin = {
+  name: 'devs:near-tests',
+  configureVitest({ vitest: { config, logger } }) {
+    const usual = logger.printNoTestFound;
+    logger.printNoTestFound = (filters = []) => {
+      if (filters.length === 0 || config.watch) usual.call(logger, filters);
+      else logger.error(noTestFound(filters, testPaths()));
+    };
+  },
+};
+
 export default defineConfig({
+  plugins: [saysWhatIsNear],
   ssr: { resolve: { conditions } },
   test: {
     projects,
@@ -62,7 +83,7 @@ export default defineConfig({
       ],
       reporter: ['text-summary', 'json-summary', 'lcov'],
       reportsDirectory: 'coverage',
-      ...(env['DEVS_COVERAGE_THRESHOLDS'] === '1' ? { thresholds } : {}),
+      ...(wanted === undefined ? {} : { thresholds: wanted }),
     },
   },
 });

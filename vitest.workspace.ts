@@ -137,4 +137,7 @@ const projects: TestProjectConfiguration[] = [
   ...[...sharing].filter(([, include]) => include.length > 0).map(shared),
 ];
 
+/** Of every test file that there is, from the root. */
+export const testPaths = (): string[] => [...files.values()].flat().map(({ path }) => path);
+
 export default projects;

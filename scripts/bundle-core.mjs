@@ -1,7 +1,7 @@
 // Puts the modules behind each entry point of @devs/core into a few files. Node.js takes half a millisecond for every module
 // it loads, and there are hundreds. What entry points share is in files that they share, so that a class, a registry or an
 // AsyncLocalStorage is there once, whatever is imported. Nothing else is JavaScript there: tsc writes the declarations.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,3 +40,12 @@ for (const name of readdirSync(dist, { recursive: true })) {
   if (/\.js(\.map)?$/.test(name) && metafile.outputs[path.replaceAll('\\', '/')] === undefined)
     rmSync(join(core, path));
 }
+
+// In the root `require('./dist/db/migrate')` works, too, for who tries the migrations on a database of their own.
+const door = fileURLToPath(new URL('../dist/', import.meta.url));
+mkdirSync(join(door, 'db'), { recursive: true });
+writeFileSync(join(door, 'package.json'), '{ "type": "commonjs" }\n');
+writeFileSync(
+  join(door, 'db', 'migrate.js'),
+  "module.exports = require('../../packages/core/dist/db/migrate.js');\n",
+);

@@ -4,7 +4,8 @@
 //   testFile + test    a test, or a group of tests, by its title
 //   testFile + count   at least so many tests, in that group or in the whole file
 //   quote              words that `file` holds to the letter
-//   command            ends with 0
+//   command            ends with 0; `typed` when the specification itself has it to the letter: `short`, or `long` for what
+//                      takes the whole suite, a build or a whole type check
 // and a verdict; whatever is not `met` gives its reason.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
+const TYPED = ['short', 'long'];
 export const VERDICTS = ['met', 'deviates', 'planned'];
 
 export const isBuilt = ({ verdict }) => verdict !== 'planned';
@@ -23,12 +25,23 @@ export const runnable = (command) =>
 
 export const entriesOf = (ledger) => ledger.specifications.flatMap(({ entries }) => entries);
 
+/** What the specifications tell to type in the root, as `{ command, typed }`, each once; what prepares others is first. */
+export function typedCommands(ledger) {
+  const rows = entriesOf(ledger).filter(({ typed }) => typed !== undefined);
+  const isFirst = ({ command }) => ledger.first.includes(command);
+  const ordered = [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))];
+  const commands = new Map(ordered.map(({ command, typed }) => [command, { command, typed }]));
+  return [...commands.values()];
+}
+
 function complaintsAbout(entry, ids) {
   const complaints = [];
   if (ids.has(entry.id)) complaints.push('its id is used twice');
   if (!VERDICTS.includes(entry.verdict)) complaints.push(`unknown verdict ${entry.verdict}`);
   if (entry.verdict !== 'met' && !entry.reason) complaints.push(`${entry.verdict}, but no reason is given`);
   if (!entry.text || !entry.file) complaints.push('text or file is missing');
+  if (entry.typed !== undefined && (entry.command === undefined || !TYPED.includes(entry.typed)))
+    complaints.push(`typed is of a command, and one of ${TYPED.join(', ')}`);
   if (isTested(entry) !== (entry.testFile !== undefined))
     complaints.push('a test needs its file, and a file a test');
   const isProved = isTested(entry) || entry.quote !== undefined || entry.command !== undefined;

@@ -5,8 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const modules = fileURLToPath(new URL('../node_modules/.pnpm', import.meta.url));
-const links = ['core', 'cli'].map((name) =>
-  fileURLToPath(new URL(`../packages/${name}/node_modules/better-sqlite3`, import.meta.url)),
+const links = ['', 'packages/core/', 'packages/cli/'].map((folder) =>
+  fileURLToPath(new URL(`../${folder}node_modules/better-sqlite3`, import.meta.url)),
 );
 const version = Number(process.versions.node.split('.')[0]) < 22 ? '12.11.1' : '13.2.0';
 const driver = join(modules, `better-sqlite3@${version}`, 'node_modules', 'better-sqlite3');

@@ -14,7 +14,7 @@ import { firstLine, verdictOf } from './mutationVerdict.mjs';
 
 const copy = process.argv[2];
 /** As it was before Vitest's setup gave this process the empty home of a test. */
-const { npm_config_json: _, ...environment } = process.env;
+const environment = { ...process.env };
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 let server;

@@ -245,6 +245,12 @@ const LONG = [
     'values that cannot change, beside such as can',
   ],
   ['quotes', { DEVS_QUOTE_CASES: 20_000 }, 'gates/__tests__/quotes', 'places in texts that are edited'],
+  [
+    'typed-commands',
+    { DEVS_TYPED_COMMANDS: 13 },
+    'scripts/typedCommands',
+    'what the specifications tell to type, in a fresh clone',
+  ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));
 

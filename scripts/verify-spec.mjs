@@ -37,11 +37,8 @@ function missingNames({ id, file, testFile, test, quote }) {
 
 function run(command, ids) {
   const start = performance.now();
-  // Commands are proved as a user types them: without the npm settings that this process inherited.
-  const { npm_config_json: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync('bash', ['-c', runnable(command)], {
     cwd: root,
-    env,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
   });

@@ -32,7 +32,7 @@ function testOnce() {
   mkdirSync(join(root, dirname(REPORT)), { recursive: true });
   rmSync(join(root, REPORT), { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORT}`];
-  run(node('scripts/test.mjs', '--coverage', ...reporters), { env: { DEVS_COVERAGE_THRESHOLDS: '1' } });
+  run(node('scripts/test.mjs', '--coverage', ...reporters), { env: { DEVS_COVERAGE_THRESHOLDS: 'all' } });
 }
 
 function everyTestPassed() {
