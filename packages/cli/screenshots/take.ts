@@ -1,7 +1,7 @@
 // `pnpm screenshots`: the pictures of README and docs, from two real runs: the demo's recording, up to the review of its first
 // task and on to its end, and the example of a graph of one's own. Writes docs/images/*.png.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -70,6 +70,7 @@ async function approve(run: Run): Promise<void> {
 
 async function ofPipeline(browser: Browser): Promise<void> {
   const dir = join(work, 'slugify');
+  mkdirSync(dir);
   const told = [
     '--dir',
     dir,

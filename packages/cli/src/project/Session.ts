@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type ClusterAt, clusterAt, schemaNamed } from '../cluster/ClusterAt.ts';
 import { quoted } from '../flags/quoted.ts';
@@ -41,10 +42,28 @@ export function newSession(io: Io, out: Output, { dir, trust, ...named }: Global
     out,
     cluster,
     schema: schemaNamed(named.schema),
-    dir: dir === undefined ? projectAround(io.cwd, io.env['HOME']) : path.resolve(io.cwd, dir),
+    dir: dir === undefined ? projectAround(io.cwd, io.env['HOME']) : namedFolder(io.cwd, dir),
     trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
     devs: (...words) => [...prefix, ...words].map(quoted).join(' '),
   };
+}
+
+/** A name that is mistyped must not become a project: `devs run` would write into it. */
+function namedFolder(cwd: string, dir: string): string {
+  const folder = path.resolve(cwd, dir);
+  if (isFolder(folder)) return folder;
+  throw usageError(
+    `There is no folder ${folder}, which --dir names.`,
+    'Make it first, or name the folder of your project.',
+  );
+}
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Whole hashes only: whoever writes the file could make one that begins alike. */

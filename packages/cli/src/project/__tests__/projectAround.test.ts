@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -93,5 +93,24 @@ describe('a command in a folder of a project', () => {
     expect((await callMain(top, ['status'], { env })).stdout).toContain('sum');
     expect((await callMain(sub, ['init'], { env })).stderr).toContain(join(top, '.devs', 'config.json'));
     expect((await callMain(sub, ['--dir', '.', 'status', 'sum'], { env })).stderr).toContain(sub);
+  });
+
+  it.each([
+    ['is not there', 'mistyped'],
+    ['is a file', 'brief.md'],
+    ['is below a file', 'brief.md/deeper'],
+  ])('refuses a --dir that %s, whatever the command, and makes nothing', async (_what, dir) => {
+    const top = folder('empty');
+    writeFileSync(join(top, 'brief.md'), '# Sum\n');
+    const commands = [['run', 'brief.md', '--agents', 'none'], ['init'], ['status'], ['admin', 'chaos']];
+    for (const command of commands) {
+      const { exitCode, stderr } = await callMain(top, [...command, '--dir', dir]);
+      expect(stderr).toBe(
+        `CONFIG_INVALID: There is no folder ${join(top, dir)}, which --dir names.\n` +
+          '  → Make it first, or name the folder of your project.\n',
+      );
+      expect(exitCode).toBe(2);
+    }
+    expect(readdirSync(top)).toEqual(['brief.md']);
   });
 });
