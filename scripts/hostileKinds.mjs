@@ -93,7 +93,7 @@ export const KINDS = [
     what: 'secrets in texts, messages, streams',
     files: [
       { path: 'packages/core/test/masking/heldOut.test.ts' },
-      { path: 'packages/core/test/masking/canaries.test.ts', titles: /are not in the state file/ },
+      { path: 'packages/core/test/masking/canaries.traces.test.ts', titles: /are not in the state file/ },
       { path: 'packages/core/test/masking/messageCanaries.test.ts', titles: /is in no table/ },
       { path: 'packages/cli/test/canaries.test.ts' },
     ],
@@ -102,7 +102,7 @@ export const KINDS = [
   {
     name: 'environment',
     what: "secrets of the engine's environment, in each command",
-    files: [{ path: 'packages/agents/test/environment/environment.test.ts' }],
+    files: [{ path: 'packages/agents/test/environment/environment.traces.test.ts' }],
   },
   {
     name: 'trust',
