@@ -12,41 +12,20 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 );
 
 /** Unit tests beside the code, suites that start processes in test/. */
-const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
+const OWN = ['src/**/__tests__/**/*.own.test.ts', 'test/**/*.own.test.ts'];
 /** What looks after files that share a process. */
 const guard = (name: string): string => join(root, 'packages/core/test/support', name);
 const GUARD = guard('leavesNothing.ts');
 
-/** What a test file changes for its whole process and no other file stands: modules, the heap, what is masked. */
-const OWN_PROCESS = [
-  /\bvi\.(?:mock|doMock|hoisted|resetModules)\b/,
-  /\bglobalThis\.gc\b/,
-  /(?<!")\bsecretRegistry\b/,
-];
-/** The same, unless it is done to a registry of its own. */
-const MASKED = [/\bregisterSecrets\b|\bmask: 'broad'/];
-
-/** What it cannot take back either, and others that do such a thing stand. */
-const TRACES = [
-  // Playwright wraps `process.cwd`.
-  /\bopenChromium\b/,
-  // A value once known to be secret stays so; one of three letters is too short for that.
-  /\bModelHost\b|\bapiKey: (?!'key')|_API_KEY(?:'?: |', )(?!'key')|\bstubEnv\('\w+_TOKEN'/,
-];
-
-/** What these make known to be secret is in registries of their own, unless they name that of the process. */
-const OWN_REGISTRIES = join('core', 'src', 'masking');
-
 type Sharing = 'own' | 'traces' | 'shared';
 
-function sharingOf(path: string): Sharing {
-  const text = readFileSync(path, 'utf8');
-  const has = (changes: readonly RegExp[]): boolean => changes.some((change) => change.test(text));
-  if (has(OWN_PROCESS)) return 'own';
-  if (path.includes(OWN_REGISTRIES)) return 'shared';
-  if (has(MASKED)) return 'own';
-  return has(TRACES) ? 'traces' : 'shared';
-}
+/**
+ * The end of its name says which process a file has: `X.own.test.ts` one of its own, because it changes what it cannot take back
+ * and no other file stands; `X.traces.test.ts` one with the others that do; any other file one that it leaves as it found it.
+ * `scripts/check-tests.mjs` finds the file in the wrong kind.
+ */
+const sharingOf = (path: string): Sharing =>
+  (/\.(own|traces)\.test\.ts$/.exec(path)?.[1] ?? 'shared') as Sharing;
 
 /** Whether the suites that can are run once more, through `Runs`, and nothing else is: see `packages/core/test/support/runs`. */
 const throughRuns = (env['DEVS_TEST_RUNS'] ?? '') !== '';
@@ -55,6 +34,7 @@ const throughRuns = (env['DEVS_TEST_RUNS'] ?? '') !== '';
 const LIMIT_MS = throughRuns ? 300_000 : 60_000;
 const LIMITS = { testTimeout: LIMIT_MS, hookTimeout: LIMIT_MS };
 
+/** By what it imports: that is what goes through them, and a name would say it twice. */
 const goesThroughRuns = (path: string): boolean =>
   /support\/runs\/(?:durable|orchestrator)\.ts'/.test(readFileSync(path, 'utf8'));
 
@@ -74,12 +54,8 @@ const testFiles = (name: string): string[] =>
 const MANY = ['agents', 'cli', 'core'];
 const groups = [...MANY.map((name) => [name]), packages.filter((name) => !MANY.includes(name))];
 
-/** Each file of a package is read once. */
 const files = new Map(
-  packages.map((name) => [
-    name,
-    testFiles(name).map((path) => ({ path, sharing: sharingOf(join(root, path)) })),
-  ]),
+  packages.map((name) => [name, testFiles(name).map((path) => ({ path, sharing: sharingOf(path) }))]),
 );
 const filesThat = (sharing: Sharing, names: readonly string[]): string[] =>
   names
@@ -96,8 +72,7 @@ const own: TestProjectConfiguration = {
   test: {
     name: 'own',
     root: '.',
-    include: packages.flatMap((name) => TESTS.map((files) => `packages/${name}/${files}`)),
-    exclude: [...leavingTraces, ...[...sharing.values()].flat()],
+    include: OWN.flatMap((files) => packages.map((name) => `packages/${name}/${files}`)),
     ...LIMITS,
   },
 };

@@ -45,6 +45,7 @@ function lint() {
     bin('oxlint'),
     node('scripts/check-layers.mjs', '--self-test'),
     node('scripts/check-layers.mjs'),
+    node('scripts/check-tests.mjs'),
     node('scripts/check-docs.mjs'),
   );
 }

@@ -9,7 +9,7 @@ const OF_BEST = 0.5;
 const nameOf = (path: string): string =>
   posix
     .basename(path)
-    .replace(/(?:\.own)?(?:\.test)?\.ts$/, '')
+    .replace(/(?:\.own|\.traces)?(?:\.test)?\.ts$/, '')
     .toLowerCase();
 
 const threes = (name: string): ReadonlySet<string> =>
