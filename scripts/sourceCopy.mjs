@@ -20,7 +20,10 @@ function linkDependencies(target) {
   mkdirSync(join(target, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name.startsWith('.vite')) continue;
-    symlinkSync(join(root, 'node_modules', name), join(target, 'node_modules', name));
+    const [from, to] = [root, target].map((folder) => join(folder, 'node_modules', name));
+    // The workspace's own, by links that lead into the copy there.
+    if (name === '@devs') cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    else symlinkSync(from, to);
   }
   for (const group of ['packages', 'examples']) {
     for (const name of readdirSync(join(root, group))) {
