@@ -25,6 +25,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   INTERRUPT_IN_EDGE: EXIT.runFailed,
   INVALID_ANSWER: EXIT.gateRefused,
   INVALID_INPUT: EXIT.usage,
+  INVALID_PRINCIPAL: EXIT.usage,
   JOURNAL_DEGRADED: EXIT.stateFile,
   LEASE_LOST: EXIT.busy,
   MAY_NOT_APPROVE: EXIT.gateRefused,

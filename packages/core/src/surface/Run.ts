@@ -25,6 +25,7 @@ import type { RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
 import { assertAgents, requirePipeline } from './runAgents.ts';
+import { sessionOfRun } from './sessionOfRun.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import type { DriveResult } from './views.ts';
 import { workspaceInUse } from './workspaceInUse.ts';
@@ -88,8 +89,8 @@ export class Run extends RecordedRun {
   /**
    * Records a decision on a gate that was read; whoever drives the run takes it up.
    *
-   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`,
-   *   `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `CONFIG_INVALID` for one on code that cannot be read here, …:
+   * @throws DevsError `GATE_NOT_FOUND`, also for a gate of another run; `GATE_STALE`, `GATE_ALREADY_DECIDED`,
+   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `CONFIG_INVALID` for one on code that cannot be read here, …:
    *   nothing is written then.
    *
    * @example
@@ -123,12 +124,14 @@ export class Run extends RecordedRun {
   /**
    * Says that a person is shown a gate, for the record.
    *
+   * @throws DevsError `GATE_NOT_FOUND`
    * @returns What they were shown of its kind and task last, if that was another version: they may want the difference.
    */
   async shown(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store } = this.#app;
     const reader = principalOf(by);
+    sessionOfRun(this.id, sessionId, store.sessions);
     const before = store.commit((emit) => {
       const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
       const last = lastShown(gate, reader, store);
@@ -170,7 +173,8 @@ export class Run extends RecordedRun {
    */
   async whyUnasked({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
     const { whyUnasked } = await graphWork();
-    return whyUnasked(this.#app.store.sessions.require(sessionId), this.#pipeline?.agents ?? null);
+    const session = sessionOfRun(this.id, sessionId, this.#app.store.sessions);
+    return whyUnasked(session, this.#pipeline?.agents ?? null);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { type Gate, gateOf } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
+import { isSameId } from '../engine/gates/people.ts';
 import type { Principal } from '../state/hitlSession.ts';
 
 /**
@@ -28,7 +29,7 @@ function timesShown(gate: Gate, by: Principal, store: EngineStore): readonly Sho
     .listNamed(threadId, 'GATE_SHOWN')
     .filter((event) => event.taskId === taskId)
     .map(({ payload }) => payload)
-    .filter((payload) => payload.kind === kind && payload.principal === principal);
+    .filter((payload) => payload.kind === kind && isSameId(payload.principal, principal));
 }
 
 function shownAt({ sessionId }: Shown, store: EngineStore): Gate | null {

@@ -222,7 +222,7 @@ describe('a gate per tool call', () => {
     const graph = GRAPHS['a graph of one’s own']([call('c1', 'ann')], sent);
     const app = durable(graph, {
       db,
-      gates: { tools: perToolCall(({ args }) => args, { approvals: { count: 2 } }) },
+      gates: { tools: perToolCall(({ args }) => args, { approvals: { of: ['ada', 'bob'], count: 2 } }) },
     });
     const gate = only((await app.run('run', INPUT)).gates);
     await expect(app.decide(gate, { edit: { to: 'bob' }, by: ada })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import type { Approvals, Gate } from '../../src/langgraph.ts';
@@ -250,13 +250,13 @@ describe('two of three, where the graph has changed and was accepted', () => {
     await before.run('run', {}, { by: eve });
     const gates = {
       first: () => 'begin?',
-      second: { show: ({ log }: Own) => log, approvals: { count: 2, notInitiator: true } },
+      second: { show: ({ log }: Own) => log, approvals: { of: ['ada', 'bob'], count: 2, notInitiator: true } },
     };
     const app = durable(twoSteps(says('built'), says('released')), { db, gates });
     await app.acceptGraph('run', { by: ada });
     await app.decide(only(await app.gates('run')), { ...YES, by: ada });
     const gate = only((await app.run('run')).gates);
-    expect(gate.takes?.approvals).toEqual({ count: 2, not: 'human:eve' });
+    expect(gate.takes?.approvals).toEqual({ of: ['ada', 'bob'], count: 2, not: 'human:eve' });
   });
 });
 
@@ -289,6 +289,68 @@ describe('a gate that is not for whoever started the run', () => {
   });
 });
 
+describe('one person under two spellings', () => {
+  const spellings = ['ADA', 'Ada', '\uff41\uff44\uff41'];
+
+  test.for(spellings)('has one vote: ada and %s', async (id, { db }) => {
+    const app = releasing(db, TWO_OF_THREE);
+    const gate = await waiting(app);
+    await app.decide(gate, { ...YES, by: ada });
+    const again = await app.decide(gate, { ...YES, by: { kind: 'human', id } });
+    expect(again).toMatchObject({ status: 'awaiting_approval', votes: [{ principal: ada }] });
+    await expect(
+      app.decide(gate, { ...YES, feedback: 'Fine.', by: { kind: 'human', id } }),
+    ).rejects.toMatchObject({ code: 'ALREADY_VOTED' });
+    expect(votesIn(db)).toEqual(['ada']);
+  });
+
+  test.for(spellings)('does not decide what they have started: ada and %s', async (id, { db }) => {
+    const app = releasing(db, { notInitiator: true });
+    const { gates } = await app.run('run', {}, { by: ada });
+    await expect(app.decide(only(gates), { ...YES, by: { kind: 'human', id } })).rejects.toMatchObject({
+      code: 'MAY_NOT_APPROVE',
+      context: { reason: 'initiator' },
+    });
+    const two = releasing(db, { notInitiator: true, of: ['ada', 'bob'], count: 2 });
+    const by = { kind: 'human', id } as const;
+    await expect(two.run('other', {}, { by })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  test('is whom a gate names, and is recorded as they sign', async ({ db }) => {
+    const app = releasing(db, TWO_OF_THREE);
+    const gate = await waiting(app);
+    await app.decide(gate, { ...YES, by: { kind: 'human', id: 'BOB' } });
+    expect(votesIn(db)).toEqual(['BOB']);
+  });
+
+  test('is not hidden behind what nobody sees', async ({ db }) => {
+    const app = releasing(db, TWO_OF_THREE);
+    const gate = await waiting(app);
+    for (const id of ['ada\u200b', ' ada', 'human:ada']) {
+      await expect(app.decide(gate, { ...YES, by: { kind: 'human', id } })).rejects.toMatchObject({
+        code: 'INVALID_PRINCIPAL',
+      });
+    }
+    expect(votesIn(db)).toEqual([]);
+    expect(() => releasing(db, { of: ['ada', 'bob '] })).toThrow(
+      expect.objectContaining({ code: 'INVALID_PRINCIPAL' }),
+    );
+  });
+});
+
+test('several yeses without saying of whom are warned about', ({ db, onTestFinished }) => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  onTestFinished(() => warn.mockRestore());
+  releasing(db, { count: 2 });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    expect.stringContaining('Name who approves with `of`'),
+    'DevsApprovalsWarning',
+  );
+  releasing(db, { count: 1 });
+  releasing(db, TWO_OF_THREE);
+  expect(warn).toHaveBeenCalledOnce();
+});
+
 describe('a rule that nobody could meet', () => {
   test.for([
     { count: 0 },
@@ -297,6 +359,8 @@ describe('a rule that nobody could meet', () => {
     { of: ['ada'], count: 2 },
     { of: [] },
     { of: ['ada', 'ada'], count: 2 },
+    { of: ['ada', 'Ada'], count: 2 },
+    { of: ['Zoë', 'Zoe\u0308'], count: 2 },
   ])('is refused when the program starts: %j', (approvals, { db }) => {
     expect(() => releasing(db, approvals)).toThrow(RangeError);
   });

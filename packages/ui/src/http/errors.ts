@@ -26,6 +26,7 @@ export class UiError extends Error {
 const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   AGENT_MAY_NOT_DECIDE: 403,
   GATE_NOT_FOUND: 404,
+  INVALID_PRINCIPAL: 422,
   INVALID_ANSWER: 422,
   FEEDBACK_REQUIRED: 422,
   MAY_NOT_APPROVE: 403,

@@ -10,7 +10,7 @@ import { exactComments, isSpelled } from '../views/exactComments.ts';
 import { newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGate } from '../views/gateView.ts';
 import { shownView } from '../views/shownView.ts';
-import type { Asked, Route, RouteDepsFor } from './Route.ts';
+import type { Asked, Route, RouteDeps, RouteDepsFor } from './Route.ts';
 
 const words = z.exactOptional(z.string());
 const amount = z.exactOptional(z.number());
@@ -129,12 +129,20 @@ const keyOf = (asked: Asked, { by }: RouteDepsFor<DraftKey['by']>, hash: string)
   by,
 });
 
+/** @throws UiError for a gate that is not of the run in the path. */
+async function assertOfRun(asked: Asked, { place }: RouteDeps): Promise<void> {
+  const { run, sessionId } = named(asked);
+  await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
+}
+
 const draft: Route = {
   method: 'GET',
   path: `${AT}/drafts/:hash`,
   access: 'decide',
-  handle: async (asked, deps) =>
-    json({ draft: (await deps.drafts?.read(keyOf(asked, deps, asked.params['hash'] ?? ''))) ?? null }),
+  handle: async (asked, deps) => {
+    await assertOfRun(asked, deps);
+    return json({ draft: (await deps.drafts?.read(keyOf(asked, deps, asked.params['hash'] ?? ''))) ?? null });
+  },
 };
 
 const keep: Route = {
@@ -146,6 +154,7 @@ const keep: Route = {
     const given = await readJson(asked.request, KEPT, MOST_OF_A_TEXT);
     const key = keyOf(asked, deps, given.artifactHash);
     if (drafts === undefined) return json({ isKept: false });
+    await assertOfRun(asked, deps);
     if (given.draft === null) {
       await drafts.remove(key);
       return json({ isKept: false });

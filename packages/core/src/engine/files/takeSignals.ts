@@ -4,6 +4,7 @@ import { cancelRun } from '../drive/cancelRuns.ts';
 import type { LeaveRun } from '../drive/DriverDeps.ts';
 import { signalRun } from '../drive/signalRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { isSamePrincipal } from '../gates/people.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
@@ -69,7 +70,7 @@ function recordDecision(decision: Decision, { manager }: EngineStore): void {
 function isTaken({ status, principal, votes = [] }: HitlSession, by: Principal): boolean {
   if (status === 'awaiting_approval') return false;
   return [principal, ...votes.map((vote) => vote.principal)].some(
-    (known) => known?.kind === by.kind && known.id === by.id,
+    (known) => known !== null && isSamePrincipal(known, by),
   );
 }
 

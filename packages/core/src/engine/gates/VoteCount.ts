@@ -3,6 +3,7 @@ import type { Vote } from '../../state/HitlVoteStore.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { closed, principalText } from './decidable.ts';
+import { isSamePrincipal } from './people.ts';
 import { takesOf } from './Takes.ts';
 
 type VoteCountDeps = Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
@@ -45,7 +46,8 @@ export class VoteCount {
     if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
     const { sessions, votes: store, outbox } = this.#deps;
     const vote = { principal: by, artifactHash, feedback, votedAt };
-    if (!store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
+    const isRepeated = store.of(session.id).some(({ principal }) => isSamePrincipal(principal, by));
+    if (isRepeated || !store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
     const votes = store.of(session.id);
     const { id: sessionId, kind, threadId, taskId } = session;
     const { count: needed } = approvals;
@@ -60,9 +62,7 @@ export class VoteCount {
 }
 
 function repeated(session: HitlSession, { principal, feedback }: Vote): Counted {
-  const before = session.votes?.find(
-    ({ principal: { id, kind } }) => id === principal.id && kind === principal.kind,
-  );
+  const before = session.votes?.find((vote) => isSamePrincipal(vote.principal, principal));
   if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
   if (before.feedback === feedback) return { decision: null, isNew: false };
   throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {

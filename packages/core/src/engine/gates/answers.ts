@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import { isBlank } from '../../values/blankText.ts';
 import { commentsOf } from './comments.ts';
 import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule.ts';
 
@@ -50,7 +51,7 @@ function isUnexplainedRejection(answer: {
   readonly approved?: unknown;
   readonly feedback?: string;
 }): boolean {
-  const says = (answer.feedback ?? '').trim() !== '' || commentsOf(answer).length > 0;
+  const says = !isBlank(answer.feedback ?? '') || commentsOf(answer).length > 0;
   return answer.approved === false && !says;
 }
 

@@ -2,6 +2,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import { principalText } from './decidable.ts';
+import { assertPersonId, isSameId, namedTwice } from './people.ts';
 import { principalOf } from './principals.ts';
 import { takesOf } from './Takes.ts';
 
@@ -9,7 +10,12 @@ import { takesOf } from './Takes.ts';
 export interface Approvals {
   /** Ids of the humans who may. @defaultValue every human */
   readonly of?: readonly string[];
-  /** How many of them have to; each says yes once, and one no rejects. @defaultValue 1 */
+  /**
+   * How many of them have to; each says yes once, and one no rejects. More than one without `of` is warned about: whoever may
+   * decide can then say yes under several names.
+   *
+   * @defaultValue 1
+   */
   readonly count?: number;
   /** Whoever started the run may not: `run(id, input, { by })`. @defaultValue false */
   readonly notInitiator?: boolean;
@@ -35,11 +41,22 @@ export function assertApprovals(gate: string, { of, count = 1, notInitiator = fa
   );
 }
 
+/** Whoever may decide says who they are: without names, several yeses may be of one person. */
+export function warnOfUnnamed(gate: string, { of, count = 1 }: Approvals): void {
+  if (of !== undefined || count === 1) return;
+  process.emitWarning(
+    `Gate "${gate}" wants ${count} yeses, and one person can say yes under several names. Name who approves with \`of\`.`,
+    'DevsApprovalsWarning',
+  );
+}
+
 function namedIn(of: readonly string[], gate: string): number {
   if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
     throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
   }
-  if (new Set(of).size !== of.length) throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  of.forEach(assertPersonId);
+  const twice = namedTwice(of);
+  if (twice !== undefined) throw new RangeError(`Gate "${gate}": \`of\` names "${twice}" twice.`);
   return of.length;
 }
 
@@ -72,7 +89,7 @@ function atStart(
 ): RecordedApprovals {
   if (!notInitiator) return { count, ...(of && { of }) };
   if (startedBy === undefined) throw unstartable(threadId, `gate "${gate}" is not for whoever starts it`);
-  const others = of?.filter((id) => startedBy.kind !== 'human' || id !== startedBy.id);
+  const others = of?.filter((id) => startedBy.kind !== 'human' || !isSameId(id, startedBy.id));
   if (others !== undefined && others.length < count) {
     throw unstartable(
       threadId,
@@ -94,8 +111,9 @@ function unstartable(threadId: string, why: string): DevsError {
 export function assertMayApprove(by: Principal, session: HitlSession): void {
   const { approvals } = takesOf(session);
   if (approvals === undefined) return;
-  const isInitiator = approvals.not === principalText(by);
-  if (!isInitiator && (approvals.of === undefined || approvals.of.includes(by.id))) return;
+  const isInitiator = approvals.not !== undefined && isSameId(approvals.not, principalText(by));
+  const isNamed = approvals.of?.some((id) => isSameId(id, by.id)) ?? true;
+  if (!isInitiator && isNamed) return;
   const why = isInitiator
     ? 'started the run, and this gate is for others'
     : 'is not among those who decide it';

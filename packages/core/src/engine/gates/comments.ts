@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
+import { isBlank } from '../../values/blankText.ts';
 
 // What a rejection says about single places of what was shown. Part of the answer, and so of the decision.
 
@@ -23,7 +24,7 @@ const MAX_TOGETHER = 128;
 
 const upTo = (kib: number) =>
   z.string().refine((value) => Buffer.byteLength(value) <= kib * 1024, { error: `Longer than ${kib} KiB` });
-const written = (kib: number) => upTo(kib).refine((value) => value.trim() !== '', { error: 'Is empty' });
+const written = (kib: number) => upTo(kib).refine((value) => !isBlank(value), { error: 'Is empty' });
 
 const comment = lateSchema(() =>
   z.strictObject({
@@ -64,7 +65,7 @@ export interface Rejection {
  * `null` where nothing was said.
  */
 export function rejectionText({ feedback, comments: given = [] }: Rejection): string | null {
-  const isSaid = feedback !== undefined && feedback.trim() !== '';
+  const isSaid = feedback !== undefined && !isBlank(feedback);
   const parts = [...(isSaid ? [feedback] : []), ...given.map(commentText)];
   return parts.length === 0 ? null : parts.join('\n\n');
 }

@@ -1,4 +1,5 @@
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { isBlank } from '../../values/blankText.ts';
 import { commentsOf } from './comments.ts';
 
 /** What a decision says, for the story of a run. */
@@ -28,7 +29,7 @@ export function decisionWords(answer: object): DecisionWords {
   const raised = raisedBy(answer as Readonly<Record<string, unknown>>);
   return {
     said: edit === undefined ? saidBy(approved, action) : 'edited',
-    ...(typeof text === 'string' && text.trim() !== '' && { words: shortWords(text) }),
+    ...(typeof text === 'string' && !isBlank(text) && { words: shortWords(text) }),
     ...(raised !== null && { raised }),
     ...(Array.isArray(tasks) && { tasks: tasks.map(String) }),
     ...(comments > 0 && { comments }),

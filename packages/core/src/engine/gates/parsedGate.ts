@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { StateUpdate } from '../channels.ts';
-import { type Approvals, assertApprovals } from './approvals.ts';
+import { type Approvals, assertApprovals, warnOfUnnamed } from './approvals.ts';
 import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
 import { type Deadline, parsedDeadlines } from './deadlines.ts';
 import { isToolCallGate, type ToolCallGate } from './perToolCall.ts';
@@ -52,9 +52,11 @@ export interface TypedAnswer<State> {
  */
 export function parsedGates<State>(gates: GivenGates<State> = {}): DeclaredGates<State> {
   const declared = Object.entries(gates);
-  return new Map(
+  const parsed = new Map(
     declared.flatMap(([name, gate]) => (gate === undefined ? [] : [[name, parsedGate(name, gate)] as const])),
   );
+  for (const [name, { approvals }] of parsed) if (approvals !== undefined) warnOfUnnamed(name, approvals);
+  return parsed;
 }
 
 function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {

@@ -2,16 +2,19 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import type { GateRule, GateRules } from './GateRule.ts';
+import { assertPersonId } from './people.ts';
 import { takesPlainYes } from './Takes.ts';
 
 /**
  * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.
  *
  * @throws TypeError if it is no principal at all.
+ * @throws DevsError `INVALID_PRINCIPAL` for a human id that reads as another one.
  */
 export function principalOf(by: Principal): Principal {
   const { kind, id } = (by as Partial<Principal> | null | undefined) ?? {};
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected a principal with an id.');
+  if (kind === 'human') assertPersonId(id);
   if (kind === 'human' || kind === 'policy' || kind === 'agent') return { kind, id };
   throw new TypeError(`Expected a principal of kind human, policy or agent, got "${String(kind)}".`);
 }

@@ -12,6 +12,8 @@ import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
+import { isBlank } from '../../values/blankText.ts';
+import { sessionOfRun } from '../sessionOfRun.ts';
 import { answerRequest, stageOf } from './answerRequest.ts';
 
 /** Characters of a question. */
@@ -137,8 +139,7 @@ function openSession(
   { sessionId, artifactHash }: AskedGate,
   { app }: AskDeps,
 ): HitlSession {
-  const session = app.store.sessions.require(sessionId);
-  if (session.threadId !== threadId) throw new RangeError(`Gate "${sessionId}" belongs to another run.`);
+  const session = sessionOfRun(threadId, sessionId, app.store.sessions);
   assertDecidable(session, artifactHash);
   return session;
 }
@@ -174,7 +175,7 @@ function recordedAt(key: StepKey, { app: { store } }: AskDeps): GateExchange | n
 }
 
 function questionFrom(text: unknown): string {
-  if (typeof text !== 'string' || text.trim() === '')
+  if (typeof text !== 'string' || isBlank(text))
     throw new TypeError('Expected a question, got no text.');
   if (text.length <= MAX_QUESTION) return text.trim();
   throw new RangeError(`Expected a question of at most ${MAX_QUESTION} characters, got ${text.length}.`);

@@ -4,6 +4,7 @@ import { ruleOf } from '../../engine/gates/GateRule.ts';
 import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import { sessionOfRun } from '../sessionOfRun.ts';
 import { codeReader, quotedFiles, type ReadCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';
 
@@ -14,10 +15,12 @@ export interface PlacesOptions {
 
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
+  readonly #threadId: string;
   readonly #store: EngineStore;
   readonly #read: ReadCode | null;
 
   constructor(threadId: string, store: EngineStore, code: CodeOfRuns | null) {
+    this.#threadId = threadId;
     this.#store = store;
     this.#read = codeReader(threadId, code);
   }
@@ -27,13 +30,13 @@ export class CommentedGates {
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, via, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
-    const places = 'comments' in answer ? await this.#filesQuoted(sessionId, answer) : [];
+    const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
+    const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];
     return this.#store.manager.decide(sessionId, { artifactHash, answer, by, via, places });
   }
 
   /** Whoever cannot answer the session anyway is told so by the decision. */
-  async #filesQuoted(sessionId: string, answer: object): Promise<readonly ShownPlace[]> {
-    const session = this.#store.sessions.require(sessionId);
+  async #filesQuoted(session: HitlSession, answer: object): Promise<readonly ShownPlace[]> {
     if (session.kind !== 'review' || session.status !== 'awaiting_approval') return [];
     return quotedFiles(gateOf(session), answer, this.#shown('review'));
   }

@@ -245,7 +245,7 @@ describe('a turn', () => {
 describe('a turn on a graph that has other gates', () => {
   const asked: GateOf<Own> = {
     show: () => 'go?',
-    approvals: { count: 2 },
+    approvals: { of: ['ada', 'bob'], count: 2 },
     deadlines: { within: 1_000, do: 'remind' },
   };
 
@@ -265,7 +265,7 @@ describe('a turn on a graph that has other gates', () => {
     await app.decide(first, { approved: true, by: ada });
     expect(only((await app.run('run')).gates)).toMatchObject({
       dueAt: new Date(6_000).toISOString(),
-      takes: { gate: 'second', approvals: { count: 2 } },
+      takes: { gate: 'second', approvals: { of: ['ada', 'bob'], count: 2 } },
     });
   });
 
@@ -276,7 +276,7 @@ describe('a turn on a graph that has other gates', () => {
     expect((await gated.run('run')).status).toBe('cancelled');
     const app = durable(twoSteps(), { db });
     const policies = () => app.store.threads.require('run').policies;
-    expect(policies()).toMatchObject({ approvals: { first: { count: 2 } }, deadlines: { first: [{}] } });
+    expect(policies()).toMatchObject({ approvals: { first: { of: ['ada', 'bob'], count: 2 } }, deadlines: { first: [{}] } });
     expect((await app.run('run', {}, turn('2'))).status).toBe('completed');
     expect(policies()).not.toHaveProperty('approvals');
     expect(policies()).not.toHaveProperty('deadlines');
