@@ -19,4 +19,6 @@ export interface Io {
   readonly signal: AbortSignal;
   /** Aborting it ends the calls in flight too. */
   readonly abort?: AbortSignal;
+  /** For who ends what is in flight in a time of their own: SIGTERM does not, then. */
+  readonly drainsAlone?: () => void;
 }

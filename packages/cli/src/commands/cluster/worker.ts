@@ -58,7 +58,8 @@ async function work(file: string | undefined, flags: WorkerFlags, session: Sessi
     : await loadApps(moduleOf(file, session));
   try {
     const onEvent = (event: WorkerEvent): void => tell(event, session);
-    const { signal } = session.io;
+    const { signal, drainsAlone } = session.io;
+    drainsAlone?.();
     const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent, signal });
     started(worker, apps, session);
     return await stopped(worker, drainMs, session);

@@ -15,13 +15,47 @@ function aProcess() {
 }
 
 describe('a signal to stop', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s asks for the next safe point and ends nothing', (signal) => {
+  test('SIGINT asks for the next safe point and ends nothing: a person can press again', () => {
     const { process, exits, send } = aProcess();
     const stop = stopSignals(process);
     expect(stop.signal.aborted).toBe(false);
-    send(signal);
+    send('SIGINT');
     vi.advanceTimersByTime(60_000);
     expect([stop.signal.aborted, stop.abort.aborted]).toEqual([true, false]);
+    expect(exits).toEqual([]);
+  });
+
+  test('SIGTERM asks for the next safe point, and ends what is in flight before whoever sent it kills', () => {
+    const { process, exits, send } = aProcess();
+    const stop = stopSignals(process);
+    send('SIGTERM');
+    vi.advanceTimersByTime(4_999);
+    expect([stop.signal.aborted, stop.abort.aborted]).toEqual([true, false]);
+    vi.advanceTimersByTime(1);
+    expect(stop.abort.aborted).toBe(true);
+    expect(exits).toEqual([]);
+    vi.advanceTimersByTime(3_000);
+    expect(exits).toEqual([EXIT.interrupted]);
+  });
+
+  test('SIGTERM ends nothing of a worker that drains in a time of its own', () => {
+    const { process, exits, send } = aProcess();
+    const stop = stopSignals(process);
+    stop.drainsAlone();
+    send('SIGTERM');
+    vi.advanceTimersByTime(60_000);
+    expect([stop.signal.aborted, stop.abort.aborted, exits]).toEqual([true, false, []]);
+    send('SIGTERM');
+    expect(stop.abort.aborted).toBe(true);
+  });
+
+  test('SIGTERM after Ctrl-C ends what is in flight, and once', () => {
+    const { process, exits, send } = aProcess();
+    const stop = stopSignals(process);
+    send('SIGINT');
+    send('SIGTERM');
+    expect(stop.abort.aborted).toBe(true);
+    vi.advanceTimersByTime(2_999);
     expect(exits).toEqual([]);
   });
 
