@@ -279,6 +279,7 @@ describe('the public surface', () => {
         "INTERRUPT_IN_EDGE",
         "INVALID_ANSWER",
         "INVALID_INPUT",
+        "INVALID_PRINCIPAL",
         "JOURNAL_DEGRADED",
         "LEASE_LOST",
         "MAY_NOT_APPROVE",

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import { maskView, visibleJson, visibleText } from '@devs/core';
 import {
   type CallToolResult,
@@ -14,6 +15,7 @@ import { z } from 'zod';
 import { type ErrorView, renderError, unknownTool } from './renderError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';
 import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';
+import { shortLines } from './shortLines.ts';
 import { TOOLS } from './tools.ts';
 
 export interface OrchestratorServerOptions extends StateReaderOptions {
@@ -118,13 +120,41 @@ function protocolError({ code, message, remedy }: ErrorView): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, remedy });
 }
 
-/** stdio, with the texts of errors masked and made visible: the protocol's own ones repeat what the client sent. */
+/** Bytes of a message of a client: its longest are names and ids. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * stdio, with the texts of errors masked and made visible: the protocol's own ones repeat what the client sent. A message that
+ * is too long is answered with an error without an id, since it is not read; those after it are.
+ */
 export class MaskedStdioTransport extends StdioServerTransport {
+  readonly #leave: () => void;
+
+  constructor(stdin: Readable = process.stdin, stdout: Writable = process.stdout) {
+    const lines = shortLines(MAX_MESSAGE_BYTES, () => stdout.write(`${JSON.stringify(TOO_LONG)}\n`));
+    super(stdin.pipe(lines), stdout);
+    this.#leave = () => stdin.unpipe(lines).pause();
+  }
+
+  override async close(): Promise<void> {
+    this.#leave();
+    await super.close();
+  }
+
   override send(message: JSONRPCMessage): Promise<void> {
     if (!('error' in message)) return super.send(message);
     return super.send({ ...message, error: visibleView(maskView(message.error)) as typeof message.error });
   }
 }
+
+const TOO_LONG = {
+  jsonrpc: '2.0',
+  id: null,
+  error: {
+    code: ProtocolErrorCode.InvalidRequest,
+    message: `A message of more than ${MAX_MESSAGE_BYTES} bytes was not read.`,
+  },
+};
 
 /** A plain JSON value whose texts and names show what cannot be seen; what has been spelled out stays as it is. */
 function visibleView(view: unknown): unknown {

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Gate, Run } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
@@ -149,6 +157,30 @@ describe('at a gate', () => {
     expect(sinces).toEqual([undefined, to]);
     expect(await get('/code/none')).toMatchObject({ error: { code: 'GATE_NOT_FOUND' } });
     expect(await first.get('/code')).toEqual({ code: null });
+  });
+});
+
+describe('a gate of another run', () => {
+  test('is not decided, shown or drafted at under the path of this one', async ({ dir }) => {
+    const devs = await openShop(dir);
+    const run = await waitingRun(dir);
+    const other = await devs.start({ id: 'other', brief: '# Other' });
+    await other.drive();
+    const { sessionId } = (await other.gates())[0] as Gate;
+    const { gate, errorAt } = await atGate(dir, other);
+    const drafts = join(dir, 'drafts');
+    const { ask, post } = mounted(dir, { drafts });
+    const at = `/inbox/api/runs/${run.id}/gates/${sessionId}`;
+    const { artifactHash } = gate;
+    const missing = { code: 'GATE_NOT_FOUND' };
+    const answer = { approved: true };
+    expect(await errorAt(post(`${at}/decision`, { artifactHash, answer }))).toMatchObject(missing);
+    expect(await errorAt(post(`${at}/shown`, { artifactHash }))).toMatchObject(missing);
+    expect(await errorAt(post(`${at}/draft`, { artifactHash, draft: draftOf('x') }))).toMatchObject(missing);
+    expect(await errorAt(ask(`${at}/drafts/${artifactHash}`))).toMatchObject(missing);
+    expect(await errorAt(ask(`${at}/edit`))).toMatchObject(missing);
+    expect(await other.gates()).toMatchObject([{ sessionId }]);
+    expect(existsSync(drafts)).toBe(false);
   });
 });
 

@@ -250,7 +250,10 @@ describe('two of three, where the graph has changed and was accepted', () => {
     await before.run('run', {}, { by: eve });
     const gates = {
       first: () => 'begin?',
-      second: { show: ({ log }: Own) => log, approvals: { of: ['ada', 'bob'], count: 2, notInitiator: true } },
+      second: {
+        show: ({ log }: Own) => log,
+        approvals: { of: ['ada', 'bob'], count: 2, notInitiator: true },
+      },
     };
     const app = durable(twoSteps(says('built'), says('released')), { db, gates });
     await app.acceptGraph('run', { by: ada });

@@ -65,6 +65,7 @@ describe('exit codes', () => {
         'CONFIG_NOT_TRUSTED',
         'INPUT_NOT_TAKEN',
         'INVALID_INPUT',
+        'INVALID_PRINCIPAL',
         'RUN_ELSEWHERE',
         'SANDBOX_MISSING',
         'SIGNAL_NOT_TAKEN',

@@ -347,3 +347,42 @@ describe('the way a decision was made', () => {
     expect(await run.closedGates()).toEqual([]);
   });
 });
+
+describe('a gate of another run', () => {
+  test('is not decided, edited, asked about or shown under this one', async ({ dbPath }) => {
+    const { run, devs } = await aRun(dbPath);
+    await run.drive();
+    const other = await devs.start({ id: 'other', brief: '# Other' });
+    const gate = await gateOf(run);
+    const notHere = { code: 'GATE_NOT_FOUND' };
+    await expect(other.decide(gate, { approved: true, by: ada })).rejects.toMatchObject(notHere);
+    const documents = [{ type: 'TAS', title: 'T', content: 'Mine.' }];
+    await expect(other.edit(gate, { documents, by: ada })).rejects.toMatchObject(notHere);
+    await expect(other.ask(gate, 'Why?', { by: ada })).rejects.toMatchObject(notHere);
+    await expect(other.whyUnasked(gate)).rejects.toMatchObject(notHere);
+    await expect(other.shown(gate, ada)).rejects.toMatchObject(notHere);
+    expect(await run.gates()).toMatchObject([{ sessionId: gate.sessionId }]);
+    await approve(run);
+    expect((await run.closedGates())[0]).toMatchObject({ status: 'resumed', principal: 'human:ada' });
+  });
+});
+
+describe('a rejection of characters that nobody sees', () => {
+  test.for(['\u200b\u2060', ' \u3164\n', '\u{e0041}\u{e0042}', '\u202e\u2800'])(
+    'says nothing: %j',
+    async (unseen, { dbPath }) => {
+      const { run } = await aRun(dbPath);
+      await run.drive();
+      const gate = await gateOf(run);
+      await expect(run.decide(gate, { approved: false, feedback: unseen, by: ada })).rejects.toMatchObject({
+        code: 'FEEDBACK_REQUIRED',
+      });
+      const comments = [{ in: 'TAS', quote: 'Two tables.', line: 3, text: unseen }];
+      await expect(run.decide(gate, { approved: false, comments, by: ada })).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
+      await expect(run.ask(gate, unseen, { by: ada })).rejects.toThrow(TypeError);
+      await run.decide(gate, { approved: false, feedback: `${unseen}ν`, by: ada });
+    },
+  );
+});

@@ -175,8 +175,7 @@ function recordedAt(key: StepKey, { app: { store } }: AskDeps): GateExchange | n
 }
 
 function questionFrom(text: unknown): string {
-  if (typeof text !== 'string' || isBlank(text))
-    throw new TypeError('Expected a question, got no text.');
+  if (typeof text !== 'string' || isBlank(text)) throw new TypeError('Expected a question, got no text.');
   if (text.length <= MAX_QUESTION) return text.trim();
   throw new RangeError(`Expected a question of at most ${MAX_QUESTION} characters, got ${text.length}.`);
 }

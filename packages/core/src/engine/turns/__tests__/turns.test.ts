@@ -276,7 +276,10 @@ describe('a turn on a graph that has other gates', () => {
     expect((await gated.run('run')).status).toBe('cancelled');
     const app = durable(twoSteps(), { db });
     const policies = () => app.store.threads.require('run').policies;
-    expect(policies()).toMatchObject({ approvals: { first: { of: ['ada', 'bob'], count: 2 } }, deadlines: { first: [{}] } });
+    expect(policies()).toMatchObject({
+      approvals: { first: { of: ['ada', 'bob'], count: 2 } },
+      deadlines: { first: [{}] },
+    });
     expect((await app.run('run', {}, turn('2'))).status).toBe('completed');
     expect(policies()).not.toHaveProperty('approvals');
     expect(policies()).not.toHaveProperty('deadlines');
