@@ -13,5 +13,8 @@ export const HITL_ENTROPY_THRESHOLD = 0.75;
 /** Strategy pivots per task before it is handed to a human. */
 export const MAX_PIVOTS = 2;
 
+/** How long a write waits while other processes write the state file, ms. */
+export const BUSY_TIMEOUT_MS = 30_000;
+
 /** Name of the state file in the engine's folder. */
 export const STATE_FILE = 'state.sqlite';

@@ -1,5 +1,5 @@
 import { DevsError } from '../errors/DevsError.ts';
-import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from './defaults.ts';
+import { BUSY_TIMEOUT_MS, HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from './defaults.ts';
 
 export { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH };
 
@@ -8,6 +8,8 @@ export interface OrchestratorConfig {
   readonly maxRecursionDepth: number;
   /** Entropy score from which a task is handed to a human. Number in [0, 1]. @defaultValue 0.75 */
   readonly hitlEntropyThreshold: number;
+  /** How long a write waits while other processes write the state file, ms; at least 5,000. @defaultValue 30,000 */
+  readonly busyTimeoutMs?: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,24 +27,31 @@ const DEPTHS: Range = {
 };
 const THRESHOLDS: Range = { has: (value) => isBetween(value, 0, 1), words: 'a number from 0 to 1' };
 
+const TIMEOUTS: Range = {
+  has: (value) => Number.isSafeInteger(value) && isBetween(value, 5_000, Number.MAX_SAFE_INTEGER),
+  words: 'a whole number of at least 5000',
+};
+
 const isBetween = (value: unknown, least: number, most: number): boolean =>
   typeof value === 'number' && value >= least && value <= most;
 
 /**
  * Reads the configuration from `DEVS_*` variables, once, at start.
  *
- * A bad depth stops the start, because it guards memory. A bad entropy threshold is reported and replaced by
+ * A bad depth stops the start, because it guards memory, and so does a bad time. A bad entropy threshold is reported and replaced by
  * its default, because it only shifts when a human is asked. Blank means unset.
  *
- * @throws DevsError `CONFIG_INVALID` when `DEVS_MAX_RECURSION_DEPTH` is not an integer in [5, 100].
+ * @throws DevsError `CONFIG_INVALID` when `DEVS_MAX_RECURSION_DEPTH` is not an integer in [5, 100], or `DEVS_BUSY_TIMEOUT_MS`
+ *   is below 5,000.
  */
 export function loadOrchestratorConfig(
   env: Environment = process.env,
   warn: Warn = warnProcess,
 ): OrchestratorConfig {
   return Object.freeze({
-    maxRecursionDepth: readDepth(numberOf(env['DEVS_MAX_RECURSION_DEPTH'])),
+    maxRecursionDepth: readStrictly('DEVS_MAX_RECURSION_DEPTH', env, DEPTHS, MAX_RECURSION_DEPTH),
     hitlEntropyThreshold: readEntropy(numberOf(env['DEVS_HITL_ENTROPY_THRESHOLD']), warn),
+    busyTimeoutMs: readStrictly('DEVS_BUSY_TIMEOUT_MS', env, TIMEOUTS, BUSY_TIMEOUT_MS),
   });
 }
 
@@ -56,6 +65,7 @@ export function orchestratorConfigOf(given: OrchestratorConfig | undefined): Orc
   if (given === undefined) return loadOrchestratorConfig();
   assertOption('maxRecursionDepth', given.maxRecursionDepth, DEPTHS);
   assertOption('hitlEntropyThreshold', given.hitlEntropyThreshold, THRESHOLDS);
+  if (given.busyTimeoutMs !== undefined) assertOption('busyTimeoutMs', given.busyTimeoutMs, TIMEOUTS);
   return given;
 }
 
@@ -72,12 +82,13 @@ function numberOf(raw: string | undefined): RawNumber {
   return raw === undefined || raw.trim() === '' ? null : { raw, value: Number(raw) };
 }
 
-function readDepth(given: RawNumber): number {
-  if (given === null) return MAX_RECURSION_DEPTH;
-  if (DEPTHS.has(given.value)) return given.value;
-  throw new DevsError(`DEVS_MAX_RECURSION_DEPTH is ${JSON.stringify(given.raw)}, expected ${DEPTHS.words}.`, {
+function readStrictly(name: string, env: Environment, { has, words }: Range, otherwise: number): number {
+  const given = numberOf(env[name]);
+  if (given === null) return otherwise;
+  if (has(given.value)) return given.value;
+  throw new DevsError(`${name} is ${JSON.stringify(given.raw)}, expected ${words}.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Set DEVS_MAX_RECURSION_DEPTH to ${DEPTHS.words}, or unset it to use ${MAX_RECURSION_DEPTH}.`,
+    remedy: `Set ${name} to ${words}, or unset it to use ${otherwise}.`,
   });
 }
 

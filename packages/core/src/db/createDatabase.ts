@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
+import { BUSY_TIMEOUT_MS } from '../config/defaults.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
+import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
 import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
@@ -15,7 +17,6 @@ import {
   assertReadPragmas,
   type ConnectionPolicy,
   keepLog,
-  MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
 import { pragma, pragmaValue, prepare } from './prepare.ts';
 import { markPrepared } from './prepareConnection.ts';
@@ -44,7 +45,8 @@ let driverFits = false;
  * const db = createDatabase({ dbPath: '.devs/state.sqlite' });
  * ```
  *
- * @param options - `busyTimeoutMs` in milliseconds (default and minimum 5000); `synchronous` defaults to `full`.
+ * @param options - `busyTimeoutMs`, how long a write waits for others, in milliseconds (default 30,000, at least 5,000);
+ *   `synchronous` defaults to `full`.
  * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, or those of
  *   `runMigrations`. A file that is refused is not written to.
  */
@@ -53,9 +55,9 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
   const path = stateFilePath(options);
   if (path !== MEMORY) {
     ensureStateFile(path);
-    refuseUnusable(path, policy);
+    refuseUnusable(path);
   }
-  return opened(path, { timeout: policy.busyTimeoutMs }, (db) => {
+  return opened(path, { timeout: NATIVE_BUSY_MS }, (db) => {
     applyPragmas(db, policy);
     claimFile(db);
     assertPragmas(db, policy);
@@ -72,16 +74,18 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
  *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
  */
 export function openReadOnly(options: CreateDatabaseOptions): Database {
-  const policy = policyOf(options);
+  const { busyTimeoutMs } = policyOf(options);
   const path = stateFilePath(options);
   assertPresent(path);
   const setUp = toRead(path);
   try {
-    return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, setUp);
+    const db = opened(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS }, setUp);
+    setBusyTimeout(db, busyTimeoutMs);
+    return db;
   } catch (error) {
     if (!needsSpaceBeside(error)) throw error;
     const version = versionOf(path);
-    const db = openedImage(copyInMemory(path), policy, setUp);
+    const db = openedImage(copyInMemory(path), setUp);
     setOrigin(db, { path, version });
     return db;
   }
@@ -96,8 +100,7 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
  *   `MIGRATION_GAP`.
  */
 export function openState(bytes: Uint8Array): Database {
-  const policy = policyOf({ dbPath: MEMORY });
-  return openedImage(withoutLog(Buffer.from(bytes)), policy, toRead('The image'));
+  return openedImage(withoutLog(Buffer.from(bytes)), toRead('The image'));
 }
 
 /**
@@ -108,12 +111,12 @@ export function openState(bytes: Uint8Array): Database {
  * @throws DevsError as {@link openState}.
  */
 export function openStateCopy(bytes: Uint8Array): Database {
-  const policy = policyOf({ dbPath: MEMORY });
-  return openedImage(withoutLog(Buffer.from(bytes)), { ...policy, readonly: false }, (db) => {
+  const setUp = (db: Database): void => {
     toRead('The image')(db);
-    applyPragmas(db, policy);
+    applyPragmas(db, policyOf({ dbPath: MEMORY }));
     runMigrations(db);
-  });
+  };
+  return openedImage(withoutLog(Buffer.from(bytes)), setUp, { readonly: false });
 }
 
 /** @param name - For messages. */
@@ -163,7 +166,7 @@ export function openCopy(of: Database): Database {
  */
 export function openWorkingCopy(path: string): Database {
   const policy = policyOf({ dbPath: path, synchronous: 'normal' });
-  return opened(path, { timeout: policy.busyTimeoutMs, fileMustExist: true, isWatched: false }, (db) => {
+  return opened(path, { timeout: NATIVE_BUSY_MS, fileMustExist: true, isWatched: false }, (db) => {
     applyPragmas(db, policy);
     keepLog(db);
     claimFile(db);
@@ -191,7 +194,7 @@ function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
 }
 
 function policyOf({
-  busyTimeoutMs = MIN_BUSY_TIMEOUT_MS,
+  busyTimeoutMs = BUSY_TIMEOUT_MS,
   synchronous = 'full',
 }: CreateDatabaseOptions): ConnectionPolicy {
   if (!Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < MIN_BUSY_TIMEOUT_MS) {
@@ -242,10 +245,10 @@ function opened(
 
 function openedImage(
   image: Buffer,
-  { busyTimeoutMs, readonly = true }: ConnectionPolicy & { readonly readonly?: boolean },
   setUp: (db: Database) => void,
+  { readonly = true }: { readonly readonly?: boolean } = {},
 ): Database {
-  const db = connect(image, { readonly, timeout: busyTimeoutMs });
+  const db = connect(image, { readonly });
   try {
     withStateFaults(() => setUp(db));
   } catch (error) {
@@ -275,10 +278,10 @@ function needsSpaceBeside(error: unknown): boolean {
  * Looks at the file through a connection that cannot write, so that a refused file keeps every byte: a writing
  * connection would change its header and, at close, move its write-ahead log into it.
  */
-function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void {
+function refuseUnusable(path: string): void {
   assertFile(path);
   withStateFaults(() => {
-    const db = connect(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    const db = connect(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS });
     try {
       assertStateFile(db, path);
       pendingMigrations(db);

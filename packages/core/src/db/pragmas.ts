@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError, type ErrorCode } from '../errors/DevsError.ts';
+import { NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
 import { prepare } from './prepare.ts';
 
 /** How a connection treats the file; see {@link applyPragmas}. */
 export interface ConnectionPolicy {
   readonly synchronous: 'full' | 'normal';
-  /** Milliseconds a statement waits for another process's lock; at least {@link MIN_BUSY_TIMEOUT_MS}. */
+  /** Milliseconds a statement waits for others that write. */
   readonly busyTimeoutMs: number;
 }
 
@@ -17,9 +18,6 @@ export interface Deviation {
 
 /** `DEVS` in ASCII; marks a file as the engine's in its header. */
 export const APPLICATION_ID = 0x44455653;
-
-/** Milliseconds; less, and two busy processes meet as errors. */
-export const MIN_BUSY_TIMEOUT_MS = 5000;
 
 /** Bytes the write-ahead log keeps after a checkpoint. */
 export const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024;
@@ -41,7 +39,7 @@ const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
 type Expectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
 
 const READ_EXPECTATIONS: readonly Expectation[] = [
-  ['busy_timeout', `at least ${MIN_BUSY_TIMEOUT_MS} ms`, (value) => Number(value) >= MIN_BUSY_TIMEOUT_MS],
+  ['busy_timeout', `at least ${NATIVE_BUSY_MS} ms`, (value) => Number(value) >= NATIVE_BUSY_MS],
   ['trusted_schema', 'off', (value) => value === 0],
   ['cell_size_check', 'on', (value) => value === 1],
 ];
@@ -54,7 +52,8 @@ const READ_EXPECTATIONS: readonly Expectation[] = [
  * on macOS only with `fullfsync`, since its `fsync` leaves a commit in the cache of the drive.
  */
 export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: ConnectionPolicy): void {
-  db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  setBusyTimeout(db, busyTimeoutMs);
+  db.pragma(`busy_timeout = ${NATIVE_BUSY_MS}`);
   switchToLog(db, busyTimeoutMs);
   db.pragma(`synchronous = ${synchronous}`);
   for (const name of ['fullfsync', 'checkpoint_fullfsync']) db.pragma(`${name} = ${synchronous === 'full'}`);
@@ -100,10 +99,13 @@ export function applyReadPragmas(db: Database): void {
 }
 
 /** What of a writing connection is not as {@link applyPragmas} sets it, read back from SQLite. */
-export function pragmaDeviations(db: Database, policy: ConnectionPolicy): readonly Deviation[] {
+export function pragmaDeviations(
+  db: Database,
+  synchronous: ConnectionPolicy['synchronous'],
+): readonly Deviation[] {
   return deviationsFrom(db, [
     ['journal_mode', 'wal', (value) => value === (db.memory ? 'memory' : 'wal')],
-    ['synchronous', policy.synchronous, (value) => Number(value) >= SYNCHRONOUS_LEVEL[policy.synchronous]],
+    ['synchronous', synchronous, (value) => Number(value) >= SYNCHRONOUS_LEVEL[synchronous]],
     ['foreign_keys', 'on', (value) => value === 1],
     ['journal_size_limit', `0 to ${JOURNAL_SIZE_LIMIT} bytes`, isJournalLimit],
     ['application_id', String(APPLICATION_ID), (value) => value === APPLICATION_ID],
@@ -113,7 +115,7 @@ export function pragmaDeviations(db: Database, policy: ConnectionPolicy): readon
 
 /** @throws DevsError `STATE_IO` or `CONFIG_INVALID` naming every setting that SQLite did not take. */
 export function assertPragmas(db: Database, policy: ConnectionPolicy): void {
-  assertNone(pragmaDeviations(db, policy));
+  assertNone(pragmaDeviations(db, policy.synchronous));
 }
 
 /** As {@link assertPragmas}, for a connection that only reads. */

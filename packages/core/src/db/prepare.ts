@@ -1,4 +1,5 @@
 import type { Database, RunResult, Statement } from 'better-sqlite3';
+import { afterBusy } from './busy.ts';
 import { toStatementFault } from './sqliteFault.ts';
 
 /** What a row of a statement is given as. */
@@ -28,17 +29,17 @@ export function prepare<Bound extends unknown[] = unknown[], Row = unknown>(
 
 /** Runs SQL text of the engine's own, several statements of it; faults as of {@link prepare}. */
 export function execute(db: Database, sql: string): void {
-  withStatementFaults(() => db.exec(sql));
+  withStatementFaults(() => patiently(db, () => db.exec(sql)));
 }
 
 /** Sets or reads a setting; faults as of {@link prepare}. */
 export function pragma(db: Database, text: string): unknown {
-  return withStatementFaults(() => db.pragma(text));
+  return withStatementFaults(() => patiently(db, () => db.pragma(text)));
 }
 
 /** The first value of {@link pragma}. */
 export function pragmaValue(db: Database, text: string): unknown {
-  return withStatementFaults(() => db.pragma(text, { simple: true }));
+  return withStatementFaults(() => patiently(db, () => db.pragma(text, { simple: true })));
 }
 
 class LateStatement {
@@ -60,7 +61,7 @@ class LateStatement {
     try {
       return this.#prepared().run(...bound);
     } catch (error) {
-      throw toStatementFault(error) ?? error;
+      return this.#again(error, (statement) => statement.run(...bound));
     }
   }
 
@@ -68,7 +69,7 @@ class LateStatement {
     try {
       return this.#prepared().get(...bound);
     } catch (error) {
-      throw toStatementFault(error) ?? error;
+      return this.#again(error, (statement) => statement.get(...bound));
     }
   }
 
@@ -76,7 +77,7 @@ class LateStatement {
     try {
       return this.#prepared().all(...bound);
     } catch (error) {
-      throw toStatementFault(error) ?? error;
+      return this.#again(error, (statement) => statement.all(...bound));
     }
   }
 
@@ -99,6 +100,10 @@ class LateStatement {
     return this.#asArrays;
   }
 
+  #again<T>(error: unknown, execute: (statement: Statement) => T): T {
+    return withStatementFaults(() => afterBusy(this.#db, error, () => execute(this.#prepared())));
+  }
+
   /** Whoever wraps the connection's `prepare` later on is heard from then on. */
   #prepared(): Statement {
     if (this.#statement !== null && this.#by === this.#db.prepare) return this.#statement;
@@ -112,6 +117,14 @@ class LateStatement {
 function shaped(statement: Statement, shape: Shape): Statement {
   if (shape === 'object') return statement;
   return shape === 'array' ? statement.raw() : statement.pluck();
+}
+
+function patiently<T>(db: Database, statement: () => T): T {
+  try {
+    return statement();
+  } catch (error) {
+    return afterBusy(db, error, statement);
+  }
 }
 
 function withStatementFaults<T>(work: () => T): T {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
-import { MIN_BUSY_TIMEOUT_MS, pragmaDeviations } from './pragmas.ts';
+import { pragmaDeviations } from './pragmas.ts';
 import { pragma } from './prepare.ts';
 import { withStateFaults } from './sqliteFault.ts';
 
@@ -43,7 +43,7 @@ export function markPrepared(db: Database): void {
 }
 
 function warnAboutDeviations(db: Database): void {
-  const deviations = pragmaDeviations(db, { synchronous: 'full', busyTimeoutMs: MIN_BUSY_TIMEOUT_MS });
+  const deviations = pragmaDeviations(db, 'full');
   if (deviations.length === 0) return;
   const list = deviations.map(({ text }) => text).join('; ');
   process.emitWarning(`A state file was not opened by createDatabase: ${list}.`, 'DevsConnectionWarning');

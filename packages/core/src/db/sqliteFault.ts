@@ -24,9 +24,9 @@ const READ_ONLY: Fault = {
 };
 const BUSY: Fault = {
   code: 'STATE_IO',
-  message: 'Another process kept the state file locked for too long.',
+  message: 'Others kept the state file locked for as long as a write waits.',
   remedy:
-    'Find the process that holds a long transaction on the file, end it, then run the same command again.',
+    'Nothing of it was written: run the same command again. Where that does not help, find the process that holds a long transaction on the file, or let writes wait longer (busyTimeoutMs, DEVS_BUSY_TIMEOUT_MS).',
 };
 const NO_MEMORY: Fault = {
   code: 'STATE_IO',

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
+import { afterBusy, isBusy } from './busy.ts';
 import { prepare } from './prepare.ts';
 import { toStatementFault } from './sqliteFault.ts';
 
@@ -61,7 +62,7 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     }
   };
   try {
-    return runnerOf(db)[kind](watched) as T;
+    return begunWhenFree(db, () => runnerOf(db)[kind](watched) as T);
   } catch (error) {
     whole.isUndone = true;
     if (db.inTransaction) stuck.add(db);
@@ -69,6 +70,15 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     throw errorOf(thrown, error);
   } finally {
     working.delete(db);
+  }
+}
+
+/** Of a file that others write: what was refused before its work began is begun again. */
+function begunWhenFree<T>(db: Database, begin: () => T): T {
+  try {
+    return begin();
+  } catch (error) {
+    return afterBusy(db, error, begin, (refusal) => !working.has(db) && isBusy(refusal));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import { whenFree } from '../db/busy.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
@@ -247,8 +248,9 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    const receipt = signalRun(id, { name, payload, ...options }, { store: this.store });
-    return afterArrival(this.store.outlet, receipt);
+    const { store } = this;
+    const told = { name, payload, ...options };
+    return afterArrival(store.outlet, whenFree(store.db, () => signalRun(id, told, { store })));
   }
 
   /**
@@ -279,8 +281,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
-    this.store.runs.signal(id, { id: this.#parts.newId(), kind: 'pause', payload: null });
-    return afterArrival(this.store.outlet, undefined);
+    const { runs, outlet } = this.store;
+    const pause = { id: this.#parts.newId(), kind: 'pause', payload: null } as const;
+    await runs.whenFree(() => runs.signal(id, pause));
+    return afterArrival(outlet, undefined);
   }
 
   /**
@@ -320,7 +324,8 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    *   `QUOTE_NOT_SHOWN` for a comment. Nothing is written then.
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return afterArrival(this.store.outlet, decideGate(gate, answer, this.#parts));
+    const { db, outlet } = this.store;
+    return afterArrival(outlet, whenFree(db, () => decideGate(gate, answer, this.#parts)));
   }
 
   /**

@@ -19,6 +19,11 @@ export interface DurableOptions<
   readonly file?: string;
   /** An open state file made by `createDatabase`. It stays open when the app is closed. */
   readonly db?: Database;
+  /**
+   * How long a write waits while other processes write the file, milliseconds, at least 5,000. With `file`.
+   * @defaultValue 30,000
+   */
+  readonly busyTimeoutMs?: number;
 }
 
 /** Where the runs of an app are, if not in a file of its own. */
@@ -73,13 +78,13 @@ export function durable<
     options.guards,
   ),
 ): AppAt<Where, Source> {
-  const { file, db, runs, graph, ...about } = options;
+  const { file, db, runs, graph, busyTimeoutMs, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected either `file`, `db` or `runs`.');
   const plan = planApp<Source>(source, about, known);
   if (runs !== undefined)
     return new RunsApp(plan, { runs, graph, store: about.store }) as unknown as AppAt<Where, Source>;
-  const { app } = plan.open({ ...openFile(file, db), ...(store && { store }) });
+  const { app } = plan.open({ ...openFile(file, db, busyTimeoutMs), ...(store && { store }) });
   return app as unknown as AppAt<Where, Source>;
 }
 
@@ -90,8 +95,10 @@ function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGr
 function openFile(
   file: string | undefined,
   db: Database | undefined,
+  busyTimeoutMs: number | undefined,
 ): { readonly db: Database; readonly close: () => void } {
   if (db !== undefined) return { db, close: () => {} };
-  const opened = createDatabase({ dbPath: file as string });
+  const waits = busyTimeoutMs === undefined ? {} : { busyTimeoutMs };
+  const opened = createDatabase({ dbPath: file as string, ...waits });
   return { db: opened, close: () => opened.close() };
 }

@@ -18,6 +18,10 @@ export class NullRunStore implements VisitStore {
     return null;
   }
 
+  async whenFree<T>(work: () => T): Promise<T> {
+    return work();
+  }
+
   assertDriven(): void {}
 
   humanDecided(): boolean {

@@ -1,3 +1,4 @@
+import type { BusyWait } from '../db/busy.ts';
 import type { Fact } from '../events/Fact.ts';
 import type { FencedLease } from './Fence.ts';
 import type { InterruptedQuestion, OpenedSession } from './HitlSessionStore.ts';
@@ -99,6 +100,14 @@ export interface RunSettlement {
  * @throws DevsError of every verb: `LEASE_LOST`; `STATE_…` if the file cannot be written.
  */
 export interface VisitStore extends Pick<Outlet, 'arrived' | 'keepsUp'> {
+  /**
+   * Calls verbs, in synchronous `work`, once others that write the file let it: until then the event loop turns. Work that is
+   * refused as busy has had no effect.
+   *
+   * @throws DevsError `STATE_IO` if the file stays busy; what `work` throws.
+   */
+  whenFree<T>(work: () => T, wait?: BusyWait): Promise<T>;
+
   /**
    * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time. The
    * driver has the lease that was claimed for this run, and not just its number, which everybody can read.

@@ -1,3 +1,4 @@
+import type { BusyWait } from '../db/busy.ts';
 import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
@@ -46,6 +47,10 @@ export class SqliteRunStore implements RunStore {
 
   keepsUp(): Promise<void> | null {
     return this.#file.outlet.keepsUp();
+  }
+
+  whenFree<T>(work: () => T, wait?: BusyWait): Promise<T> {
+    return this.#file.threads.whenFree(work, wait);
   }
 
   assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {

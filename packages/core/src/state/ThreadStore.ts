@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { type BusyWait, whenFree } from '../db/busy.ts';
 import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -169,6 +170,11 @@ export class ThreadStore {
   /** Every run, newest first. */
   list(): readonly Thread[] {
     return prepare<[object], ThreadRow>(this.#db, sql.SELECT_ALL).all({}).map(fromRow);
+  }
+
+  /** As `RunStore.whenFree`. */
+  whenFree<T>(work: () => T, wait?: BusyWait): Promise<T> {
+    return whenFree(this.#db, work, wait);
   }
 
   /**

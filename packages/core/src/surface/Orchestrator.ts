@@ -44,6 +44,11 @@ export interface OrchestratorOptions {
   readonly runs?: Runs;
   /** Name of the state file in it, such as that of a graph of one's own. @defaultValue `state.sqlite` */
   readonly file?: string;
+  /**
+   * How long a write waits while other processes write the file, milliseconds, at least 5,000.
+   * @defaultValue that of the configuration, `DEVS_BUSY_TIMEOUT_MS`
+   */
+  readonly busyTimeoutMs?: number;
   /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
@@ -132,7 +137,8 @@ export class Orchestrator {
       ...(budget && { budget }),
       ...(prices !== undefined && { prices }),
     };
-    this.#home = homeOf(options, about, deps);
+    const { busyTimeoutMs = config.busyTimeoutMs } = options;
+    this.#home = homeOf({ ...options, ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) }, about, deps);
     this.#hush =
       onGate === undefined ? () => {} : tellGates(events, (threadId) => this.#home.gatesOf(threadId), onGate);
   }

@@ -12,9 +12,11 @@ function load(env: Record<string, string>) {
   return { config, warnings };
 }
 
+const DEFAULTS = { maxRecursionDepth: 25, hitlEntropyThreshold: 0.75, busyTimeoutMs: 30_000 };
+
 describe('loadOrchestratorConfig', () => {
   test('has its defaults without variables', () => {
-    expect(load({}).config).toEqual({ maxRecursionDepth: 25, hitlEntropyThreshold: 0.75 });
+    expect(load({}).config).toEqual(DEFAULTS);
     expect([MAX_RECURSION_DEPTH, HITL_ENTROPY_THRESHOLD]).toEqual([25, 0.75]);
   });
 
@@ -22,8 +24,9 @@ describe('loadOrchestratorConfig', () => {
     const { config, warnings } = load({
       DEVS_MAX_RECURSION_DEPTH: blank,
       DEVS_HITL_ENTROPY_THRESHOLD: blank,
+      DEVS_BUSY_TIMEOUT_MS: blank,
     });
-    expect(config).toEqual({ maxRecursionDepth: 25, hitlEntropyThreshold: 0.75 });
+    expect(config).toEqual(DEFAULTS);
     expect(warnings).toEqual([]);
   });
 
@@ -49,6 +52,13 @@ describe('loadOrchestratorConfig', () => {
       }
     },
   );
+
+  test.each(['4999', '-1', '5000.5', 'Infinity', '5s'])('a wait of %j stops the start', (raw) => {
+    expect(() => load({ DEVS_BUSY_TIMEOUT_MS: raw })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(raw) }),
+    );
+    expect(load({ DEVS_BUSY_TIMEOUT_MS: '60000' }).config.busyTimeoutMs).toBe(60_000);
+  });
 
   test.each([
     ['0', 0],

@@ -8,7 +8,7 @@ import { LEASE_TTL_MS, type Lease } from '../../state/ThreadStore.ts';
 const HEARTBEAT_MS = LEASE_TTL_MS / 4;
 
 /** What gives leases. */
-type Leases = Pick<RunStore, 'claim' | 'renew' | 'release'>;
+type Leases = Pick<RunStore, 'claim' | 'renew' | 'release' | 'whenFree'>;
 
 export interface HeldLease {
   readonly lease: Lease;
@@ -26,10 +26,11 @@ export interface HeldLease {
  * @throws DevsError `THREAD_BUSY` while somebody else drives it.
  */
 export async function holdLease(leases: Leases, threadId: string): Promise<HeldLease> {
-  let claim = leases.claim(threadId);
+  let claim = await leases.whenFree(() => leases.claim(threadId));
   if (claim.kind === 'busy' && claim.expiresInMs === null) {
     await sleep(LEASE_TTL_MS);
-    claim = leases.claim(threadId, { unchangedFor: claim.snapshot });
+    const unchanged = { unchangedFor: claim.snapshot };
+    claim = await leases.whenFree(() => leases.claim(threadId, unchanged));
   }
   if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
 
@@ -53,11 +54,8 @@ export function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T
 
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
 function renewQuietly(leases: Leases, lease: Lease): void {
-  try {
-    leases.renew(lease);
-  } catch {
-    // Nothing to do here: every write of the run checks the epoch itself.
-  }
+  // Nothing to do for one that fails: every write of the run checks the epoch itself.
+  leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS }).catch(() => undefined);
 }
 
 /** Somebody else has the run. */

@@ -16,15 +16,10 @@ import type { RecordedVisit } from './ActiveVisit.ts';
  *
  * @throws GraphInterrupt with the question.
  */
-export async function admitCall(
-  active: RecordedVisit,
-  call: AskedCall,
-  make: (attempt: number, reserve: Reserve) => Promise<void>,
-): Promise<void> {
+export async function admitCall(active: RecordedVisit, call: AskedCall, how: AdmittedCall): Promise<void> {
   for (;;) {
-    const { attempt, verdict } = intend(active, call);
-    // Tracked before anybody else can look: callers side by side are refused in the same tick.
-    if (attempt !== null) return active.calls.track(() => make(attempt, verdict.reserve));
+    const { made, verdict } = await active.runs.whenFree(() => admitted(active, call, how));
+    if (made !== null) return made;
     const ended = active.calls.next();
     if (ended === null) {
       active.question = new GraphInterrupt([interruptAsking(budgetQuestion(active, call, verdict))]);
@@ -33,6 +28,20 @@ export async function admitCall(
     await ended;
     if (active.visit.isDraining()) throw new GraphDrained('stopped before a step');
   }
+}
+
+export interface AdmittedCall {
+  /** @throws where its node begins no more calls. */
+  readonly assertMayBegin: () => void;
+  readonly make: (attempt: number, reserve: Reserve) => Promise<void>;
+}
+
+/** Tracked before anybody else can look: callers side by side are refused in the same tick. */
+function admitted(active: RecordedVisit, call: AskedCall, { assertMayBegin, make }: AdmittedCall) {
+  assertMayBegin();
+  const { attempt, verdict } = intend(active, call);
+  const made = attempt === null ? null : active.calls.track(() => make(attempt, verdict.reserve));
+  return { made, verdict };
 }
 
 function intend(active: RecordedVisit, call: AskedCall) {

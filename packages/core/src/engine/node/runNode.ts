@@ -80,7 +80,7 @@ export function guardNode<State extends object>(
       return await runVisit(node, state, config, { visit, deps });
     } catch (error) {
       const left = await withStopsInside(error, config, visit, deps).catch((fault: unknown) => fault);
-      throw whatLeavesTheNode(left, state, visit, deps);
+      throw await whatLeavesTheNode(left, state, visit, deps);
     }
   };
 }
@@ -101,7 +101,8 @@ async function runVisit<State extends object>(
   const entering = mergedState(state, own);
   const decided = writesOf(entered.decided);
   const before = decided.length === 0 ? entering : node.fold(entering, decided);
-  recordThought(visit, { state: before, depth: entered.depth }, deps);
+  const thought = { state: before, depth: entered.depth };
+  await deps.runs.whenFree(() => recordThought(visit, thought, deps));
 
   const startedAt = deps.now();
   const { left, progressed: hasProgressed } = entered.runNode
@@ -205,21 +206,23 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
   return ran;
 }
 
-function whatLeavesTheNode<State extends object>(
+async function whatLeavesTheNode<State extends object>(
   error: unknown,
   state: State,
   visit: Visit,
   deps: RunnerDeps<State>,
-): unknown {
+): Promise<unknown> {
+  const { runs } = deps;
   try {
     if (isGraphInterrupt(error)) {
-      return new GraphInterrupt(openSessions(error.interrupts, state, visit, deps));
+      const { interrupts } = error;
+      return new GraphInterrupt(await runs.whenFree(() => openSessions(interrupts, state, visit, deps)));
     }
     if (isGraphBubbleUp(error as Error)) return error;
     if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
     const fault = engineFaultOf(error);
     if (fault !== null) return drainWith(fault, visit, deps);
-    recordFailure(error, visit, deps);
+    await runs.whenFree(() => recordFailure(error, visit, deps));
     const isLeft =
       isOutOfReach(error, visit, deps) || (error instanceof RefusedResult && visit.epoch !== null);
     return isLeft ? drainWith(error, visit, deps) : error;

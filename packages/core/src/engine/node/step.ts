@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
 import { type Fact, factsOf } from '../../events/Fact.ts';
+import type { StepEnd } from '../../state/RunStore.ts';
 import type { StepResult } from '../../state/StepResult.ts';
 import {
   type NewStep,
@@ -149,19 +150,23 @@ async function recordedStep<T>(
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
   if (recorded?.refused && (isRetry || visit.epoch !== null)) throw refusedBefore(recorded.refused, id.name);
-  assertMayBegin(active, options);
-
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
+  // Looked at once the file is free: until then the node may be left.
+  const mayBegin = (): void => assertMayBegin(active, options);
   let written: StepResult | null = null;
   const makeIt = async (attempt: number, reserve?: Reserve): Promise<void> => {
     written = await make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
   };
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
-    await admitCall(active, { ...begun, declared }, makeIt);
+    await admitCall(active, { ...begun, declared }, { assertMayBegin: mayBegin, make: makeIt });
   } else {
-    const { attempt } = runs.beginStep(visit, begun, () => UNLIMITED);
-    await active.calls.track(() => makeIt(attempt ?? 1));
+    const { made } = await runs.whenFree(() => {
+      mayBegin();
+      const { attempt } = runs.beginStep(visit, begun, () => UNLIMITED);
+      return { made: active.calls.track(() => makeIt(attempt ?? 1)) };
+    });
+    await made;
   }
   return (await writtenResult(written, id, store.steps)) as T;
 }
@@ -181,6 +186,8 @@ async function make<T>(
   fn: StepFunction<T>,
 ): Promise<StepResult> {
   const { runs, store, visit } = active;
+  // What was paid for is not given up while its run is this driver's.
+  const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
   if (diedAt(`before step ${step.name}`)) await never();
@@ -192,7 +199,8 @@ async function make<T>(
     if (diedAt(`in step ${step.name}`)) await never();
     const recorded = await resultToRecord(value, step.name, store.steps);
     told.end();
-    finish(active, step, attempt, { ...recorded, reports, told });
+    const ended = { ...recorded, reports, told };
+    await runs.whenFree(() => finish(active, step, attempt, ended), wait);
     const answered = runs.arrived();
     if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await never();
@@ -201,12 +209,13 @@ async function make<T>(
     told.end();
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
-    runs.endStep(visit, step, {
+    const end: StepEnd = {
       ...(isRefusal(error) ? { kind: 'refused', refusal: refusalOf(error) } : { kind: 'failed' }),
       usage: reports.total(store.prices),
       facts: refusedUsage(active, step, reports),
       beside: () => told.saveWith(),
-    });
+    };
+    await runs.whenFree(() => runs.endStep(visit, step, end), wait);
     throw error;
   } finally {
     active.told.ended(told);

@@ -7,6 +7,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { whenFree } from '../../db/busy.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 import { immediately, withNextCommit } from '../../state/immediately.ts';
 import type { VisitStore } from '../../state/RunStore.ts';
@@ -133,13 +134,14 @@ export class DrivenSaver extends SqliteSaver {
 
   async #committed(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
     if (streamed === undefined) {
-      immediately(this.#db, await staged);
+      const write = await staged;
+      await whenFree(this.#db, () => immediately(this.#db, write));
       return;
     }
     try {
       const write = await staged;
       await streamed.ready();
-      immediately(this.#db, () => write(streamed.inTx));
+      await whenFree(this.#db, () => immediately(this.#db, () => write(streamed.inTx)));
       streamed.committed();
     } finally {
       streamed.over();

@@ -13,6 +13,7 @@ import {
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { whenFree } from '../../db/busy.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { prepareConnection } from '../../db/prepareConnection.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
@@ -184,7 +185,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     const write = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
-    immediately(this.#db, write);
+    await whenFree(this.#db, () => immediately(this.#db, write));
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
@@ -201,7 +202,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskPath = '',
   ): Promise<void> {
     const write = await this.stageWrites(config, writes, taskId, taskPath);
-    immediately(this.#db, write);
+    await whenFree(this.#db, () => immediately(this.#db, write));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { whenFree } from '../../db/busy.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
 import { ruleOf } from '../../engine/gates/GateRule.ts';
@@ -32,7 +33,8 @@ export class CommentedGates {
   ): Promise<HitlSession> {
     const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
     const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];
-    return this.#store.manager.decide(sessionId, { artifactHash, answer, by, via, places });
+    const { db, manager } = this.#store;
+    return whenFree(db, () => manager.decide(sessionId, { artifactHash, answer, by, via, places }));
   }
 
   /** Whoever cannot answer the session anyway is told so by the decision. */

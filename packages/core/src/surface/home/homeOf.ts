@@ -14,6 +14,7 @@ import { StateFileHome } from './StateFileHome.ts';
 export interface HomeOptions {
   readonly dir?: string;
   readonly file?: string;
+  readonly busyTimeoutMs?: number;
   readonly readOnly?: boolean;
   readonly runs?: Runs;
 }
@@ -32,10 +33,13 @@ export function homeOf(
   return new StateFileHome(PipelineApp.open(deps.pipeline, { db, ...about }), folder, deps);
 }
 
-function openFile(dir: string, { file = STATE_FILE, readOnly = false }: HomeOptions): Database {
-  const dbPath = path.join(dir, file);
-  if (!readOnly) return createDatabase({ dbPath });
-  const db = openReadOnly({ dbPath });
+function openFile(
+  dir: string,
+  { file = STATE_FILE, readOnly = false, busyTimeoutMs }: HomeOptions,
+): Database {
+  const at = { dbPath: path.join(dir, file), ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) };
+  if (!readOnly) return createDatabase(at);
+  const db = openReadOnly(at);
   try {
     assertUpToDate(db);
     return db;

@@ -12,7 +12,8 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { tried } from '../../../../test/support/tried.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { applyPragmas, MIN_BUSY_TIMEOUT_MS } from '../../../db/pragmas.ts';
+import { MIN_BUSY_TIMEOUT_MS } from '../../../db/busy.ts';
+import { applyPragmas } from '../../../db/pragmas.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 
 const THREAD = { configurable: { thread_id: 'run-1', checkpoint_ns: '' } };
