@@ -16,6 +16,12 @@ const LOGS = 'test-results';
 /** Each is the same test as by default, with a larger number; `filter` is a part of its path. */
 const LONG = [
   ['chaos', { CHAOS_KILLS: 1000 }, 'chaos/chaos', 'drivers killed at random moments'],
+  [
+    'many-drivers',
+    { DEVS_DRIVERS: 16, DEVS_DRIVER_RUNS: 6, DEVS_BURNERS: 4 },
+    'drive/manyDrivers',
+    '16 processes, each with six runs at once, over one file, on a machine with twice its work',
+  ],
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],

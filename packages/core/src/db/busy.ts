@@ -32,7 +32,9 @@ const limitOf = (db: Database): number => limits.get(db) ?? BUSY_TIMEOUT_MS;
 
 /** Whether somebody else has the file; false for a transaction whose snapshot is old, which waiting does not mend. */
 export function isBusy(error: unknown): boolean {
-  const code = isDevsError(error) ? error.context['sqlite'] : (error as { readonly code?: unknown } | null)?.code;
+  const code = isDevsError(error)
+    ? error.context['sqlite']
+    : (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_BUSY') && code !== 'SQLITE_BUSY_SNAPSHOT';
 }
 

@@ -250,7 +250,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     const { store } = this;
     const told = { name, payload, ...options };
-    return afterArrival(store.outlet, whenFree(store.db, () => signalRun(id, told, { store })));
+    return afterArrival(
+      store.outlet,
+      whenFree(store.db, () => signalRun(id, told, { store })),
+    );
   }
 
   /**
@@ -325,7 +328,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
     const { db, outlet } = this.store;
-    return afterArrival(outlet, whenFree(db, () => decideGate(gate, answer, this.#parts)));
+    return afterArrival(
+      outlet,
+      whenFree(db, () => decideGate(gate, answer, this.#parts)),
+    );
   }
 
   /**

@@ -21,7 +21,11 @@ const HELD_MS = 700;
 
 async function driven(argv: readonly string[]): Promise<readonly string[]> {
   const process_ = spawn(process.execPath, [child, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [said, errors] = await Promise.all([text(process_.stdout), text(process_.stderr), once(process_, 'close')]);
+  const [said, errors] = await Promise.all([
+    text(process_.stdout),
+    text(process_.stderr),
+    once(process_, 'close'),
+  ]);
   return errors === '' ? (JSON.parse(said) as readonly string[]) : [errors];
 }
 

@@ -58,7 +58,9 @@ describe('a file that another process writes', () => {
   });
 });
 
-test('what work itself throws is thrown at once, and work in a transaction is done at once', async ({ db }) => {
+test('what work itself throws is thrown at once, and work in a transaction is done at once', async ({
+  db,
+}) => {
   const fails = vi.fn(() => {
     throw new RangeError('no');
   });

@@ -46,7 +46,10 @@ describe('a state file that another process holds', () => {
 
   test('delays a decision, a signal and a node, and fails none of them', async ({ db, dbPath }) => {
     const { hold } = otherWriter(dbPath);
-    const app = durable(twoSteps(says('built'), says('released')), { db, gates: { second: ({ log }) => log } });
+    const app = durable(twoSteps(says('built'), says('released')), {
+      db,
+      gates: { second: ({ log }) => log },
+    });
     hold(HELD_MS);
     const gate = only((await app.run('run', {})).gates);
     hold(HELD_MS);

@@ -11,8 +11,8 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { tried } from '../../../../test/support/tried.ts';
-import { createDatabase } from '../../../db/createDatabase.ts';
 import { MIN_BUSY_TIMEOUT_MS } from '../../../db/busy.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
 import { applyPragmas } from '../../../db/pragmas.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 
