@@ -31,6 +31,18 @@ export interface DriverFigures {
   }[];
 }
 
+/** Of `pnpm bench:crowd`. */
+export interface CrowdFigures {
+  readonly runs: number;
+  readonly parts: readonly {
+    readonly minute: number;
+    readonly perSecond: number;
+    readonly medianMs: number;
+    readonly p99Ms: number;
+    readonly loopP99Ms: number;
+  }[];
+}
+
 /** Of `pnpm bench:cli`. */
 export interface CliFigures {
   readonly rows: readonly {
@@ -76,6 +88,7 @@ export const PICTURES = {
   growth: growthPictures,
   drivers: driverPictures,
   cluster: clusterPictures,
+  crowd: crowdPictures,
   cli: ({ rows }: CliFigures): Pictures => ({
     cli: barPlot({
       title: 'Starting the command',
@@ -152,6 +165,30 @@ function driverPictures({ figures }: DriverFigures): Pictures {
         of('median', ({ medianMs }) => medianMs),
         of('95 of 100 take no longer', ({ p95Ms }) => p95Ms),
         of('the longest', ({ mostMs }) => mostMs),
+      ],
+    }),
+  };
+}
+
+function crowdPictures({ runs, parts }: CrowdFigures): Pictures {
+  const x = { says: 'minutes' } as const;
+  const of = (name: string, value: (part: CrowdFigures['parts'][number]) => number) => ({
+    name,
+    points: parts.map((part) => [part.minute, value(part)] as const),
+  });
+  return {
+    'crowd-throughput': linePlot({
+      title: `${runs} runs at once in one process`,
+      ...{ x, y: { says: 'super-steps a second' } },
+      series: [of('all runs together', ({ perSecond }) => perSecond)],
+    }),
+    'crowd-times': linePlot({
+      title: `${runs} runs at once: recording one call`,
+      ...{ x, y: { says: 'ms', kind: 'log' } },
+      series: [
+        of('median', ({ medianMs }) => medianMs),
+        of('99 of 100 take no longer', ({ p99Ms }) => p99Ms),
+        of('the loop stands still, p99', ({ loopP99Ms }) => loopP99Ms),
       ],
     }),
   };
