@@ -37,6 +37,21 @@ export const KINDS = [
         titles: /lists only what reads|malformed messages/,
       },
       { path: `${SAVER}/hostileArguments.test.ts` },
+      { path: 'packages/mcp/src/__tests__/MaskedStdioTransport.test.ts', titles: /64 MiB/ },
+      { path: 'packages/cli/src/terminal/__tests__/stopSignals.test.ts', titles: /SIGTERM/ },
+    ],
+  },
+  {
+    name: 'people',
+    what: 'one person under several spellings, and decisions on gates of other runs',
+    files: [
+      { path: 'packages/core/src/engine/gates/__tests__/people.test.ts', titles: /is not named|one person/ },
+      { path: 'packages/core/test/gates/votes.test.ts', titles: /two spellings/ },
+      {
+        path: 'packages/core/src/surface/__tests__/comments.test.ts',
+        titles: /of another run|nobody sees/,
+      },
+      { path: 'packages/ui/test/gateApi.test.ts', titles: /of another run/ },
     ],
   },
   {
@@ -185,6 +200,16 @@ export const KINDS = [
       { path: `${SAVER}/fileFaults.test.ts`, titles: /a failed commit/ },
     ],
     env: ['DEVS_FAULTS_EVERY', 'DEVS_FAILED_COMMITS'],
+  },
+  {
+    name: 'busy',
+    what: 'a file that others hold while calls are made and decisions come in',
+    files: [
+      { path: 'packages/core/src/db/__tests__/busy.test.ts' },
+      { path: 'packages/core/src/engine/node/__tests__/busyFile.test.ts' },
+      { path: 'packages/core/test/drive/manyDrivers.test.ts' },
+    ],
+    env: ['DEVS_DRIVERS', 'DEVS_DRIVER_RUNS'],
   },
   {
     name: 'races',
