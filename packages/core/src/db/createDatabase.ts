@@ -45,6 +45,8 @@ let driverFits = false;
  * const db = createDatabase({ dbPath: '.devs/state.sqlite' });
  * ```
  *
+ * The engine waits for others in many short waits; statements of your own on this connection wait for the first, 250 ms.
+ *
  * @param options - `busyTimeoutMs`, how long a write waits for others, in milliseconds (default 30,000, at least 5,000);
  *   `synchronous` defaults to `full`.
  * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, or those of

@@ -104,6 +104,7 @@ function askEverything(table: object): void {
 function askOne(question: () => unknown): void {
   try {
     const answer = question();
+    if (answer instanceof Promise) answer.catch(() => undefined);
     if (typeof answer === 'object' && answer !== null && 'next' in answer) void [...(answer as Generator)];
   } catch {
     // Of no use, but prepared.

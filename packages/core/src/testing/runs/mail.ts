@@ -45,7 +45,10 @@ export function mailApp(
     .addEdge(START, 'work')
     .addEdge('work', 'send')
     .addEdge('send', END);
-  const send = { show: () => (approvals > 0 ? 'a mail' : undefined), approvals: { count: approvals || 1 } };
+  const send = {
+    show: () => (approvals > 0 ? 'a mail' : undefined),
+    approvals: { of: [ADA.id, BOB.id], count: approvals || 1 },
+  };
   return durable(builder, { runs, version, graph: 'mail', gates: { send } });
 }
 
