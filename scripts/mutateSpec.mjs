@@ -28,6 +28,13 @@ function keyOf({ entry, mutation }) {
 const readResults = () =>
   existsSync(join(root, RESULTS)) ? JSON.parse(readFileSync(join(root, RESULTS), 'utf8')) : {};
 
+/** Another run may be under way, of other rows. */
+function keepResult(id, result) {
+  const results = { ...readResults(), [id]: result };
+  mkdirSync(join(root, dirname(RESULTS)), { recursive: true });
+  writeFileSync(join(root, RESULTS), `${JSON.stringify(results, null, 2)}\n`);
+}
+
 /** Rows of one test file together, so that a lane finds it loaded, and those of one command; the longest group first. */
 function grouped(rows) {
   const placeOf = { test: 'testFile', command: 'command', quote: 'file' };
@@ -121,7 +128,6 @@ async function drain(lane, queue, onVerdict) {
 
 /** Runs them all. @returns `{ id: { key, outcome, why, seconds } }` of these rows */
 async function runAll(rows, say) {
-  const results = readResults();
   const keys = new Map(rows.map((row) => [row.entry.id, keyOf(row)]));
   const ran = {};
   const lanes = Array.from({ length: LANES }, () => new Lane());
@@ -132,9 +138,7 @@ async function runAll(rows, say) {
       const seconds = Number(((performance.now() - since) / 1000).toFixed(1));
       since = performance.now();
       ran[id] = { key: keys.get(id), ...verdict, seconds };
-      results[id] = ran[id];
-      mkdirSync(join(root, dirname(RESULTS)), { recursive: true });
-      writeFileSync(join(root, RESULTS), `${JSON.stringify(results, null, 2)}\n`);
+      keepResult(id, ran[id]);
       const nth = `${Object.keys(ran).length}/${rows.length}`;
       say(`${nth.padEnd(8)}${id.padEnd(12)}${verdict.outcome.padEnd(9)}${seconds} s  ${verdict.why}\n`);
     };

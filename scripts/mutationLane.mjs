@@ -5,12 +5,13 @@
 //   out   { id, outcome, why }                  killed, survived, or broken: nothing can be told; for each row
 //   out   { done: true }                        behind the last one
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
 import { runnable } from './ledger.mjs';
-import { mutate, proofOf } from './mutations.mjs';
+import { proofOf } from './mutations.mjs';
 import { firstLine, verdictOf } from './mutationVerdict.mjs';
+import { whileMutated } from './sourceCopy.mjs';
 
 const copy = process.argv[2];
 /** As it was before Vitest's setup gave this process the empty home of a test. */
@@ -89,19 +90,10 @@ async function judgeRow({ entry, mutation }) {
   return verdictOf(entry, await runTests(entry.testFile, [entry.test]));
 }
 
-async function runMutated(row) {
-  const path = join(copy, row.mutation.file);
-  const source = readFileSync(path, 'utf8');
-  const write = async (text) => {
-    writeFileSync(path, text);
-    (await server)?.invalidateFile(path);
-  };
-  await write(mutate(source, row.mutation));
-  try {
-    return await judgeRow(row);
-  } finally {
-    await write(source);
-  }
+function runMutated(row) {
+  const onChange = async (path) => (await server)?.invalidateFile(path);
+  const { mutation } = row;
+  return whileMutated({ copy, mutation, env: process.env, onChange }, () => judgeRow(row));
 }
 
 /** Rows whose test is red in the source as it is: a mutation of theirs would show nothing. */

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copySources } from './copySources.mjs';
 import { root } from './ledger.mjs';
+import { mutate } from './mutations.mjs';
+
+/** Names the folder of what the tests of a run have bundled; see packages/core/test/support/bundlePrograms.ts. */
+export const BUNDLES = 'DEVS_TEST_BUNDLES';
 
 /** The entries of the root's node_modules, one by one: what tools write beside them stays in the copy. */
 function linkDependencies(target) {
@@ -51,4 +56,34 @@ export function copySource() {
   const text = readFileSync(settings, 'utf8');
   writeFileSync(settings, text.replace(/^verifyDepsBeforeRun: .*$/m, 'verifyDepsBeforeRun: false'));
   return { folder, source: target, temporary };
+}
+
+/** Child programs of the tests run from bundles, which were made of the source as it was before. */
+function forgetBundles(env) {
+  const old = env[BUNDLES];
+  if (old === undefined) return;
+  // Another name, too: some of what is made of the source lies elsewhere, under the name of the folder.
+  env[BUNDLES] = mkdtempSync(join(tmpdir(), 'devs-bundles-'));
+  rmSync(old, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/**
+ * Does `work` while a copy has the mutation, and takes the mutation back.
+ *
+ * @param onChange is told the absolute path of what was written, with the mutation and without it
+ */
+export async function whileMutated({ copy, mutation, env, onChange }, work) {
+  const path = join(copy, mutation.file);
+  const source = readFileSync(path, 'utf8');
+  const write = async (text) => {
+    writeFileSync(path, text);
+    forgetBundles(env);
+    await onChange(path);
+  };
+  await write(mutate(source, mutation));
+  try {
+    return await work();
+  } finally {
+    await write(source);
+  }
 }
