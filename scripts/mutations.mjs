@@ -8,6 +8,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesOf, isBuilt, isTested, root } from './ledger.mjs';
 
+/** Where they are, from the root. */
+export const RECORDED = 'docs/specification-mutations.json';
+
 const MAX_NOT_MUTABLE = 5;
 
 /** How a row's mutation is noticed. */
@@ -64,7 +67,7 @@ function complaintsAbout(entries, recorded) {
  * @returns `{ rows: [{ entry, mutation }], notMutable: { id: reason }, complaints: [{ id, text }] }`
  */
 export function readMutations(ledger) {
-  const recorded = JSON.parse(readFileSync(join(root, 'docs', 'specification-mutations.json'), 'utf8'));
+  const recorded = JSON.parse(readFileSync(join(root, RECORDED), 'utf8'));
   const entries = entriesOf(ledger).filter(isBuilt);
   const rows = entries
     .filter(({ id }) => recorded.mutations[id] !== undefined)

@@ -258,7 +258,16 @@ const LONG = [
     'what the specifications tell to type, in a fresh clone',
   ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
-].map(([name, env, filter, what]) => ({ name, env, filter, what }));
+].map(([name, env, filter, what]) => ({ name, env, filter, what, run: ['scripts/test.mjs', filter] }));
+
+/** A script of its own, of which `.ci/run` runs a part. */
+LONG.push({
+  name: 'mutations',
+  env: {},
+  filter: 'pnpm verify:spec --mutate',
+  what: 'every row of the ledger made false',
+  run: ['scripts/verify-spec.mjs', '--mutate'],
+});
 
 const HELP = `Usage: pnpm test:long [--only NAME]... [--list]
 
@@ -280,19 +289,19 @@ const settings = ({ env }) =>
     .join(' ');
 
 const LIST = LONG.map(
-  (each) => `${each.name.padEnd(15)}${settings(each).padEnd(50)}${each.filter.padEnd(31)}${each.what}\n`,
+  (each) => `${each.name.padEnd(15)}${settings(each).padEnd(50)}${each.filter.padEnd(30)} ${each.what}\n`,
 ).join('');
 
 /** How long a run takes is told once in so many ms, so that nobody takes it for hung. */
 const HEARTBEAT_MS = 60_000;
 
 /** @returns whether it passed, and its seconds */
-function run({ name, env, filter }) {
+function run({ name, env, run: args }) {
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
   const log = join(root, LOGS, `long-${name}.log`);
   const file = openSync(log, 'w');
-  const child = spawn(process.execPath, ['scripts/test.mjs', filter], {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', file, file],
     // On a disk: what they write may be more than there is memory.
@@ -317,7 +326,7 @@ async function runAll(chosen) {
   mkdirSync(join(root, LOGS), { recursive: true });
   const ended = [];
   for (const [index, each] of chosen.entries()) {
-    process.stdout.write(`${index + 1}/${chosen.length} ${each.name}: ${settings(each)}\n`);
+    process.stdout.write(`${index + 1}/${chosen.length} ${each.name}: ${settings(each) || each.filter}\n`);
     ended.push(await run(each));
     process.stdout.write(`  ${outcome(ended.at(-1))}`);
   }

@@ -91,11 +91,43 @@ function prove(ledger, withCommands) {
   return complaints.length + failed.length === 0;
 }
 
+const say = (line) => process.stderr.write(line);
+
+/** The rows that the options name; `[]` for all of them, `null` for none. */
+async function chosenRows(ledger, { only, touched, base, draw, 'at-most': atMost }) {
+  if (!touched && draw === undefined) return only;
+  if (only.length > 0) throw new TypeError('--only names the rows: --touched and --draw choose them.');
+  const { BASE, changesOf, chooseRows } = await import('./mutationChoice.mjs');
+  const { readMutations } = await import('./mutations.mjs');
+  const changes = changesOf(base ?? process.env[BASE]);
+  const numbers = { draw: numberOf('draw', draw ?? '0'), atMost: numberOf('at-most', atMost) };
+  const files = touched ? changes.files : [];
+  const mutations = touched ? changes.mutations : {};
+  const { rows } = readMutations(ledger);
+  const chosen = chooseRows(rows, { ...changes, files, mutations }, numbers);
+  const since = touched
+    ? `, of ${chosen.touched.length + chosen.left.length} touched since ${changes.base.slice(0, 12)}`
+    : '';
+  say(
+    `${chosen.touched.length + chosen.drawn.length} rows${since}; drawn: ${chosen.drawn.join(', ') || 'none'}\n`,
+  );
+  if (chosen.left.length > 0) say(`touched and not run, more than ${atMost}: ${chosen.left.join(', ')}\n`);
+  const ids = [...chosen.touched, ...chosen.drawn];
+  return ids.length === 0 ? null : ids;
+}
+
+function numberOf(option, text) {
+  if (!/^\d{1,3}$/.test(text)) throw new TypeError(`--${option} is a number, not “${text}”.`);
+  return Number(text);
+}
+
 /** With `--json` the result alone is on stdout; how it goes is on stderr either way. */
-async function proveByMutation(ledger, { only, resume, json }) {
+async function proveByMutation(ledger, { resume, json, ...options }) {
   // Loaded here, because the plain proof needs none of it.
   const { mutateSpec } = await import('./mutateSpec.mjs');
-  const result = await mutateSpec(ledger, { only, resume, say: (line) => process.stderr.write(line) });
+  const only = await chosenRows(ledger, options);
+  if (only === null) return true;
+  const result = await mutateSpec(ledger, { only, resume, say });
   const { ok, killed, survived, broken, notMutable, complaints } = result;
   const counts =
     `mutations: ${killed.length} killed, ${survived.length} survived, ${broken.length} broken, ` +
@@ -107,6 +139,7 @@ async function proveByMutation(ledger, { only, resume, json }) {
 
 const HELP = `Usage: pnpm verify:spec [--no-commands]
        pnpm verify:spec --mutate [--only ID]... [--resume] [--json]
+       pnpm verify:spec --mutate [--touched [--base REF]] [--draw N] [--at-most N]
 
 Proves docs/specification-ledger.md: every file, test and quote is there, every command ends with 0.
 
@@ -114,6 +147,11 @@ Proves docs/specification-ledger.md: every file, test and quote is there, every 
   --mutate       makes each row false, one at a time, in a copy of the source, by the change that
                  docs/specification-mutations.json records, and wants the row's test to turn red
   --only ID      only this row; may be given several times
+  --touched      only the rows whose files or mutation have changed, committed or not, since the
+                 branch left origin/main; on main itself, since the commit a day older than the last one
+  --base REF     since this commit; DEVS_MUTATION_BASE says the same
+  --draw N       N rows more, drawn from the others: the same for the same commit
+  --at-most N    touched and drawn ones together, 24 by default; those left are named
   --resume       leaves out the rows that were killed before and whose files are the same since
   --json         the result as JSON
 `;
@@ -124,6 +162,10 @@ async function main() {
       'no-commands': { type: 'boolean', default: false },
       mutate: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      touched: { type: 'boolean', default: false },
+      base: { type: 'string' },
+      draw: { type: 'string' },
+      'at-most': { type: 'string', default: '24' },
       resume: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },

@@ -70,6 +70,11 @@ function generatedFilesAreCurrent() {
   );
 }
 
+/** The proofs of what has changed, and of some other rows each time; all of them: `pnpm test:long --only mutations`. */
+function mutationsAreNoticed() {
+  run(node('scripts/verify-spec.mjs', '--mutate', '--touched', '--draw', '8'));
+}
+
 function packagesAreUsable() {
   for (const name of readdirSync(join(root, 'packages'))) {
     run(bin('publint', 'run', '--strict', join('packages', name)));
@@ -100,6 +105,7 @@ const STAGES = [
   ['lint', lint],
   ['types and build', typeCheckAndBuild],
   ['generated files', generatedFilesAreCurrent],
+  ['mutations', mutationsAreNoticed],
   ['packages', packagesAreUsable],
   ['demo', demo],
 ];

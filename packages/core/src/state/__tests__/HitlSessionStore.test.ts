@@ -57,6 +57,43 @@ describe('a question that LangGraph suspends on', () => {
     expect(sessions.require(session.id).status).toBe('decided');
   });
 
+  test.for(['decided', 'resumed'] as const)(
+    'that shows something else now voids an answer that was %s, and no other',
+    (status, { db }) => {
+      const sessions = new HitlSessionStore(db);
+      const answered = (overrides = {}) => {
+        const { session } = sessions.openForInterrupt(aQuestion(overrides));
+        sessions.decide(aDecision(session.id));
+        return session;
+      };
+      const older = answered();
+      const other = answered({ interruptId: 'i-2', questionKey: 'dag' });
+      if (status === 'resumed') sessions.markResumed('run-1', []);
+      expect(sessions.require(older.id).status).toBe(status);
+      const asked = sessions.openForInterrupt(aQuestion({ interruptId: 'i-3', artifactHash: OTHER_HASH }));
+      expect(asked.voided).toMatchObject([{ id: older.id, status: 'superseded' }]);
+      expect(sessions.require(other.id).status).toBe(status);
+    },
+  );
+
+  test.for([
+    ['interrupt', true],
+    ['node_gate', true],
+    ['design_approval', false],
+  ] as const)(
+    'of kind %s gives its place to one that shows something else: %s',
+    ([kind, isCleared], { db }) => {
+      const sessions = new HitlSessionStore(db);
+      const { session } = sessions.openForInterrupt(aQuestion({ kind }));
+      sessions.decide(aDecision(session.id));
+      const asked = sessions.openForInterrupt(aQuestion({ kind, artifactHash: OTHER_HASH }));
+      expect(asked.opened).toBe(isCleared);
+      expect(asked.voided.map(({ id }) => id)).toEqual(isCleared ? [session.id] : []);
+      expect(asked.session.artifactHash).toBe(isCleared ? OTHER_HASH : HASH);
+      expect(sessions.require(session.id).status).toBe(isCleared ? 'superseded' : 'decided');
+    },
+  );
+
   test('binds the session a guard opened before instead of opening another', ({ db }) => {
     const sessions = new HitlSessionStore(db);
     sessions.insertUnbound({ ...UNBOUND, evidence: { entropyScore: 0.9 } });

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -75,6 +76,57 @@ describe('what a child uses', () => {
     expect(await app.run('p', {})).toMatchObject({ status: 'suspended' });
     expect(made).toHaveLength(5);
     expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'calls', spent: 5 }]);
+  });
+
+  test('is held back for a call in flight, and shown so where another child asks for more', async ({
+    db,
+  }) => {
+    const has = { begun: false, asked: false };
+    const until = async (what: keyof typeof has): Promise<void> => {
+      while (!has[what]) await setTimeout(1);
+    };
+    const reserve = { tokens: 10, usd: 1 };
+    const first = async () => {
+      await step(
+        'holds',
+        async ({ usage }) => {
+          has.begun = true;
+          await until('asked');
+          usage({ tokensIn: 4, costUsd: 0.5 });
+        },
+        { reserve },
+      );
+      return {};
+    };
+    const second = async () => {
+      await until('begun');
+      try {
+        await step('asks', () => expect.fail('it was made'), { reserve: { tokens: 15, usd: 2 } });
+      } finally {
+        has.asked = true;
+      }
+      return {};
+    };
+    const of = (work: () => Promise<object>) =>
+      durable(new StateGraph(State).addNode('work', work).addEdge(START, 'work').addEdge('work', END), {
+        db,
+      });
+    const [holding, asking] = [of(first), of(second)];
+    const app = durable(
+      twoSteps(async () => {
+        await Promise.all([child(holding, 'a', {}), child(asking, 'b', {})]);
+        return {};
+      }),
+      { db, budget: { tokens: 20, usd: 2.5 } },
+    );
+    expect(await app.run('p', {})).toMatchObject({ status: 'suspended' });
+    expect(only(await asking.gates('b')).artifact).toMatchObject({
+      limits: [
+        { measure: 'usd', run: 'p', spent: 0, reserved: 1, next: 2, limit: 2.5 },
+        { measure: 'tokens', run: 'p', spent: 0, reserved: 10, next: 15, limit: 20 },
+      ],
+    });
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ spent: 0.5 }, { spent: 4 }]);
   });
 
   test('is limited by a budget of its own, too', async ({ db }) => {

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Document } from '@langchain/core/documents';
 import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages';
-import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { END, GraphDrained, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -164,6 +164,29 @@ describe('step', () => {
     const app = durable(twoSteps(node), { db });
     await app.run('run', {});
     expect((await app.run('run')).values?.answer).toEqual(['a', 'b', 'c']);
+  });
+
+  test('begins no call once its node has thrown, though one beside it was in flight', async ({ db }) => {
+    const made: string[] = [];
+    let left: unknown = null;
+    const inFlight = async () => {
+      await step('in flight', async () => {
+        await setTimeout(20);
+        made.push('in flight');
+      });
+      await step('next', () => made.push('next')).catch((error: unknown) => {
+        left = error;
+        throw error;
+      });
+    };
+    const node = nodeOf(async () => {
+      await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+    });
+    const app = durable(twoSteps(node), { db });
+    expect((await app.run('run', {})).reason).toContain('flaky');
+    await expect.poll(() => left).toBeInstanceOf(GraphDrained);
+    expect(made).toEqual(['in flight']);
+    expect(app.store.steps.listForThread('run')).toMatchObject([{ name: 'in flight', state: 'done' }]);
   });
 });
 
