@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Worker } from '../src/Worker.ts';
+import { Worker, type WorkerEvent } from '../src/Worker.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 import { stepsDriver, stepsRun } from './support/stepsDriver.ts';
 
@@ -37,6 +37,7 @@ test('who has lost a run is told as soon as he has a connection again, and those
 test('a call of a run that was lost is ended, and no commit is waited for', async () => {
   const runs = cluster.runs();
   const events: string[] = [];
+  const endedBy: unknown[] = [];
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
@@ -44,21 +45,31 @@ test('a call of a run that was lost is ended, and no commit is waited for', asyn
   const call = async (_run: string, _step: number, abort: AbortSignal): Promise<void> => {
     begin();
     if (!abort.aborted) await once(abort, 'abort');
+    endedBy.push(abort.reason);
     throw new Error('ended');
   };
   const driver = stepsDriver({ call });
-  const worker = await Worker.start(runs, { drivers: [driver], onEvent: ({ is }) => events.push(is) });
+  const onEvent = (event: WorkerEvent): void => {
+    if ('runId' in event) events.push(event.is);
+  };
+  const worker = await Worker.start(runs, { drivers: [driver], onEvent });
   await runs.create(stepsRun({ id: 'called', steps: 1 }));
   await begun;
   await cluster.sql(`UPDATE devs.runs SET owner = NULL, lease = NULL WHERE run_id = 'called'`);
   await endSessions();
-  while (!events.includes('lost')) await sleep(10);
+  await expect.poll(() => events).toEqual(['driving', 'lost']);
+  expect(endedBy).toMatchObject([{ code: 'LEASE_LOST' }]);
   await worker.stop();
+  expect(events).toEqual(['driving', 'lost']);
+  const row = `SELECT status, owner, ended_at FROM devs.runs WHERE run_id = 'called'`;
+  expect(await cluster.sql(row)).toEqual([{ status: 'created', owner: null, ended_at: null }]);
 });
 
 test('a run that is somebody’s by its row alone, as a server that has lost commits says, is driven', async () => {
   const runs = cluster.runs();
-  const worker = await Worker.start(runs, { drivers: [stepsDriver()] });
+  const made: string[] = [];
+  const call = async (run: string, step: number): Promise<void> => void made.push(`${run} ${step}`);
+  const worker = await Worker.start(runs, { drivers: [stepsDriver({ call })] });
   await runs.create(stepsRun({ id: 'first', steps: 1 }));
   const open = (): Promise<readonly unknown[]> =>
     cluster.sql(`SELECT 1 FROM devs.runs WHERE run_id IN ('first', 'second') AND ended_at IS NULL`);
@@ -71,4 +82,9 @@ test('a run that is somebody’s by its row alone, as a server that has lost com
   await endSessions();
   while ((await open()).length > 0) await sleep(10);
   await worker.stop();
+  expect(made).toEqual(['first 0', 'second 0']);
+  const ended = `SELECT run_id, status, owner FROM devs.runs WHERE run_id IN ('first', 'second') ORDER BY run_id`;
+  expect(await cluster.sql(ended)).toEqual(
+    ['first', 'second'].map((id) => ({ run_id: id, status: 'completed', owner: null })),
+  );
 });

@@ -1,4 +1,5 @@
-import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { setTimeout } from 'node:timers/promises';
+import { Annotation, END, GraphDrained, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
@@ -38,6 +39,29 @@ describe('child()', () => {
     });
     expect(await below.run('c')).toMatchObject({ status: 'completed', values: { found: 'all of tea' } });
     expect(await app.run('p')).not.toHaveProperty('children');
+  });
+
+  test('begins none once its node has thrown, though a call beside it was in flight', async ({ db }) => {
+    const below = durable(
+      one(() => expect.fail('it was begun')),
+      { db },
+    );
+    let left: unknown = null;
+    const inFlight = async () => {
+      await step('in flight', () => setTimeout(20));
+      left = await child(below, 'c', { topic: 'tea' }).catch((error: unknown) => error);
+    };
+    const app = durable(
+      twoSteps(async () => {
+        await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+        return {};
+      }),
+      { db },
+    );
+    expect((await app.run('p', {})).reason).toContain('flaky');
+    await expect.poll(() => left).not.toBeNull();
+    expect(left).toBeInstanceOf(GraphDrained);
+    expect(app.store.threads.get('c')).toBeNull();
   });
 
   test('drives children side by side, each once', async ({ db }) => {

@@ -1,6 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { END, interrupt, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph';
+import {
+  END,
+  GraphDrained,
+  interrupt,
+  MessagesAnnotation,
+  Send,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -40,6 +49,26 @@ describe('sleep()', () => {
     });
     expect(called).toEqual(['before', 'after']);
     expect(only(driven)).not.toHaveProperty('until');
+  });
+
+  test('begins no wait once its node has thrown, though a call beside it was in flight', async ({ db }) => {
+    let left: unknown = null;
+    const inFlight = async () => {
+      await step('in flight', () => setTimeout(20));
+      left = await sleep(HOUR).catch((error: unknown) => error);
+    };
+    const graph = twoSteps(async () => {
+      await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+      return {};
+    });
+    const app = durable(graph, { db });
+    expect(await app.run('r', {})).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('flaky'),
+    });
+    await expect.poll(() => left).not.toBeNull();
+    expect(left).toBeInstanceOf(GraphDrained);
+    expect(db.prepare('SELECT name FROM waits').all()).toEqual([]);
   });
 
   test('takes a date, and sleeps again and again in one node', async ({ db }) => {
