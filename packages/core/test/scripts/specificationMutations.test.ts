@@ -93,7 +93,7 @@ describe('the mutations of the specification ledger', () => {
   test('are one per row, and each changes exactly one place of the source', () => {
     const { rows, notMutable, complaints } = readMutations(readLedger());
     expect(complaints).toEqual([]);
-    expect(rows.length).toBeGreaterThan(190);
+    expect(rows.length + Object.keys(notMutable).length).toBeGreaterThanOrEqual(203);
     expect(Object.keys(notMutable).length).toBeLessThanOrEqual(5);
   });
 
