@@ -129,6 +129,22 @@ describe('what a child uses', () => {
     expect(app.store.budgets.usesOf('p')).toMatchObject([{ spent: 0.5 }, { spent: 4 }]);
   });
 
+  test('counts in the turn of its parent that has begun it, and in no later one', async ({ db }) => {
+    const made: string[] = [];
+    const below = durable(calling(2, made), { db });
+    const app = durable(
+      twoSteps(async ({ log }) => {
+        await child(below, `of ${log.at(-1)}`, {});
+        return {};
+      }),
+      { db, budget: { tokens: 30 } },
+    );
+    for (const turn of ['1', '2', '3'])
+      expect(await app.run('p', { log: [turn] }, { turn })).toMatchObject({ status: 'completed' });
+    expect(made).toHaveLength(6);
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 20, limit: 30 }]);
+  });
+
   test('is limited by a budget of its own, too', async ({ db }) => {
     const made: string[] = [];
     const below = durable(calling(3, made), { db, budget: { calls: 1 } });

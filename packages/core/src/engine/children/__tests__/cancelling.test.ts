@@ -3,6 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { cancelRun, endCancelled } from '../../drive/cancelRuns.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { step } from '../../node/step.ts';
@@ -190,6 +191,44 @@ describe('removing a run', () => {
     for (const table of ['threads', 'child_runs', 'waits', 'checkpoints'])
       expect([table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()]).toEqual([table, 0]);
   });
+});
+
+describe('a request to cancel', () => {
+  test('is done once, and not in the turn that follows', async ({ db }) => {
+    const app = durable(asking(), { db });
+    const { store } = app;
+    const status = () => store.threads.require('r').status;
+    const cancel = (id: string) => cancelRun('r', id, { store });
+    await app.run('r', {}, { turn: '1' });
+    await cancel('x');
+    expect(status()).toBe('cancelled');
+    expect(await app.run('r', {}, { turn: '2' })).toMatchObject({ status: 'suspended' });
+    await cancel('x');
+    expect(status()).toBe('waiting');
+    await cancel('y');
+    expect(status()).toBe('cancelled');
+  });
+
+  test('that somebody has done meanwhile leaves the run as it stands', async ({ db }) => {
+    const app = durable(asking(), { db });
+    await app.run('r', {});
+    await app.hold('r', async (lease) => endCancelled(lease, { store: app.store }));
+    expect(app.store.threads.require('r').status).toBe('waiting');
+    expect(await app.gates('r')).toHaveLength(1);
+  });
+});
+
+test('a child of a cancelled run is removed alone: nobody begins it anew', async ({ db }) => {
+  const below = durable(asking(), { db });
+  const app = durable(
+    twoSteps(async () => ({ log: [(await child(below, 'c', {})).status] })),
+    { db },
+  );
+  await app.run('p', {});
+  await app.cancel('p');
+  await app.hold('c', async (lease) => app.store.remover.remove(lease));
+  expect(app.store.threads.get('c')).toBeNull();
+  expect(app.store.threads.require('p').status).toBe('cancelled');
 });
 
 describe('pause of a run', () => {

@@ -9,6 +9,7 @@ import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
+import { waitFor } from '../../node/waitFor.ts';
 import { AClock, HOUR } from '../../waits/__tests__/aClock.ts';
 
 const State = Annotation.Root({ topic: Annotation<string>(), found: Annotation<string>() });
@@ -191,6 +192,72 @@ describe('child()', () => {
       status: 'completed',
       values: { log: ['failed', 'no tea', 'second'] },
     });
+  });
+
+  test('has the end that was told first, though it was tried again since', async ({ db }) => {
+    let tries = 0;
+    const below = durable(
+      one(() => {
+        tries += 1;
+        if (tries === 1) throw new Error('no luck');
+        return 'luck';
+      }),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const first = await child(below, 'c', { topic: 'tea' });
+        await waitFor('go');
+        const second = await child(below, 'c', { topic: 'tea' });
+        return { log: [first.status, second.status] };
+      }),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', waitsFor: ['go'] });
+    expect(await below.run('c')).toMatchObject({ status: 'completed', values: { found: 'luck' } });
+    await app.signal('p', 'go', null, { by: ada, signalId: '1' });
+    expect((await app.run('p')).values?.log).toEqual(['failed', 'failed', 'second']);
+  });
+
+  test('that another process drives is no reason to drive its parent', async ({ db }) => {
+    const below = durable(
+      one((topic) => String(interrupt(topic))),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'tea' })).values?.found ?? ''] })),
+      { db },
+    );
+    await app.run('p', {});
+    await below.decide(only(await below.gates('c')), { value: 'green', by: ada });
+    await below.hold('c', async () => {
+      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    });
+    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
+  });
+
+  test('that can go on is no reason to drive a parent that somebody has paused', async ({ db }) => {
+    let visits = 0;
+    const below = durable(
+      one((topic) => topic),
+      { db },
+    );
+    const app = durable(
+      twoBranches(
+        async () => ({ log: [(await child(below, 'c', { topic: 'tea' })).values?.found ?? ''] }),
+        async () => {
+          visits += 1;
+          await step('pause', () => app.pause('p'));
+          for (let beat = 0; visits === 1; beat += 1) await step(`beat ${beat}`, () => setTimeout(20));
+          return {};
+        },
+      ),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(app.store.threads.require('c').status).toBe('created');
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.run('p')).toMatchObject({ status: 'completed' });
   });
 
   test('has children of its own', async ({ db }) => {

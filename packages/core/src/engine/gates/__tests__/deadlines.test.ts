@@ -10,7 +10,8 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { ada, bob, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, bob, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { sleep } from '../../node/sleep.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
 import type { GateOf } from '../DeclaredGate.ts';
 import type { Deadline } from '../deadlines.ts';
@@ -56,6 +57,28 @@ describe('a deadline of a gate', () => {
     expect(eventsOf(db, 'GATE_REMINDED')).toHaveLength(2);
     await app.decide(only(await app.gates('r')), { approved: true, by: ada });
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
+  });
+
+  test('passes beside a branch that sleeps and wakes before it', async ({ db }) => {
+    const clock = new AClock();
+    const naps = async () => {
+      for (const _ of [1, 2, 3]) await sleep(HOUR);
+      return { log: ['slept'] };
+    };
+    const right: Gate = { show: () => 'right?', deadlines: [{ within: 2 * HOUR, do: 'approve' }] };
+    const app = durable(twoBranches(naps), { db, now: clock.now, gates: { right } });
+    const start = clock.at;
+    const untils = [(await app.run('r', {})).until];
+    for (const _ of [1, 2]) {
+      clock.step(HOUR);
+      untils.push(only((await app.driveDue()).driven).until);
+    }
+    expect(untils).toEqual([1, 2, 3].map((hours) => start + hours * HOUR));
+    clock.step(HOUR);
+    expect(only((await app.driveDue()).driven)).toMatchObject({
+      status: 'completed',
+      values: { log: ['start', 'slept', 'right'] },
+    });
   });
 
   test('tells who is to decide now, and anybody still may', async ({ db }) => {

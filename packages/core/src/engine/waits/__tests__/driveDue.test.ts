@@ -188,6 +188,21 @@ describe('driveDue()', () => {
 });
 
 describe('a run that sleeps', () => {
+  test('leaves a run alone that waits for a second signal and has taken the first of that name', async ({
+    db,
+  }) => {
+    const app = durable(
+      twoSteps(async () => ({ log: [await waitFor<string>('mail'), await waitFor<string>('mail')] })),
+      { db },
+    );
+    await app.run('r', {});
+    await app.signal('r', 'mail', 'one', { by: ada, signalId: '1' });
+    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'suspended', waitsFor: ['mail'] });
+    expect((await app.driveDue()).driven).toEqual([]);
+    await app.signal('r', 'mail', 'two', { by: ada, signalId: '2' });
+    expect(only((await app.driveDue()).driven).values?.log).toEqual(['one', 'two', 'second']);
+  });
+
   test('goes on under a changed graph with the date it had', async ({ db }) => {
     const clock = new AClock();
     const graph = (nap: string) =>
