@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Annotation, END, GraphDrained, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, vi } from 'vitest';
@@ -48,13 +49,18 @@ describe('child()', () => {
       { db },
     );
     let left: unknown = null;
+    const begun = new EventEmitter();
     const inFlight = async () => {
-      await step('in flight', () => setTimeout(20));
+      await step('in flight', () => {
+        begun.emit('begun');
+        return setTimeout(20);
+      });
       left = await child(below, 'c', { topic: 'tea' }).catch((error: unknown) => error);
     };
     const app = durable(
       twoSteps(async () => {
-        await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+        const fails = once(begun, 'begun').then(() => Promise.reject(new Error('flaky')));
+        await Promise.all([fails, inFlight()]);
         return {};
       }),
       { db },

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Document } from '@langchain/core/documents';
 import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages';
@@ -169,15 +170,18 @@ describe('step', () => {
   test('begins no call once its node has thrown, though one beside it was in flight', async ({ db }) => {
     const made: string[] = [];
     let left: unknown = null;
+    const begun = new EventEmitter();
     const inFlight = async () => {
       await step('in flight', async () => {
+        begun.emit('begun');
         await setTimeout(20);
         made.push('in flight');
       });
       left = await step('next', () => made.push('next')).catch((error: unknown) => error);
     };
     const node = nodeOf(async () => {
-      await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+      const fails = once(begun, 'begun').then(() => Promise.reject(new Error('flaky')));
+      await Promise.all([fails, inFlight()]);
     });
     const app = durable(twoSteps(node), { db });
     expect((await app.run('run', {})).reason).toContain('flaky');

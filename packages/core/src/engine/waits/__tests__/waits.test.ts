@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
@@ -53,12 +54,17 @@ describe('sleep()', () => {
 
   test('begins no wait once its node has thrown, though a call beside it was in flight', async ({ db }) => {
     let left: unknown = null;
+    const begun = new EventEmitter();
     const inFlight = async () => {
-      await step('in flight', () => setTimeout(20));
+      await step('in flight', () => {
+        begun.emit('begun');
+        return setTimeout(20);
+      });
       left = await sleep(HOUR).catch((error: unknown) => error);
     };
     const graph = twoSteps(async () => {
-      await Promise.all([inFlight(), Promise.reject(new Error('flaky'))]);
+      const fails = once(begun, 'begun').then(() => Promise.reject(new Error('flaky')));
+      await Promise.all([fails, inFlight()]);
       return {};
     });
     const app = durable(graph, { db });
