@@ -42,6 +42,16 @@ describe('a gate that asks for a value', () => {
     expect((await selling(db).run('run')).values).toEqual({ item: 'Lamp', price: 700, sold: 'Lamp for 700' });
   });
 
+  test('is the only one that takes one', async ({ db }) => {
+    const app = durable(graph, { db, gates: { sell: { show: ({ item }) => item } } });
+    const gate = only((await app.run('run', { item: 'Lamp' })).gates);
+    for (const answer of [{ value: { cents: 7 } }, { edit: 'Lamp' }])
+      await expect(app.decide(gate, { ...answer, by: ada })).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
+    expect([await app.gates('run'), decided(db)]).toEqual([[gate], 0]);
+  });
+
   test.for([
     ['a yes', { approved: true }],
     ['another type', { value: { cents: 'seven' } }],

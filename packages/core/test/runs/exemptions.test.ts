@@ -77,6 +77,7 @@ test('a test that does not says why, and there are no more of them', () => {
       "src/engine/drive/__tests__/requests.test.ts ofOneFile: plants rows",
       "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: asks another method",
       "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: watches its own store",
+      "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: watches its own store",
       "src/engine/guards/__tests__/budget.test.ts notThroughRuns: asks another method",
       "src/surface/__tests__/rewind.test.ts notThroughRuns: asks another method",
       "test/drive/wakes.test.ts ofOneFile: watches the connection",

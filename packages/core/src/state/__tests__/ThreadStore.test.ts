@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -329,6 +330,60 @@ describe('leases', () => {
     expect(threads.begin(lease)).toMatchObject({ recoveries: 1 });
     threads.resetRecoveries(lease);
     expect(threads.require('run-1').recoveries).toBe(0);
+  });
+});
+
+describe('recoveries of a run', () => {
+  const MINUTE = 60_000;
+
+  /** A run and its next driver, each time; the one before has gone away. */
+  function aRun(db: Database) {
+    let now = 0;
+    const threads = new ThreadStore(db, { now: () => now });
+    threads.create(aThread());
+    let lease: Lease | null = null;
+    const begin = (recovered: boolean): number => {
+      if (lease !== null) threads.release(lease);
+      lease = claimed(threads.claim('run-1'));
+      return threads.begin(lease, { recovered }).recoveries;
+    };
+    const held = (): Lease => lease as Lease;
+    const step = (ms: number): void => {
+      now += ms;
+    };
+    return { threads, begin, held, step, recoveries: () => threads.require('run-1').recoveries };
+  }
+
+  test('count once in ten minutes, but always where the driver that is gone had worked', ({ db }) => {
+    const { threads, begin, held, step } = aRun(db);
+    expect([begin(false), begin(true), begin(true)]).toEqual([0, 1, 1]);
+    threads.markWorked(held());
+    expect([begin(true), begin(true)]).toEqual([2, 2]);
+    step(10 * MINUTE - 1);
+    expect(begin(true)).toBe(2);
+    step(1);
+    expect(begin(true)).toBe(3);
+    step(-10 * MINUTE); // a clock set back counts
+    expect(begin(true)).toBe(4);
+  });
+
+  test('begin anew for one that is brought back, which only one that was given up is', ({ db }) => {
+    const { threads, begin, held, recoveries } = aRun(db);
+    begin(true);
+    expect(threads.revive(held(), 'again')).toBe(false);
+    expect(threads.require('run-1')).toMatchObject({ status: 'running', reason: null, recoveries: 1 });
+    threads.settle(held(), 'dead_letter', { seenWakeSeq: 0 });
+    const lease = claimed(threads.claim('run-1'));
+    expect(threads.revive(lease, 'again')).toBe(true);
+    expect(threads.require('run-1')).toMatchObject({ status: 'paused', reason: 'again', endedAt: null });
+    expect(recoveries()).toBe(0);
+  });
+
+  test('begin anew for one that was set back', ({ db }) => {
+    const { threads, begin, held, recoveries } = aRun(db);
+    begin(true);
+    threads.reopen(held(), 'paused', 'rewound');
+    expect(recoveries()).toBe(0);
   });
 });
 

@@ -170,6 +170,29 @@ describe('a deadline of a gate', () => {
   });
 
   test(
+    'that has passed is spoken for by nobody else, and says nothing else',
+    notThroughRuns('watches its own store'),
+    async ({ db }) => {
+      const clock = new AClock();
+      const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
+      const gate = only((await app.run('r', {})).gates);
+      clock.step(HOUR);
+      const { waits } = app.store;
+      expect(waits.fire(only(waits.deadlines('r', [gate.sessionId])), clock.at)).toBe(true);
+      const no = { approved: false, feedback: 'late' };
+      for (const [id, answer] of [
+        ['other', no],
+        ['deadline', { approved: true }],
+      ] as const)
+        await expect(app.decide(gate, { ...answer, by: { kind: 'policy', id } })).rejects.toMatchObject({
+          code: 'POLICY_NOT_DECLARED',
+        });
+      await app.decide(gate, { ...no, by: { kind: 'policy', id: 'deadline' } });
+      expect(app.store.sessions.require(gate.sessionId).status).toBe('decided');
+    },
+  );
+
+  test(
     'does nothing about a gate that was decided in time',
     notThroughRuns('asks another method'),
     async ({ db }) => {

@@ -171,6 +171,30 @@ describe('a budget', () => {
     expect(app.store.steps.costOf('run')).toMatchObject({ calls: 8, unpriced: 0 });
   });
 
+  test('lets no call begin that waited for one beside it until the run was told to stop', async ({ db }) => {
+    const stop = new AbortController();
+    const made: string[] = [];
+    const node = async () => {
+      const first = step(
+        'first',
+        async ({ usage }) => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          made.push('first');
+          usage({ tokensIn: 1 });
+          stop.abort();
+        },
+        { reserve: { tokens: 10 } },
+      );
+      await Promise.all([first, step('second', () => made.push('second'), { reserve: { tokens: 9 } })]);
+      return {};
+    };
+    const app = durable(twoSteps(node), { db, budget: { tokens: 10 } });
+    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'drained' });
+    expect(made).toEqual(['first']);
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(made).toEqual(['first', 'second']);
+  });
+
   test('lets a call hold back as much as the largest before it', async ({ db }) => {
     const costs = [0.2, 0.5, 0.2, 0.2];
     const made: number[] = [];

@@ -167,6 +167,25 @@ describe('step', () => {
     expect((await app.run('run')).values?.answer).toEqual(['a', 'b', 'c']);
   });
 
+  test('within a call is made though the run was told to stop, and the next call is not', async ({ db }) => {
+    const stop = new AbortController();
+    const made: string[] = [];
+    const node = nodeOf(async () => {
+      const whole = await step('call', async () => {
+        stop.abort();
+        made.push('call');
+        return `whole of ${await step('part', () => 'part', { kind: 'work' })}`;
+      });
+      await step('next', () => made.push('next'));
+      return whole;
+    });
+    const app = durable(twoSteps(node), { db });
+    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'drained' });
+    expect(made).toEqual(['call']);
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'whole of part' } });
+    expect(made).toEqual(['call', 'next']);
+  });
+
   test('begins no call once its node has thrown, though one beside it was in flight', async ({ db }) => {
     const made: string[] = [];
     let left: unknown = null;
