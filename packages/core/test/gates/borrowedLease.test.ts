@@ -86,37 +86,40 @@ describe('a lease that is known, not held', notThroughRuns('calls the graph'), (
     expect(tried).toEqual(Array.from({ length: 4 }, () => 'LEASE_LOST'));
   });
 
-  test('a lease that is held is for its own run', async ({ db }) => {
-    const { app } = gated(db);
-    await app.run('other', {});
-    let stolen: Configurable = {};
-    let refused: unknown = null;
-    const both = durable(
-      twoSteps(
-        () => {
-          const { lease, lease_epoch, lease_thread_id } = getConfig().configurable ?? {};
-          stolen = { lease, lease_epoch, lease_thread_id };
-          return {};
-        },
-        async () => {
-          const configurable = { ...stolen, thread_id: 'other' };
-          refused = await app.graph
-            .updateState({ configurable }, { log: ['forged'] } as never, 'first' as never)
-            .catch((error: { code?: string }) => error.code);
-          return {};
-        },
-      ),
-      { db },
-    );
-    await both.run('mine', {});
-    expect(stolen['lease']).toBeDefined();
-    expect(refused).toBe('LEASE_LOST');
-    // Given back, it is nobody's.
-    const configurable = { ...stolen, thread_id: 'mine' };
-    await expect(
-      both.graph.updateState({ configurable }, { log: ['late'] } as never, 'second' as never),
-    ).rejects.toMatchObject({ code: 'LEASE_LOST' });
-  });
+  test.for(['other', 'mine/other'])(
+    'a lease that is held is for its own run, not for "%s"',
+    async (other, { db }) => {
+      const { app } = gated(db);
+      await app.run(other, {});
+      let stolen: Configurable = {};
+      let refused: unknown = null;
+      const both = durable(
+        twoSteps(
+          () => {
+            const { lease, lease_epoch, lease_thread_id } = getConfig().configurable ?? {};
+            stolen = { lease, lease_epoch, lease_thread_id };
+            return {};
+          },
+          async () => {
+            const configurable = { ...stolen, thread_id: other };
+            refused = await app.graph
+              .updateState({ configurable }, { log: ['forged'] } as never, 'first' as never)
+              .catch((error: { code?: string }) => error.code);
+            return {};
+          },
+        ),
+        { db },
+      );
+      await both.run('mine', {});
+      expect(stolen['lease']).toBeDefined();
+      expect(refused).toBe('LEASE_LOST');
+      // Given back, it is nobody's.
+      const configurable = { ...stolen, thread_id: 'mine' };
+      await expect(
+        both.graph.updateState({ configurable }, { log: ['late'] } as never, 'second' as never),
+      ).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    },
+  );
 });
 
 test('a principal is read once, before it is checked, and what is checked is what is recorded', async ({

@@ -38,6 +38,17 @@ describe('a step', () => {
     expect(steps.find(aStep())).toEqual({ state: 'intent', attempt: 3 });
   });
 
+  test('that is begun again holds back what it says now', ({ db }) => {
+    const steps = new StepStore(db);
+    for (const reserve of [
+      { usd: 1, tokens: 10 },
+      { usd: 2, tokens: 20 },
+    ])
+      steps.intent(aStep({ reserve }), NO_FENCE);
+    const held = { reservedUsd: 2, reservedTokens: 20 };
+    expect(steps.spendingBefore(aStep({ name: 'other' }), null)).toMatchObject(held);
+  });
+
   test('that is finished is neither begun nor finished again', ({ db }) => {
     const steps = new StepStore(db);
     steps.intent(aStep(), NO_FENCE);

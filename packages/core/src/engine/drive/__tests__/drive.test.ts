@@ -846,6 +846,18 @@ describe('the failure gate', () => {
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
   });
 
+  test('before a node with a gate of its own and aborted leaves that gate unasked', async ({ db }) => {
+    const app = durable(
+      twoSteps(() => repeating({ log: ['first'] }, 1)),
+      { db, gates: { second: ({ log }) => log } },
+    );
+    const gate = only((await app.run('run', {})).gates);
+    expect(gate.kind).toBe('task_failure');
+    await app.decide(gate, { action: 'abort', by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
+    expect(app.store.sessions.listClosed('run')).toMatchObject([{ kind: 'task_failure' }]);
+  });
+
   test('cannot be decided before the output it is about is on disk', async ({ db }) => {
     const events = new EventBus();
     const app = durable(
