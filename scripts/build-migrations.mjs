@@ -40,7 +40,7 @@ function aboutOf(file, sql) {
 
 const templateOf = (text) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
 
-/** What all of them leave of an empty file: tables, indexes and triggers in the order they were made, and rows. */
+/** Statements for what all of them leave of an empty file: tables, indexes and triggers in the order they were made, and rows. */
 function wholeOf(migrations) {
   const Database = createRequire(new URL('../packages/core/package.json', import.meta.url))('better-sqlite3');
   const db = new Database(':memory:');
@@ -58,7 +58,7 @@ function wholeOf(migrations) {
     );
   });
   db.close();
-  return [...objects, ...rows].map((sql) => `${sql};\n`).join('');
+  return [...objects, ...rows];
 }
 
 function moduleOf(migrations) {
@@ -74,8 +74,11 @@ import type { Migration } from '../Migration.ts';
 export const MIGRATIONS: readonly Migration[] = [
 ${entries.join('')}];
 
-/** What all of them make of an empty file. */
-export const WHOLE_SCHEMA: string = ${templateOf(wholeOf(migrations))};
+/** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
+export const WHOLE_SCHEMA: readonly string[] = [
+${wholeOf(migrations)
+  .map((sql) => `  ${templateOf(sql)},\n`)
+  .join('')}];
 `;
 }
 

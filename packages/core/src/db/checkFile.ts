@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { isRefused, ownerOf } from './assertOwnSchema.ts';
 import { pragma } from './prepare.ts';
 import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
 import { isUnintelligible, toStatementFault } from './sqliteFault.ts';
@@ -80,11 +81,18 @@ function referenceFindings(db: Database): readonly FileFinding[] {
 }
 
 function schemaFindings(db: Database): readonly FileFinding[] {
-  return schemaDrift(db).map(({ kind, type, name, table }) => {
-    const [code, what] = DRIFT[kind];
-    // Another program's table in the file harms nothing; its trigger may change rows of the engine.
-    const harmless = kind === 'foreign' && type !== 'trigger';
-    return { code, severity: harmless ? 'note' : 'error', table, detail: `The ${type} ${name} ${what}.` };
+  const owner = ownerOf(db);
+  return schemaDrift(db).map((drift) => {
+    const [code, what] = DRIFT[drift.kind];
+    const { type, name, table, mend } = drift;
+    const isError = drift.kind === 'missing' || isRefused(drift, owner);
+    const how = isError && mend !== null ? ` ${mend}` : '';
+    return {
+      code,
+      severity: isError ? 'error' : 'note',
+      table,
+      detail: `The ${type} ${name} ${what}.${how}`,
+    };
   });
 }
 

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { BUSY_TIMEOUT_MS } from '../config/defaults.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
+import { assertOwnSchema } from './assertOwnSchema.ts';
 import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
 import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
@@ -49,8 +50,8 @@ let driverFits = false;
  *
  * @param options - `busyTimeoutMs`, how long a write waits for others, in milliseconds (default 30,000, at least 5,000);
  *   `synchronous` defaults to `full`.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, or those of
- *   `runMigrations`. A file that is refused is not written to.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, `SCHEMA_FOREIGN`, or
+ *   those of `runMigrations`. A file that is refused is not written to.
  */
 export function createDatabase(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
@@ -63,7 +64,7 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
     applyPragmas(db, policy);
     claimFile(db);
     assertPragmas(db, policy);
-    runMigrations(db);
+    bringUpToDate(db);
   });
 }
 
@@ -110,15 +111,21 @@ export function openState(bytes: Uint8Array): Database {
  * earlier release is migrated there.
  *
  * @param bytes - As of {@link openState}.
- * @throws DevsError as {@link openState}.
+ * @throws DevsError as {@link openState}, and `SCHEMA_FOREIGN`.
  */
 export function openStateCopy(bytes: Uint8Array): Database {
   const setUp = (db: Database): void => {
     toRead('The image')(db);
     applyPragmas(db, policyOf({ dbPath: MEMORY }));
-    runMigrations(db);
+    bringUpToDate(db);
   };
   return openedImage(withoutLog(Buffer.from(bytes)), setUp, { readonly: false });
+}
+
+/** A migration writes rows, too: what would fire then is refused before. */
+function bringUpToDate(db: Database): void {
+  assertOwnSchema(db, 'engine');
+  runMigrations(db);
 }
 
 /** @param name - For messages. */
@@ -173,7 +180,7 @@ export function openWorkingCopy(path: string): Database {
     keepLog(db);
     claimFile(db);
     assertPragmas(db, policy);
-    runMigrations(db);
+    bringUpToDate(db);
     pragma(db, 'synchronous = OFF');
     markWorkingCopy(db);
   });
@@ -286,7 +293,7 @@ function refuseUnusable(path: string): void {
     const db = connect(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS });
     try {
       assertStateFile(db, path);
-      pendingMigrations(db);
+      assertOwnSchema(db, 'engine');
     } catch (error) {
       if (!needsRollback(error)) throw error;
     } finally {

@@ -14,13 +14,15 @@ const SELECT_IS_EMPTY = 'SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)';
 const SELECT_LEDGER = `
   SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'sha256'`;
 
-const CREATE_LEDGER = `
-  CREATE TABLE IF NOT EXISTS schema_migrations (
+/** As SQLite keeps it. */
+export const LEDGER_SQL = `CREATE TABLE schema_migrations (
     version    INTEGER PRIMARY KEY,
     name       TEXT NOT NULL,
     sha256     TEXT NOT NULL,
     applied_at TEXT NOT NULL
   ) STRICT`;
+
+const CREATE_LEDGER = LEDGER_SQL.replace('TABLE', 'TABLE IF NOT EXISTS');
 
 const SELECT_APPLIED = `
   SELECT version, name, sha256 FROM schema_migrations ORDER BY version`;
@@ -49,7 +51,8 @@ export function runMigrations(db: Database, migrations: readonly Migration[] = M
   return transaction(db, 'immediate', () => {
     const pending = pendingMigrations(db, migrations);
     if (pending.length === 0) return [];
-    const steps = migrations === MIGRATIONS && isEmpty(db) ? [WHOLE_SCHEMA] : pending.map(({ sql }) => sql);
+    const steps =
+      migrations === MIGRATIONS && isEmpty(db) ? [WHOLE_SCHEMA.join(';\n')] : pending.map(({ sql }) => sql);
     execute(db, CREATE_LEDGER);
     for (const sql of steps) execute(db, sql);
     const record = prepare<[number, string, string]>(db, INSERT_APPLIED);

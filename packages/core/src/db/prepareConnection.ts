@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { assertOwnSchema } from './assertOwnSchema.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
 import { pragmaDeviations } from './pragmas.ts';
@@ -13,7 +14,7 @@ const prepared = new WeakSet<Database>();
  * about the connection is the caller's; what differs from `createDatabase` is warned about once. Does nothing to a
  * connection that is prepared already.
  *
- * @throws DevsError as `runMigrations`, or a storage fault.
+ * @throws DevsError `SCHEMA_FOREIGN`, as `runMigrations`, or a storage fault.
  */
 export function prepareConnection(db: Database): void {
   if (prepared.has(db)) return;
@@ -21,6 +22,7 @@ export function prepareConnection(db: Database): void {
     if (db.readonly) {
       pendingMigrations(db);
     } else {
+      assertOwnSchema(db, 'program');
       pragma(db, 'synchronous = FULL');
       runMigrations(db);
       warnAboutDeviations(db);

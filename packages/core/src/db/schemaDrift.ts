@@ -1,17 +1,21 @@
 import type { Database } from 'better-sqlite3';
 import { openScratch } from './createDatabase.ts';
-import { pendingMigrations, runMigrations } from './migrate.ts';
-import { MIGRATIONS } from './migrations/index.ts';
+import { LEDGER_SQL, pendingMigrations, runMigrations } from './migrate.ts';
+import { MIGRATIONS, WHOLE_SCHEMA } from './migrations/index.ts';
 import { prepare } from './prepare.ts';
 
 /** How an object of the schema differs from what the migrations make. */
 export interface SchemaDrift {
   readonly kind: 'missing' | 'changed' | 'foreign';
-  /** `table`, `index`, `trigger` or `view`. */
+  /** `table`, `virtual table`, `index`, `trigger` or `view`. */
   readonly type: string;
   readonly name: string;
-  /** The table it is, or is attached to. */
+  /** The table it is, or is attached to, as the schema has it. */
   readonly table: string;
+  /** Whether that table is one of the engine's. */
+  readonly onOurs: boolean;
+  /** SQL that makes it as the migrations do; `null` for a table, whose rows would be lost, and for what is missing. */
+  readonly mend: string | null;
 }
 
 interface SchemaObject {
@@ -21,9 +25,21 @@ interface SchemaObject {
   readonly sql: string;
 }
 
+// Not by the beginning of a name: who writes the pages themselves can name a trigger `sqlite_…`, and SQLite fires it.
+const FROM_OBJECTS = `
+  FROM sqlite_schema
+  WHERE NOT (type = 'index' AND sql IS NULL)
+    AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat3', 'sqlite_stat4'))`;
+
 const SELECT_OBJECTS = `
-  SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema
-  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`;
+  SELECT iif(type = 'table' AND rootpage = 0, 'virtual table', type) AS type, name, tbl_name AS "table",
+         coalesce(sql, '') AS sql
+  ${FROM_OBJECTS} ORDER BY type, name`;
+
+const SELECT_SQL = `SELECT sql ${FROM_OBJECTS}`;
+
+/** What a file that is up to date holds, as the newest engine makes it. */
+const newest: ReadonlySet<string> = new Set([...WHOLE_SCHEMA, LEDGER_SQL]);
 
 /**
  * Compares the schema of a file with what its own migrations make on an empty database. A file that lacks the latest
@@ -32,16 +48,36 @@ const SELECT_OBJECTS = `
  * @throws DevsError as `runMigrations`, if its history is not the engine's.
  */
 export function schemaDrift(db: Database): readonly SchemaDrift[] {
-  const pending = new Set(pendingMigrations(db).map(({ version }) => version));
-  const expected = expectedObjects(MIGRATIONS.filter(({ version }) => !pending.has(version)).length);
+  const expected = expectedObjects(MIGRATIONS.length - pendingMigrations(db).length);
   const actual = new Map(objectsOf(db).map((object) => [keyOf(object), object]));
+  const ours = new Set(expected.filter(({ type }) => type === 'table').map(({ name }) => name));
+  const driftOf = (
+    kind: SchemaDrift['kind'],
+    found: SchemaObject,
+    made: SchemaObject | null,
+  ): SchemaDrift => ({
+    kind,
+    type: found.type,
+    name: found.name,
+    table: found.table,
+    onOurs: ours.has(found.table.toLowerCase()),
+    mend: kind === 'missing' ? null : mendOf(found, made),
+  });
   const drift = expected.flatMap((object): readonly SchemaDrift[] => {
     const found = actual.get(keyOf(object));
     actual.delete(keyOf(object));
-    if (found === undefined) return [driftOf('missing', object)];
-    return found.sql === object.sql ? [] : [driftOf('changed', object)];
+    if (found === undefined) return [driftOf('missing', object, object)];
+    return isSameSql(found.sql, object.sql) ? [] : [driftOf('changed', found, object)];
   });
-  return [...drift, ...[...actual.values()].map((object) => driftOf('foreign', object))];
+  return [...drift, ...[...actual.values()].map((object) => driftOf('foreign', object, null))];
+}
+
+/** Whether a file that is up to date holds nothing but what the migrations make. Quick: for every open. */
+export function hasOwnSchemaOnly(db: Database): boolean {
+  return prepare<[], string | null>(db, SELECT_SQL)
+    .pluck()
+    .all()
+    .every((sql) => newest.has(sql ?? ''));
 }
 
 /** By number of migrations: they are constants, so what they make is one too. */
@@ -52,7 +88,7 @@ function expectedObjects(count: number): readonly SchemaObject[] {
   const known = made.get(count);
   if (known !== undefined) return known;
   const scratch = openScratch();
-  runMigrations(scratch, MIGRATIONS.slice(0, count));
+  runMigrations(scratch, count === MIGRATIONS.length ? MIGRATIONS : MIGRATIONS.slice(0, count));
   const objects = objectsOf(scratch);
   scratch.close();
   made.set(count, objects);
@@ -63,10 +99,28 @@ function objectsOf(db: Database): readonly SchemaObject[] {
   return prepare<[], SchemaObject>(db, SELECT_OBJECTS).all();
 }
 
+/** SQLite takes names in any case. */
 function keyOf({ type, name }: SchemaObject): string {
-  return `${type} ${name}`;
+  return `${type === 'virtual table' ? 'table' : type} ${name.toLowerCase()}`;
 }
 
-function driftOf(kind: SchemaDrift['kind'], { type, name, table }: SchemaObject): SchemaDrift {
-  return { kind, type, name, table };
+/** @param made - What is in its place by the migrations. */
+function mendOf({ type, name }: SchemaObject, made: SchemaObject | null): string | null {
+  if (made?.type === 'table') return null;
+  const drop = `DROP ${type === 'virtual table' ? 'TABLE' : type.toUpperCase()} "${name.replaceAll('"', '""')}";`;
+  return made === null ? drop : `${drop} ${made.sql};`;
+}
+
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\S/g;
+
+/** Comments, spaces and quotes of names are as the version of SQLite left them that altered the table. */
+function isSameSql(a: string, b: string): boolean {
+  return a === b || tokensOf(a) === tokensOf(b);
+}
+
+function tokensOf(sql: string): string {
+  return (sql.match(TOKEN) ?? [])
+    .filter((token) => !/^(?:--|\/\*)/.test(token))
+    .map((token) => (/^"\w+"$/.test(token) ? token.slice(1, -1) : token))
+    .join(' ');
 }

@@ -295,6 +295,11 @@ CREATE TABLE state_blobs (
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
 
+CREATE TABLE state_file (
+  id      INTEGER PRIMARY KEY CHECK (id = 1),
+  file_id TEXT    NOT NULL CHECK (length(file_id) = 64)  -- hex
+) STRICT;
+
 CREATE TABLE step_spending (
   thread_id      TEXT    NOT NULL,
   turn           INTEGER NOT NULL,
@@ -413,6 +418,8 @@ CREATE INDEX child_runs_by_parent ON child_runs (parent_id);
 CREATE INDEX events_by_thread ON events (thread_id, seq);
 
 CREATE INDEX events_rare ON events (thread_id, name, seq) WHERE name IN ('GATE_SHOWN', 'RUN_SYNCED');
+
+CREATE INDEX hitl_decisions_by_session ON hitl_decisions (session_id);
 
 CREATE INDEX hitl_failure_gates_by_session ON hitl_failure_gates (session_id);
 

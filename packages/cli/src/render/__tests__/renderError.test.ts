@@ -79,6 +79,7 @@ describe('exit codes', () => {
         'JOURNAL_DEGRADED',
         'MIGRATION_EDITED',
         'MIGRATION_GAP',
+        'SCHEMA_FOREIGN',
         'SCHEMA_TOO_NEW',
         'STATE_CORRUPT',
         'STATE_DISK_FULL',

@@ -1042,10 +1042,27 @@ CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, res
   WHERE state = 'intent' AND kind = 'call';
 `,
   },
+  {
+    version: 37,
+    name: '037_name_the_file',
+    sha256: 'fdb5991c4673437ca252eb4ce2c816399b2ffe8cc7c44c185cb785ec970d8358',
+    sql: `-- What a state file is known by, and the lines of the decision log by their sessions.
+
+-- Random, made when \`devs\` makes or accepts the file: a copy and a backup have it too. Written by FileNameStore only.
+CREATE TABLE state_file (
+  id      INTEGER PRIMARY KEY CHECK (id = 1),
+  file_id TEXT    NOT NULL CHECK (length(file_id) = 64)  -- hex
+) STRICT;
+
+-- An answer that is taken up is looked up in the log.
+CREATE INDEX hitl_decisions_by_session ON hitl_decisions (session_id);
+`,
+  },
 ];
 
-/** What all of them make of an empty file. */
-export const WHOLE_SCHEMA: string = `CREATE TABLE state_blobs (
+/** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
+export const WHOLE_SCHEMA: readonly string[] = [
+  `CREATE TABLE state_blobs (
   blob_id  INTEGER PRIMARY KEY,
   sha256   BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),  -- of the whole decoded value
   size     INTEGER NOT NULL,                                     -- bytes of the whole decoded value
@@ -1055,9 +1072,9 @@ export const WHOLE_SCHEMA: string = `CREATE TABLE state_blobs (
   suffix   INTEGER,
   bytes    BLOB    NOT NULL,
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
-) STRICT;
-CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
-CREATE TABLE checkpoints (
+) STRICT`,
+  `CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL`,
+  `CREATE TABLE checkpoints (
   seq                  INTEGER PRIMARY KEY,
   thread_id            TEXT    NOT NULL,
   checkpoint_ns        TEXT    NOT NULL DEFAULT '',
@@ -1069,9 +1086,9 @@ CREATE TABLE checkpoints (
   metadata             BLOB    NOT NULL,
   sha256               BLOB    NOT NULL,                 -- of checkpoint, then metadata
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
-) STRICT;
-CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns);
-CREATE TABLE checkpoint_writes (
+) STRICT`,
+  `CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns)`,
+  `CREATE TABLE checkpoint_writes (
   thread_id     TEXT    NOT NULL,
   checkpoint_ns TEXT    NOT NULL DEFAULT '',
   checkpoint_id TEXT    NOT NULL,
@@ -1085,9 +1102,9 @@ CREATE TABLE checkpoint_writes (
   sha256        BLOB    NOT NULL,                        -- of the bytes, wherever they are
   PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx),
   CHECK ((value IS NULL) <> (blob_id IS NULL))
-) STRICT, WITHOUT ROWID;
-CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL;
-CREATE TABLE langgraph_checkpoints (
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL`,
+  `CREATE TABLE langgraph_checkpoints (
   id               TEXT PRIMARY KEY NOT NULL,
   graph_id         TEXT NOT NULL,                        -- the run's thread id
   node_name        TEXT NOT NULL,
@@ -1096,24 +1113,24 @@ CREATE TABLE langgraph_checkpoints (
   task_id          TEXT NOT NULL,                        -- the project's id where a node has no task
   created_at       TEXT NOT NULL,                        -- ISO 8601, UTC
   visit            TEXT                                  -- LangGraph's task id; pairs the two turns of a node
-, sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32));
-CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
-CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
-CREATE TABLE events (
+, sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32))`,
+  `CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id)`,
+  `CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id)`,
+  `CREATE TABLE events (
   seq          INTEGER PRIMARY KEY,
   thread_id    TEXT,
   at           INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
   name         TEXT    NOT NULL,
   task_id      TEXT,
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
-) STRICT;
-CREATE INDEX events_by_thread ON events (thread_id, seq);
-CREATE TABLE guard_firings (
+) STRICT`,
+  `CREATE INDEX events_by_thread ON events (thread_id, seq)`,
+  `CREATE TABLE guard_firings (
   thread_id TEXT NOT NULL,
   firing    TEXT NOT NULL,                               -- event, measure, task and episode
   PRIMARY KEY (thread_id, firing)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE "agent_steps" (
+) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE "agent_steps" (
   thread_id   TEXT    NOT NULL,
   lg_task_id  TEXT    NOT NULL,                          -- LangGraph's task id: one visit of one node
   name        TEXT    NOT NULL,
@@ -1135,15 +1152,15 @@ CREATE TABLE "agent_steps" (
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
   finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (thread_id, lg_task_id, name)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
-CREATE TABLE driven_time (
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL`,
+  `CREATE TABLE driven_time (
   thread_id TEXT    NOT NULL,
   task_id   TEXT    NOT NULL,                            -- empty outside a task
   ms        INTEGER NOT NULL,
   PRIMARY KEY (thread_id, task_id)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE "checkpoint_blobs" (
+) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE "checkpoint_blobs" (
   thread_id     TEXT    NOT NULL,
   checkpoint_ns TEXT    NOT NULL DEFAULT '',
   version       TEXT    NOT NULL,                        -- begins with the number of its super-step
@@ -1154,9 +1171,9 @@ CREATE TABLE "checkpoint_blobs" (
   blob_id       INTEGER REFERENCES state_blobs (blob_id),
   PRIMARY KEY (thread_id, checkpoint_ns, version, channel),
   CHECK (value IS NULL OR blob_id IS NULL)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
-CREATE TABLE threads (
+) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL`,
+  `CREATE TABLE threads (
   thread_id          TEXT    PRIMARY KEY NOT NULL,
   project_id         TEXT    NOT NULL,
   workspace          TEXT,                               -- the run's folder, from the state folder; NULL without one
@@ -1175,17 +1192,17 @@ CREATE TABLE threads (
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER) STRICT;
-CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
-  WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');
-CREATE TABLE thread_inputs (
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER) STRICT`,
+  `CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
+  WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`,
+  `CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
   value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
   sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, -- of the bytes
   CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
-) STRICT;
-CREATE TABLE signals (
+) STRICT`,
+  `CREATE TABLE signals (
   id           TEXT    PRIMARY KEY NOT NULL,
   thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
   seq          INTEGER NOT NULL,                         -- the run's wake_seq this signal raised
@@ -1194,8 +1211,8 @@ CREATE TABLE signals (
   created_at   INTEGER NOT NULL,
   consumed_at  INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, seq)
-) STRICT;
-CREATE TABLE rewinds (
+) STRICT`,
+  `CREATE TABLE rewinds (
   id             TEXT    PRIMARY KEY NOT NULL,
   thread_id      TEXT    NOT NULL REFERENCES threads (thread_id),
   target_task_id TEXT    NOT NULL,
@@ -1206,9 +1223,9 @@ CREATE TABLE rewinds (
   state          TEXT    NOT NULL CHECK (state IN ('intent', 'done', 'undone')),
   created_at     INTEGER NOT NULL,                       -- ms since the Unix epoch, UTC
   undone_at      INTEGER
-) STRICT;
-CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
-CREATE TABLE hitl_sessions (
+) STRICT`,
+  `CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at)`,
+  `CREATE TABLE hitl_sessions (
   id               TEXT    PRIMARY KEY NOT NULL,
   task_id          TEXT    NOT NULL,
   graph_state_json TEXT    NOT NULL,                     -- never logged; '{}' where checkpoint_id names the state
@@ -1229,27 +1246,27 @@ CREATE TABLE hitl_sessions (
   principal_id     TEXT,
   decided_at       INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, interrupt_id)
-);
-CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at);
-CREATE INDEX hitl_sessions_by_key ON hitl_sessions (thread_id, question_key);
-CREATE TABLE hitl_decisions (
+)`,
+  `CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at)`,
+  `CREATE INDEX hitl_sessions_by_key ON hitl_sessions (thread_id, question_key)`,
+  `CREATE TABLE hitl_decisions (
   seq         INTEGER PRIMARY KEY,
   session_id  TEXT    NOT NULL,
   body_json   TEXT    NOT NULL CHECK (json_valid(body_json)), -- texts by their SHA-256, or as they are in older rows
   prev_sha256 TEXT    NOT NULL,                          -- 64 zeros for the first row
   sha256      TEXT    NOT NULL UNIQUE                    -- of prev_sha256, then body_json
-) STRICT;
-CREATE TRIGGER hitl_decisions_no_update BEFORE UPDATE ON hitl_decisions
-BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
-CREATE TRIGGER hitl_decisions_no_delete BEFORE DELETE ON hitl_decisions
-BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
-CREATE TABLE decision_texts (
+) STRICT`,
+  `CREATE TRIGGER hitl_decisions_no_update BEFORE UPDATE ON hitl_decisions
+BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END`,
+  `CREATE TRIGGER hitl_decisions_no_delete BEFORE DELETE ON hitl_decisions
+BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END`,
+  `CREATE TABLE decision_texts (
   sha256 TEXT PRIMARY KEY NOT NULL,                      -- hex, of text as UTF-8
   text   TEXT NOT NULL
-) STRICT;
-CREATE TRIGGER decision_texts_no_update BEFORE UPDATE ON decision_texts
-BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END;
-CREATE TABLE hitl_failure_gates (
+) STRICT`,
+  `CREATE TRIGGER decision_texts_no_update BEFORE UPDATE ON decision_texts
+BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END`,
+  `CREATE TABLE hitl_failure_gates (
   id            TEXT    PRIMARY KEY NOT NULL,
   task_id       TEXT    NOT NULL UNIQUE,                 -- makes evaluate() idempotent
   entropy_score REAL    NOT NULL CHECK (entropy_score BETWEEN 0 AND 1),
@@ -1257,8 +1274,8 @@ CREATE TABLE hitl_failure_gates (
   session_id    TEXT    NOT NULL,
   reason        TEXT    NOT NULL DEFAULT 'entropy_limit',
   FOREIGN KEY (session_id) REFERENCES hitl_sessions (id)
-);
-CREATE TABLE hitl_failure_gates_history (
+)`,
+  `CREATE TABLE hitl_failure_gates_history (
   id            TEXT    PRIMARY KEY NOT NULL,
   task_id       TEXT    NOT NULL,
   entropy_score REAL    NOT NULL,
@@ -1267,15 +1284,15 @@ CREATE TABLE hitl_failure_gates_history (
   reason        TEXT    NOT NULL,
   resolved_at   INTEGER NOT NULL,
   resolution    TEXT    NOT NULL                         -- the answer's action, or 'rewound'
-) STRICT;
-CREATE INDEX hitl_failure_gates_history_by_task ON hitl_failure_gates_history (task_id);
-CREATE INDEX hitl_sessions_unsealed ON hitl_sessions (id) WHERE row_sha256 = x'';
-CREATE TABLE decision_log_end (
+) STRICT`,
+  `CREATE INDEX hitl_failure_gates_history_by_task ON hitl_failure_gates_history (task_id)`,
+  `CREATE INDEX hitl_sessions_unsealed ON hitl_sessions (id) WHERE row_sha256 = x''`,
+  `CREATE TABLE decision_log_end (
   id     INTEGER PRIMARY KEY CHECK (id = 1),
   lines  INTEGER NOT NULL,
   sha256 TEXT    NOT NULL                                -- 64 zeros where there is no line
-) STRICT;
-CREATE TABLE step_transcripts (
+) STRICT`,
+  `CREATE TABLE step_transcripts (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: a reader goes on after the last it has
   thread_id  TEXT    NOT NULL,
   lg_task_id TEXT    NOT NULL,                           -- LangGraph's task id: one visit of one node
@@ -1286,10 +1303,10 @@ CREATE TABLE step_transcripts (
   skipped    INTEGER NOT NULL DEFAULT 0,                 -- characters that were told before this piece and are not kept
   blob_id    INTEGER NOT NULL REFERENCES state_blobs (blob_id),
   at         INTEGER NOT NULL                            -- ms since the Unix epoch, UTC: when it was written
-) STRICT;
-CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
-CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
-CREATE TABLE stream_events (
+) STRICT`,
+  `CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq)`,
+  `CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id)`,
+  `CREATE TABLE stream_events (
   thread_id   TEXT    NOT NULL,
   seq         INTEGER NOT NULL CHECK (seq > 0),          -- of the run; the newest row is never deleted, so none is used again
   mode        TEXT    NOT NULL CHECK (mode IN ('updates', 'values', 'custom', 'gate', 'end')),
@@ -1303,11 +1320,11 @@ CREATE TABLE stream_events (
   PRIMARY KEY (thread_id, seq),
   CHECK ((scope IS NULL) = (ordinal IS NULL)),
   CHECK ((refers_json IS NULL) = (value IS NOT NULL AND type IS NOT NULL AND sha256 IS NOT NULL))
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordinal) WHERE scope IS NOT NULL;
-CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
-CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
-CREATE TABLE waits (
+) STRICT, WITHOUT ROWID`,
+  `CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordinal) WHERE scope IS NOT NULL`,
+  `CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn)`,
+  `CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key)`,
+  `CREATE TABLE waits (
   seq          INTEGER PRIMARY KEY,                      -- the order in which they began
   thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
   place        TEXT    NOT NULL,                         -- LangGraph's task id, and the place inside; or the gate it is for
@@ -1322,10 +1339,10 @@ CREATE TABLE waits (
   ended_at     INTEGER,
   UNIQUE (thread_id, place, name),
   CHECK ((state = 'met') = (met_by IS NOT NULL))
-) STRICT;
-CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
-CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
-CREATE TABLE hitl_votes (
+) STRICT`,
+  `CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending'`,
+  `CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id)`,
+  `CREATE TABLE hitl_votes (
   session_id     TEXT    NOT NULL REFERENCES hitl_sessions (id),
   principal_kind TEXT    NOT NULL,
   principal_id   TEXT    NOT NULL,
@@ -1334,8 +1351,8 @@ CREATE TABLE hitl_votes (
   voted_at       INTEGER NOT NULL,                       -- ms since the Unix epoch, UTC
   row_sha256     BLOB    NOT NULL,                       -- of the other columns
   PRIMARY KEY (session_id, principal_kind, principal_id)
-) STRICT;
-CREATE TABLE store_items (
+) STRICT`,
+  `CREATE TABLE store_items (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
   namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
   born       INTEGER NOT NULL,                           -- the same for all items of a namespace: they come in its order
@@ -1344,10 +1361,10 @@ CREATE TABLE store_items (
   created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   row_sha256 BLOB    NOT NULL                            -- of the other columns
-) STRICT;
-CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
-CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
-CREATE TABLE child_runs (
+) STRICT`,
+  `CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key)`,
+  `CREATE INDEX store_items_in_order ON store_items (namespace, seq, born)`,
+  `CREATE TABLE child_runs (
   child_id          TEXT    PRIMARY KEY REFERENCES threads (thread_id),
   parent_id         TEXT    NOT NULL REFERENCES threads (thread_id), -- for ever: a child has one parent
   turn              INTEGER NOT NULL,                                -- of the parent: budgets count by turn
@@ -1356,42 +1373,42 @@ CREATE TABLE child_runs (
   ended_because     TEXT,
   end_checkpoint_id TEXT,                                            -- the values that its parent was given
   CHECK (child_id <> parent_id)
-) STRICT;
-CREATE INDEX child_runs_by_parent ON child_runs (parent_id);
-CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
-CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
-CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
-CREATE INDEX threads_due ON threads (created_at, thread_id)
+) STRICT`,
+  `CREATE INDEX child_runs_by_parent ON child_runs (parent_id)`,
+  `CREATE INDEX threads_by_status ON threads (status, created_at, thread_id)`,
+  `CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id)`,
+  `CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL`,
+  `CREATE INDEX threads_due ON threads (created_at, thread_id)
   WHERE status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
-    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq);
-CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
-CREATE INDEX threads_by_age ON threads (created_at);
-CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended_at);
-CREATE INDEX hitl_sessions_answered ON hitl_sessions (thread_id, kind, suspended_at) WHERE decision_json IS NOT NULL;
-CREATE INDEX hitl_sessions_by_human ON hitl_sessions (thread_id, checkpoint_id)
-  WHERE decided_at IS NOT NULL AND principal_kind = 'human';
-CREATE INDEX hitl_failure_gates_by_session ON hitl_failure_gates (session_id);
-CREATE INDEX hitl_failure_gates_history_by_session ON hitl_failure_gates_history (session_id);
-CREATE INDEX events_rare ON events (thread_id, name, seq) WHERE name IN ('GATE_SHOWN', 'RUN_SYNCED');
-CREATE TABLE journal_values (
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq)`,
+  `CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL`,
+  `CREATE INDEX threads_by_age ON threads (created_at)`,
+  `CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended_at)`,
+  `CREATE INDEX hitl_sessions_answered ON hitl_sessions (thread_id, kind, suspended_at) WHERE decision_json IS NOT NULL`,
+  `CREATE INDEX hitl_sessions_by_human ON hitl_sessions (thread_id, checkpoint_id)
+  WHERE decided_at IS NOT NULL AND principal_kind = 'human'`,
+  `CREATE INDEX hitl_failure_gates_by_session ON hitl_failure_gates (session_id)`,
+  `CREATE INDEX hitl_failure_gates_history_by_session ON hitl_failure_gates_history (session_id)`,
+  `CREATE INDEX events_rare ON events (thread_id, name, seq) WHERE name IN ('GATE_SHOWN', 'RUN_SYNCED')`,
+  `CREATE TABLE journal_values (
   blob_id INTEGER NOT NULL,
   turn_id TEXT    NOT NULL,                              -- langgraph_checkpoints.id
   PRIMARY KEY (blob_id, turn_id)
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER journal_values_insert AFTER INSERT ON langgraph_checkpoints
+) STRICT, WITHOUT ROWID`,
+  `CREATE TRIGGER journal_values_insert AFTER INSERT ON langgraph_checkpoints
 WHEN NEW.serialized_state LIKE '{"$devs":%'
 BEGIN
   INSERT INTO journal_values (blob_id, turn_id)
   SELECT DISTINCT value, NEW.id FROM json_each(NEW.serialized_state, '$.channels') WHERE type = 'integer';
-END;
-CREATE TRIGGER journal_values_delete AFTER DELETE ON langgraph_checkpoints
+END`,
+  `CREATE TRIGGER journal_values_delete AFTER DELETE ON langgraph_checkpoints
 WHEN OLD.serialized_state LIKE '{"$devs":%' AND json_valid(OLD.serialized_state)
 BEGIN
   DELETE FROM journal_values
   WHERE turn_id = OLD.id AND blob_id IN (
     SELECT value FROM json_each(OLD.serialized_state, '$.channels') WHERE type = 'integer');
-END;
-CREATE TABLE git_packs (
+END`,
+  `CREATE TABLE git_packs (
   thread_id TEXT    NOT NULL REFERENCES threads (thread_id),
   pack      INTEGER NOT NULL,                            -- from 1, never used again: it leans on those before it
   part      INTEGER NOT NULL,                            -- from 0: a pack is its parts in this order
@@ -1399,13 +1416,13 @@ CREATE TABLE git_packs (
   tips      TEXT    NOT NULL,                            -- ids with a space between: it has all that they reach
   bytes     BLOB    NOT NULL,                            -- as \`git index-pack --fix-thin\` takes it
   PRIMARY KEY (thread_id, pack, part)
-) STRICT;
-CREATE TABLE git_stands (
+) STRICT`,
+  `CREATE TABLE git_stands (
   thread_id TEXT PRIMARY KEY REFERENCES threads (thread_id),
   refs_json TEXT NOT NULL,                               -- commit by name of its ref
   left_tree TEXT                                         -- as the engine left the folder; NULL before
-) STRICT;
-CREATE TABLE step_spending (
+) STRICT`,
+  `CREATE TABLE step_spending (
   thread_id      TEXT    NOT NULL,
   turn           INTEGER NOT NULL,
   task_id        TEXT    NOT NULL,                       -- '' : of the whole turn
@@ -1419,8 +1436,8 @@ CREATE TABLE step_spending (
   largest_usd    REAL    NOT NULL,                       -- of a step that is done
   largest_tokens INTEGER NOT NULL,
   PRIMARY KEY (thread_id, turn, task_id)
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER step_spending_update AFTER UPDATE OF state ON agent_steps
+) STRICT, WITHOUT ROWID`,
+  `CREATE TRIGGER step_spending_update AFTER UPDATE OF state ON agent_steps
 WHEN NEW.kind = 'call' AND NEW.state <> 'intent'
 BEGIN
   INSERT INTO step_spending (thread_id, turn, task_id, calls, tokens_in, tokens_out, usd, reported, unpriced,
@@ -1448,8 +1465,13 @@ BEGIN
     unpriced = unpriced + excluded.unpriced,
     largest_usd = max(largest_usd, excluded.largest_usd),
     largest_tokens = max(largest_tokens, excluded.largest_tokens);
-END;
-CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, reserved_usd, reserved_tokens)
-  WHERE state = 'intent' AND kind = 'call';
-INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000');
-`;
+END`,
+  `CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, reserved_usd, reserved_tokens)
+  WHERE state = 'intent' AND kind = 'call'`,
+  `CREATE TABLE state_file (
+  id      INTEGER PRIMARY KEY CHECK (id = 1),
+  file_id TEXT    NOT NULL CHECK (length(file_id) = 64)  -- hex
+) STRICT`,
+  `CREATE INDEX hitl_decisions_by_session ON hitl_decisions (session_id)`,
+  `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
+];

@@ -1,0 +1,68 @@
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { hasLedger, pendingMigrations } from './migrate.ts';
+import { APPLICATION_ID } from './pragmas.ts';
+import { pragmaValue } from './prepare.ts';
+import { hasOwnSchemaOnly, type SchemaDrift, schemaDrift } from './schemaDrift.ts';
+
+/** Whose a database is: the engine's alone, or a program's that the engine has its tables in. */
+export type SchemaOwner = 'engine' | 'program';
+
+/** More of them are not listed. */
+const SHOWN = 20;
+
+/**
+ * Refuses a database whose schema can change what the engine writes, hide rows from it or make rows up: a trigger decides a
+ * gate the moment it is asked, and so does another default of a column.
+ *
+ * In a file of the engine's no trigger, view or virtual table may be but those that the migrations make, and no index on its
+ * tables; a plain table of somebody else's may. In a database of a program that holds for the engine's own tables: what the
+ * program has on its own is its own.
+ *
+ * @throws DevsError `SCHEMA_FOREIGN`, with the statements that remove what is foreign; as `runMigrations`.
+ */
+export function assertOwnSchema(db: Database, owner: SchemaOwner): void {
+  if (owner === 'program' && !hasLedger(db)) return; // What is there has no table of the engine's to be on.
+  if (pendingMigrations(db).length === 0 && hasOwnSchemaOnly(db)) return;
+  const refused = schemaDrift(db).filter((drift) => isRefused(drift, owner));
+  if (refused.length > 0) throw schemaForeign(db, refused);
+}
+
+/** For who only reads: what a writer would refuse, `null` where that is nothing. @throws DevsError as `runMigrations`. */
+export function foreignSchema(db: Database): DevsError | null {
+  const refused = schemaDrift(db).filter((drift) => isRefused(drift, ownerOf(db)));
+  return refused.length === 0 ? null : schemaForeign(db, refused);
+}
+
+/** By its mark: that of a program bears none. */
+export function ownerOf(db: Database): SchemaOwner {
+  return pragmaValue(db, 'application_id') === APPLICATION_ID ? 'engine' : 'program';
+}
+
+/** What is missing changes nothing that is written; its statements fail, or are slow. */
+export function isRefused({ kind, type, onOurs }: SchemaDrift, owner: SchemaOwner): boolean {
+  if (kind === 'missing') return false;
+  if (kind === 'changed' || (onOurs && type !== 'table')) return true;
+  return owner === 'engine' && type !== 'table' && type !== 'index';
+}
+
+function schemaForeign(db: Database, refused: readonly SchemaDrift[]): DevsError {
+  const shown = refused.slice(0, SHOWN);
+  const statements = shown.flatMap(({ mend }) => (mend === null ? [] : [mend])).join(' ');
+  const more = refused.length > SHOWN ? `, and ${refused.length - SHOWN} more` : '';
+  return new DevsError(
+    `The database ${db.name} holds what the engine did not make: ${shown.map(inWords).join(', ')}${more}.`,
+    {
+      code: 'SCHEMA_FOREIGN',
+      remedy: refused.some(({ mend }) => mend === null)
+        ? 'Do not use the file; restore a backup, or begin with a new one.'
+        : `Whoever made that may have changed rows too: find out who it was. It is removed with sqlite3 and: ${statements}`,
+      context: { path: db.name, statements },
+    },
+  );
+}
+
+const inWords = ({ kind, type, name, table }: SchemaDrift): string => {
+  const on = type === 'index' || type === 'trigger' ? ` on ${table}` : '';
+  return `${kind === 'changed' ? 'an altered ' : ''}${type} ${name}${on}`;
+};
