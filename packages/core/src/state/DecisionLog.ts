@@ -1,12 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { transaction } from '../db/transaction.ts';
-import { canonicalJson, sha256Hex } from './canonicalJson.ts';
+import { canonicalJson } from './canonicalJson.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
-import { type DecisionBody, inlineBody, referringBody } from './decisionBody.ts';
+import { type DecisionBody, referringBody } from './decisionBody.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import type { AnsweredSession } from './hitlSession.ts';
 import { immediately } from './immediately.ts';
+import { hashOfLine, isSaidBy, START_OF_CHAIN } from './LoggedAnswers.ts';
 import { parseStored } from './parseStored.ts';
 
 /** A line of the decision log. */
@@ -28,8 +29,6 @@ export type LogVerdict =
   | { readonly ok: true }
   /** `seq`: the first line that does not fit; `null` where a line is missing, or a text is at fault. */
   | { readonly ok: false; readonly seq: number | null; readonly reason: string };
-
-const START_OF_CHAIN = '0'.repeat(64);
 
 const COLUMNS = 'seq, session_id AS sessionId, body_json AS bodyJson, prev_sha256 AS prevSha256, sha256';
 
@@ -95,7 +94,7 @@ export class DecisionLog {
       const last = this.#selectLast.get();
       const prevSha256 = last?.sha256 ?? START_OF_CHAIN;
       const seq = (last?.seq ?? 0) + 1;
-      const line = { seq, sessionId, bodyJson, prevSha256, sha256: sha256Hex(prevSha256 + bodyJson) };
+      const line = { seq, sessionId, bodyJson, prevSha256, sha256: hashOfLine(prevSha256, bodyJson) };
       this.#insert.run(line);
       this.#moveEnd.run(line);
       return line;
@@ -164,7 +163,7 @@ function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {
   for (const [index, line] of lines.entries()) {
     if (line.seq !== index + 1) return refuse(line, `line ${index + 1} is missing`);
     if (line.prevSha256 !== prev) return refuse(line, 'it does not follow the line before');
-    if (line.sha256 !== sha256Hex(prev + line.bodyJson)) return refuse(line, 'its content was changed');
+    if (line.sha256 !== hashOfLine(prev, line.bodyJson)) return refuse(line, 'its content was changed');
     prev = line.sha256;
   }
   return null;
@@ -183,11 +182,9 @@ function mismatchOf(
   kept: ReadonlySet<string>,
 ): string | null {
   if (session.status === 'awaiting_approval') return `session "${sessionId}" is open again`;
+  if (!isSaidBy(bodyJson, session)) return `session "${sessionId}" says something else`;
   const { body, texts } = referringBody(session);
-  if (canonicalJson(body) !== bodyJson) {
-    const isSame = canonicalJson(inlineBody(session)) === bodyJson;
-    return isSame ? null : `session "${sessionId}" says something else`;
-  }
+  if (canonicalJson(body) !== bodyJson) return null; // An older engine wrote the texts into the line.
   const missing = [...texts.keys()].find((sha256) => !kept.has(sha256));
   return missing === undefined ? null : `text ${missing} of session "${sessionId}" is missing`;
 }

@@ -8,6 +8,7 @@ import { HitlVoteStore } from './HitlVoteStore.ts';
 import type { AnsweredSession, HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
+import { LoggedAnswers } from './LoggedAnswers.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import {
@@ -94,10 +95,14 @@ const LAST_CHARACTER = '\u{10ffff}';
 const OPEN = '["awaiting_approval"]';
 const UNTAKEN = '["awaiting_approval", "decided"]';
 
-/** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
+/**
+ * Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. An answer is read only
+ * where the decision log has it.
+ */
 export class HitlSessionStore {
   readonly #db: Database;
   readonly #votes: HitlVoteStore;
+  readonly #logged: LoggedAnswers;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #select: Statement<[string], SessionRow>;
@@ -107,6 +112,7 @@ export class HitlSessionStore {
   readonly #selectClosed: Statement<[string], SessionRow>;
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], AnsweredRow>;
+  readonly #selectAnswer: Statement<[string], AnsweredRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
   readonly #selectState: Statement<[string], string>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
@@ -129,6 +135,7 @@ export class HitlSessionStore {
     const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
     this.#votes = new HitlVoteStore(db);
+    this.#logged = new LoggedAnswers(db);
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
@@ -140,6 +147,7 @@ export class HitlSessionStore {
     this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
     this.#selectAnswered = prepare(db, sql.SELECT_ANSWERED);
+    this.#selectAnswer = prepare(db, sql.SELECT_ANSWER);
     this.#selectDecided = prepare(db, sql.SELECT_DECIDED);
     this.#selectState = prepare<[string], string>(db, sql.SELECT_STATE).pluck();
     this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
@@ -327,8 +335,12 @@ export class HitlSessionStore {
     return this.#selectState.get(id) ?? notFound(id);
   }
 
-  /** The one conditional write of a decision (law L2): true for exactly one caller. */
-  decide({ id, artifactHash, decision, principal, via, at = this.#now() }: RecordedDecision): boolean {
+  /**
+   * The one conditional write of a decision (law L2): for exactly one caller what the log has to say in the same transaction,
+   * `null` for the others. Until it does, the session cannot be read.
+   */
+  decide(given: RecordedDecision): AnsweredSession | null {
+    const { id, artifactHash, decision, principal, via, at = this.#now() } = given;
     const values = {
       id,
       artifactHash,
@@ -337,7 +349,10 @@ export class HitlSessionStore {
       principalId: principal.id,
       now: at,
     };
-    return this.#write(() => this.#decide.run(values)).changes === 1;
+    return this.#write(() => {
+      const row = this.#decide.run(values).changes === 1 ? this.#selectAnswer.get(id) : undefined;
+      return row === undefined ? null : answeredSessionOf(row);
+    });
   }
 
   /** Closes an open free-standing session: true for exactly one caller. */
@@ -365,7 +380,12 @@ export class HitlSessionStore {
     return row === undefined ? null : this.#toSession(row);
   }
 
-  readonly #toSession = (row: SessionRow): HitlSession => sessionOf(row, (id) => this.#votes.of(id));
+  /** @throws DevsError `STATE_CORRUPT` for an answer that the decision log does not have. */
+  readonly #toSession = (row: SessionRow): HitlSession => {
+    const session = sessionOf(row, (id) => this.#votes.of(id));
+    this.#logged.assertLogged(session);
+    return session;
+  };
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
     return this.findByInterrupt(threadId, interruptId) ?? notFound(interruptId);

@@ -93,10 +93,15 @@ export const SELECT_OPEN_FOR_TASK = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
 
-export const SELECT_ANSWERED = `
+const ANSWERS = `
   SELECT id, task_id AS taskId, kind, status, thread_id AS threadId, artifact_hash AS artifactHash,
          decision_json AS decisionJson, principal_kind AS principalKind, principal_id AS principalId, decided_at AS decidedAt
-  FROM hitl_sessions
+  FROM hitl_sessions`;
+
+export const SELECT_ANSWER = `${ANSWERS} WHERE id = ?`;
+
+export const SELECT_ANSWERED = `
+  ${ANSWERS}
   WHERE decision_json IS NOT NULL OR status = 'decided' OR (status = 'resumed' AND thread_id IS NOT NULL)`;
 
 export const SELECT_CLOSED = `

@@ -17,8 +17,8 @@ import {
   storedTexts,
 } from '../../src/state/__tests__/aFullFile.ts';
 import { aQuestion, HASH } from '../../src/state/__tests__/aQuestion.ts';
+import { decideAndLog } from '../../src/state/__tests__/decideAndLog.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
@@ -129,8 +129,7 @@ function withPeople(db: Database): void {
     );
     if (n === 3) continue;
     const decision = { approved: n === 1, feedback: noise(80, n + 20) };
-    sessions.decide({ id: session.id, artifactHash: HASH, decision, principal: ADA });
-    new DecisionLog(db).record(sessions.require(session.id));
+    decideAndLog(db, { id: session.id, artifactHash: HASH, decision, principal: ADA }, sessions);
   }
 }
 

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
+import { assertOwnSchema } from '../../src/db/assertOwnSchema.ts';
 import { createDatabase, openReadOnly } from '../../src/db/createDatabase.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
@@ -84,14 +85,14 @@ describe('a file of the engine before migration 022', () => {
     db.close();
   });
 
-  test('may hold a view that somebody put over its tables', ({ dbPath }) => {
+  test('may hold a view that its program put over the tables', ({ dbPath }) => {
     const old = aFileOf021(dbPath);
     old.exec('CREATE VIEW open_runs AS SELECT thread_id FROM threads JOIN hitl_sessions USING (thread_id)');
     const before = old.prepare('SELECT * FROM open_runs').all();
+    assertOwnSchema(old, 'program');
+    runMigrations(old);
+    expect(old.prepare('SELECT * FROM open_runs').all()).toEqual(before);
     old.close();
-    const db = createDatabase({ dbPath });
-    expect(db.prepare('SELECT * FROM open_runs').all()).toEqual(before);
-    db.close();
   });
 
   test('is not touched by a reader, and doctor does not look into it', ({ dbPath }) => {

@@ -222,11 +222,11 @@ export class HumanInTheLoopManager<State = unknown> {
   #recordDecision(given: RecordedDecision & { readonly decision: object }): void {
     const { sessions, threads, decisions, outbox } = this.#file;
     const { id: sessionId, decision: answer, principal, via } = given;
-    const isFirst = sessions.decide(given);
+    const decided = sessions.decide(given);
+    if (decided === null) throw closed(sessions.require(sessionId)); // another process won since the check
+    decisions.record(decided);
     const session = sessions.require(sessionId);
-    if (!isFirst) throw closed(session); // another process won between the check and this write
     const { kind, threadId } = session;
-    decisions.record(session);
     if (threadId !== null) {
       threads.signal(threadId, {
         id: `decision:${sessionId}`,

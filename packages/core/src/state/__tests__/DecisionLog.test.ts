@@ -38,8 +38,8 @@ function decidedFile(form: Form) {
   const ids = ['i-1', 'i-2', 'i-3'].map((interruptId) => {
     const { id } = sessions.openForInterrupt(aQuestion({ interruptId, questionKey: interruptId })).session;
     const principal = { kind: 'human', id: 'reviewer-1' } as const;
-    sessions.decide({ id, artifactHash: HASH, decision: answerTo(interruptId), principal });
-    const session = sessions.require(id);
+    const decision = answerTo(interruptId);
+    const session = sessions.decide({ id, artifactHash: HASH, decision, principal }) ?? expect.fail();
     if (form === 'of this engine') log.record(session);
     else log.append(id, inlineBody(session));
     return id;
@@ -236,8 +236,9 @@ describe('a line of the log', () => {
     const sessions = new HitlSessionStore(db, { newId: () => 's' });
     const { id } = sessions.openForInterrupt(aQuestion()).session;
     const principal = { kind: 'human', id: 'reviewer-1' } as const;
-    sessions.decide({ id, artifactHash: HASH, decision: DECISION, principal });
-    const { bodyJson } = new DecisionLog(db).record(sessions.require(id));
+    const decided =
+      sessions.decide({ id, artifactHash: HASH, decision: DECISION, principal }) ?? expect.fail();
+    const { bodyJson } = new DecisionLog(db).record(decided);
     const of = (text: string) => ({ sha256: sha256Hex(text) });
     expect(JSON.parse(bodyJson)).toMatchObject({
       v: 2,

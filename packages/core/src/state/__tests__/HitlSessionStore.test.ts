@@ -3,6 +3,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { leaseFence } from '../Fence.ts';
 import { HitlSessionStore, type RecordedDecision } from '../HitlSessionStore.ts';
 import { aQuestion, HASH, OTHER_HASH } from './aQuestion.ts';
+import { decideAndLog } from './decideAndLog.ts';
 
 function aDecision(id: string, overrides: Partial<RecordedDecision> = {}): RecordedDecision {
   const principal = { kind: 'human', id: 'reviewer-1' } as const;
@@ -52,7 +53,7 @@ describe('a question that LangGraph suspends on', () => {
   test('that is asked again leaves a recorded decision alone', ({ db }) => {
     const sessions = new HitlSessionStore(db);
     const { session } = sessions.openForInterrupt(aQuestion());
-    sessions.decide(aDecision(session.id));
+    decideAndLog(db, aDecision(session.id), sessions);
     sessions.openForInterrupt(aQuestion({ interruptId: 'i-2' }));
     expect(sessions.require(session.id).status).toBe('decided');
   });
@@ -136,8 +137,8 @@ describe('a decision', () => {
   test('is recorded once', ({ db }) => {
     const sessions = new HitlSessionStore(db, { now: () => 8 });
     const { id } = sessions.openForInterrupt(aQuestion()).session;
-    expect(sessions.decide(aDecision(id))).toBe(true);
-    expect(sessions.decide(aDecision(id, { decision: { approved: false } }))).toBe(false);
+    expect(decideAndLog(db, aDecision(id), sessions)).toBe(true);
+    expect(decideAndLog(db, aDecision(id, { decision: { approved: false } }), sessions)).toBe(false);
     expect(sessions.require(id)).toMatchObject({
       status: 'decided',
       decision: { approved: true },
@@ -155,9 +156,9 @@ describe('a decision', () => {
     const sessions = new HitlSessionStore(db);
     const { id } = sessions.openForInterrupt(aQuestion()).session;
     sessions.insertUnbound({ ...UNBOUND, artifactHash: HASH });
-    expect(sessions.decide(aDecision(id, { artifactHash: OTHER_HASH }))).toBe(false);
-    expect(sessions.decide(aDecision('s-1'))).toBe(false);
-    expect(sessions.decide(aDecision('nobody'))).toBe(false);
+    expect(decideAndLog(db, aDecision(id, { artifactHash: OTHER_HASH }), sessions)).toBe(false);
+    expect(decideAndLog(db, aDecision('s-1'), sessions)).toBe(false);
+    expect(decideAndLog(db, aDecision('nobody'), sessions)).toBe(false);
     expect(sessions.countDecisions()).toBe(0);
   });
 
@@ -165,7 +166,7 @@ describe('a decision', () => {
     const sessions = new HitlSessionStore(db);
     const ids = ['i-1', 'i-2', 'i-3'].map((interruptId) => {
       const { id } = sessions.openForInterrupt(aQuestion({ interruptId, questionKey: interruptId })).session;
-      if (interruptId !== 'i-3') sessions.decide(aDecision(id));
+      if (interruptId !== 'i-3') decideAndLog(db, aDecision(id), sessions);
       return id;
     });
     expect(sessions.markResumed('run-1', ['i-2', 'i-3'])).toBe(1);
@@ -189,7 +190,7 @@ describe('sessions', () => {
   test('that are open are withdrawn together; answered ones stay', ({ db }) => {
     const sessions = new HitlSessionStore(db);
     const { id } = sessions.openForInterrupt(aQuestion()).session;
-    sessions.decide(aDecision(id));
+    decideAndLog(db, aDecision(id), sessions);
     sessions.insertUnbound(UNBOUND);
     sessions.insertUnbound({ ...UNBOUND, id: 's-2', threadId: 'run-2' });
     expect(sessions.supersedeOpen('run-1')).toMatchObject([{ id: 's-1', status: 'superseded' }]);

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
-import { DecisionLog } from '../DecisionLog.ts';
 import { NO_FENCE } from '../Fence.ts';
 import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import { HitlSessionStore } from '../HitlSessionStore.ts';
@@ -9,6 +8,7 @@ import { ThreadInputStore } from '../ThreadInputStore.ts';
 import { ThreadStore } from '../ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
 import { aThread } from './aThread.ts';
+import { decideAndLog } from './decideAndLog.ts';
 
 /** Letters and digits without a pattern, the same for the same seed: nothing in them compresses away. */
 export function noise(length: number, seed: number): string {
@@ -98,6 +98,6 @@ export function aFullFile(db: Database, { checkpoints = 3 } = {}): void {
   const sessions = new HitlSessionStore(db, { newId: () => 'session-1' });
   const { id } = sessions.openForInterrupt(aQuestion()).session;
   const principal = { kind: 'human', id: 'reviewer-1' } as const;
-  sessions.decide({ id, artifactHash: HASH, decision: { approved: true, feedback: 'Good.' }, principal });
-  new DecisionLog(db).record(sessions.require(id));
+  const decision = { approved: true, feedback: 'Good.' };
+  decideAndLog(db, { id, artifactHash: HASH, decision, principal }, sessions);
 }

@@ -1,0 +1,14 @@
+import type { Database } from 'better-sqlite3';
+import { DecisionLog } from '../DecisionLog.ts';
+import { HitlSessionStore, type RecordedDecision } from '../HitlSessionStore.ts';
+
+/** Decides a session and logs that, as the engine does in one transaction; false for who is not the first. */
+export function decideAndLog(
+  db: Database,
+  given: RecordedDecision,
+  sessions: HitlSessionStore = new HitlSessionStore(db),
+): boolean {
+  const decided = sessions.decide(given);
+  if (decided !== null) new DecisionLog(db, sessions).record(decided);
+  return decided !== null;
+}
