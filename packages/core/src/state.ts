@@ -25,5 +25,6 @@ export type { Outlet } from './state/Outlet.ts';
 export { assertNoRuns, placeStateFile } from './state/placeStateFile.ts';
 export type * from './state/RunStore.ts';
 export { type RunCost, StepStore } from './state/StepStore.ts';
+export { nameStateFile, readStateFileName, type StateFileName } from './state/stateFileName.ts';
 export { type Lease, type Thread, type ThreadStatus, ThreadStore } from './state/ThreadStore.ts';
 export type { LangGraphCheckpoint, TurnType } from './state/types.ts';

@@ -15,6 +15,7 @@ import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
+import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject } from '../project/openProject.ts';
@@ -89,7 +90,9 @@ export function addRun(program: Command, start: Start): void {
 
 async function runBrief(name: string | undefined, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
-  const config = await acceptedConfig(session, { canAsk: name !== '-' });
+  const asking = { canAsk: name !== '-' };
+  const config = await acceptedConfig(session, asking);
+  await acceptedStateFile(session, asking);
   const plain = newSpec(options, { cwd: io.cwd, dir, config });
   const spec = options.withChanges ? await takingChanges(plain, session) : plain;
   const recorded = session.cluster === null ? spec : travellingSpec(spec, dir);

@@ -3,6 +3,14 @@ import { type ReadConfig, readConfig } from '../config/readConfig.ts';
 import { TrustStore } from '../config/TrustStore.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { confirm, contentWords, notTrusted } from '../project/acceptedConfig.ts';
+import {
+  isYours,
+  stateNotTrusted,
+  type UnknownStateFile,
+  unknownStateFile,
+} from '../project/acceptedStateFile.ts';
+import { refuseForeignState } from '../project/openProject.ts';
+import { rememberStateFile } from '../project/rememberStateFile.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
@@ -11,8 +19,10 @@ import { usageError } from '../usageError.ts';
 export function addTrust(program: Command, start: Start): void {
   program
     .command('trust')
-    .description('show what .devs/config.json makes devs do here, and accept exactly that')
-    .argument('[sha256]', 'of the content, instead of being asked')
+    .description(
+      'show what .devs/config.json makes devs do here, and accept exactly that; and whose the runs are',
+    )
+    .argument('[sha256]', 'of the content, or the id of the state file, instead of being asked')
     .option('--revoke', 'take back what was accepted of this project')
     .addHelpText('after', examples('devs trust', 'devs trust --revoke'))
     .action(
@@ -24,17 +34,28 @@ export function addTrust(program: Command, start: Start): void {
 async function trust(given: string | undefined, session: Session): Promise<ExitCode> {
   const { dir, out } = session;
   const store = storeOf(session);
+  const unknown = await unknownStateFile(session);
+  if (unknown !== null && given?.toLowerCase() === unknown.id) return trustStateFile(unknown, session);
   const read = await readConfig(dir);
   const { file, sha256 } = read;
-  if (sha256 === null) {
-    out.result({ file, sha256, accepted: false }, [`there is no ${file}: nothing to accept`]);
-    return EXIT.ok;
-  }
-  if (!(await store.acceptedIn(dir)).includes(sha256)) {
+  if (sha256 !== null && !(await store.acceptedIn(dir)).includes(sha256)) {
     if (!(await isWanted(given, read, session))) throw notTrusted(read, session);
     await store.accept(dir, sha256);
   }
-  out.result({ file, sha256, accepted: true }, [`accepted, until it changes: ${file}`]);
+  if (unknown !== null && !unknown.isEmpty && given === undefined) {
+    if (!(await isYours(unknown, session))) throw stateNotTrusted(unknown, session);
+    await rememberStateFile(unknown.file, session);
+  }
+  const words =
+    sha256 === null ? `there is no ${file}: nothing to accept` : `accepted, until it changes: ${file}`;
+  out.result({ file, sha256, accepted: sha256 !== null }, [words]);
+  return EXIT.ok;
+}
+
+async function trustStateFile({ file, id }: UnknownStateFile, session: Session): Promise<ExitCode> {
+  await refuseForeignState(file);
+  await rememberStateFile(file, session);
+  session.out.result({ file, id, accepted: true }, [`accepted as yours: ${file}`]);
   return EXIT.ok;
 }
 

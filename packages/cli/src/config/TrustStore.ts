@@ -122,7 +122,7 @@ export class TrustStore {
 }
 
 /** Only this user can write it. Windows tells no owner. */
-function isMine({ uid, mode }: Stats): boolean {
+export function isMine({ uid, mode }: Stats): boolean {
   const me = process.getuid?.();
   return me === undefined || (uid === me && (mode & WRITABLE_BY_OTHERS) === 0);
 }

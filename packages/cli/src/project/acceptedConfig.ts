@@ -40,10 +40,15 @@ const isAccepted = ({ sha256 }: ReadConfig, accepted: readonly string[]): boolea
 /** Shows what a configuration does, and asks; anything but a yes is a no. */
 export async function confirm(read: ReadConfig, session: Session): Promise<boolean> {
   session.out.print(...contentWords(read));
+  return askYes('accept exactly this (yes or no): ', session);
+}
+
+/** Asks until somebody says yes or no; the end of the input is a no. */
+export async function askYes(question: string, session: Session): Promise<boolean> {
   const reader = new LineReader(session.io);
   try {
     for (;;) {
-      session.out.ask('accept exactly this (yes or no): ');
+      session.out.ask(question);
       const said = (await reader.next())?.toLowerCase() ?? 'no';
       if (said === 'yes' || said === 'no') return said === 'yes';
     }

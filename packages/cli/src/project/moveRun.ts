@@ -25,6 +25,7 @@ import { MovingFile } from '../cluster/MovingFile.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { namedCluster, runsOf } from './openCluster.ts';
+import { rememberStateFile } from './rememberStateFile.ts';
 import type { Session } from './Session.ts';
 
 /** Which run, and the state file that it comes from or goes to. */
@@ -127,6 +128,7 @@ export async function pullRun({ id, file }: Move, session: Session): Promise<Pul
       () => db.close(),
       async () => placeStateFile(db, stateFile),
     );
+    if (file === undefined) await rememberStateFile(stateFile, session);
     moving.remove();
     return { stateFile, kept };
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -15,6 +15,7 @@ import {
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { runsOf } from './openCluster.ts';
+import { rememberStateFile } from './rememberStateFile.ts';
 import type { Session } from './Session.ts';
 
 /** What is read beside the state file. */
@@ -66,8 +67,12 @@ async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>)
     return { devs: await Orchestrator.open({ ...about, runs }), runs };
   }
   const dir = path.join(session.dir, '.devs');
-  await refuseForeignState(path.join(dir, STATE_FILE));
-  return { devs: await Orchestrator.open({ dir, ...about }), runs: null };
+  const file = path.join(dir, STATE_FILE);
+  await refuseForeignState(file);
+  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const devs = await Orchestrator.open({ dir, ...about });
+  if (isNew) await rememberStateFile(file, session);
+  return { devs, runs: null };
 }
 
 /**
@@ -86,7 +91,7 @@ export async function withRuns<Result>(
 
 /**
  * {@link withRuns} for what only looks: works where the state file cannot be written, too, because its disk is full or
- * read-only.
+ * read-only, or may not be, because of what was planted in its schema.
  */
 export async function withView<Result>(
   session: Session,
@@ -97,12 +102,15 @@ export async function withView<Result>(
   return using(await openToView(session, options), work);
 }
 
+/** What keeps a file from being written, and not from being read. */
+const VIEWED_ALL_THE_SAME = ['STATE_IO', 'STATE_DISK_FULL', 'SCHEMA_FOREIGN'] as const;
+
 async function openToView(session: Session, options: Beside): Promise<Opened> {
   try {
     return await open(session, options);
   } catch (error) {
     if (session.cluster !== null) throw error;
-    if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
+    if (!VIEWED_ALL_THE_SAME.some((code) => isDevsError(error, code))) throw error;
     const [viewer] = await Promise.allSettled([open(session, { ...options, readOnly: true })]);
     if (viewer.status === 'fulfilled') return viewer.value;
     throw error;
@@ -119,7 +127,7 @@ export function assertRuns(session: Session): void {
 }
 
 /** A recorded run says which commands go on with it, and whether anything confines them. */
-async function refuseForeignState(file: string): Promise<void> {
+export async function refuseForeignState(file: string): Promise<void> {
   const folder = path.dirname(file);
   const names = [STATE_FILE, `${STATE_FILE}-wal`].filter((name) => existsSync(path.join(folder, name)));
   if (names.length === 0 || !(await isTracked(folder, names))) return;

@@ -2,6 +2,7 @@ import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags, specHere } from '../flags/runSpec.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
+import { acceptedStateFile } from './acceptedStateFile.ts';
 import { withRuns } from './openProject.ts';
 import type { Session } from './Session.ts';
 
@@ -15,6 +16,7 @@ export const repositoryIn = (dir: string, { repository }: Pick<RunSpec, 'reposit
 /** Who works on a run that is there: as it was started, where no flag says otherwise. */
 export async function specOf(id: string, flags: SpecFlags, session: Session): Promise<RunSpec> {
   const { io, dir } = session;
+  await acceptedStateFile(session);
   const agentsRef = await withRuns(session, async (devs) => (await devs.run(id)).agentsRef());
   const recorded = parseSpec(agentsRef);
   if (recorded !== null)

@@ -23,14 +23,16 @@ const SHOWN = 20;
  */
 export function assertOwnSchema(db: Database, owner: SchemaOwner): void {
   if (owner === 'program' && !hasLedger(db)) return; // What is there has no table of the engine's to be on.
-  if (pendingMigrations(db).length === 0 && hasOwnSchemaOnly(db)) return;
-  const refused = schemaDrift(db).filter((drift) => isRefused(drift, owner));
-  if (refused.length > 0) throw schemaForeign(db, refused);
+  const refused = refusedIn(db, owner);
+  if (refused !== null) throw refused;
 }
 
 /** For who only reads: what a writer would refuse, `null` where that is nothing. @throws DevsError as `runMigrations`. */
-export function foreignSchema(db: Database): DevsError | null {
-  const refused = schemaDrift(db).filter((drift) => isRefused(drift, ownerOf(db)));
+export const foreignSchema = (db: Database): DevsError | null => refusedIn(db, ownerOf(db));
+
+function refusedIn(db: Database, owner: SchemaOwner): DevsError | null {
+  if (pendingMigrations(db).length === 0 && hasOwnSchemaOnly(db)) return null;
+  const refused = schemaDrift(db).filter((drift) => isRefused(drift, owner));
   return refused.length === 0 ? null : schemaForeign(db, refused);
 }
 

@@ -1045,10 +1045,10 @@ CREATE INDEX agent_steps_in_flight ON agent_steps (thread_id, turn, task_id, res
   {
     version: 37,
     name: '037_name_the_file',
-    sha256: 'fdb5991c4673437ca252eb4ce2c816399b2ffe8cc7c44c185cb785ec970d8358',
+    sha256: '8fc3be050a37d4e40902174c59b7d4c2e0332c053f0bf65d019d40bcf2d93f59',
     sql: `-- What a state file is known by, and the lines of the decision log by their sessions.
 
--- Random, made when \`devs\` makes or accepts the file: a copy and a backup have it too. Written by FileNameStore only.
+-- Random, made when \`devs\` makes or accepts the file: a copy and a backup have it too. Written by nameStateFile only.
 CREATE TABLE state_file (
   id      INTEGER PRIMARY KEY CHECK (id = 1),
   file_id TEXT    NOT NULL CHECK (length(file_id) = 64)  -- hex

@@ -1,9 +1,11 @@
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { STATE_FILE } from '../../config/defaults.ts';
+import { foreignSchema } from '../../db/assertOwnSchema.ts';
 import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { assertUpToDate } from '../../db/migrate.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
+import { visibleText } from '../../masking/visibleText.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { RunDeps } from '../Run.ts';
 import { ElsewhereHome } from './ElsewhereHome.ts';
@@ -42,9 +44,21 @@ function openFile(
   const db = openReadOnly(at);
   try {
     assertUpToDate(db);
+    tellForeign(db);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+const told = new Set<string>();
+
+/** Who only reads goes on: what is there may be looked at. Once a process and file. */
+function tellForeign(db: Database): void {
+  const foreign = told.has(db.name) ? null : foreignSchema(db);
+  if (foreign === null) return;
+  told.add(db.name);
+  const text = `${foreign.message} ${foreign.remedy} Nothing is written to it.`;
+  process.emitWarning(visibleText(text), 'DevsSchemaWarning');
 }

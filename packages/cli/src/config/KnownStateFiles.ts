@@ -1,0 +1,75 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { usageError } from '../usageError.ts';
+import { isMine } from './TrustStore.ts';
+import { userStateFolder } from './userStateFolder.ts';
+
+/**
+ * Which state files this user has made or accepted: a file each, named by its id, in `$XDG_STATE_HOME/devs/state-files`. Those
+ * that are made at once by several processes are all kept.
+ */
+export class KnownStateFiles {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** `null` where the environment names no folder of this user. */
+  static of(env: Readonly<Record<string, string | undefined>>): KnownStateFiles | null {
+    const folder = userStateFolder(env);
+    return folder === null ? null : new KnownStateFiles(path.join(folder, 'state-files'));
+  }
+
+  /** @throws DevsError `CONFIG_INVALID` where somebody else could have written that it is known. */
+  async has(id: string): Promise<boolean> {
+    try {
+      const found = await lstat(this.#entry(id));
+      if (!found.isFile() || !isMine(found) || !isMine(await stat(this.folder)))
+        throw this.#refused('somebody else can write there');
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return false;
+      throw code === 'CONFIG_INVALID' ? error : this.#refused((error as Error).message, error);
+    }
+  }
+
+  /** @param file - Where it is now, for whoever looks: it is known anywhere. @throws DevsError `CONFIG_INVALID` */
+  async add(id: string, file: string): Promise<void> {
+    try {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      if (!isMine(await stat(this.folder))) throw new Error('somebody else can write there');
+      const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+      const handle = await open(this.#entry(id), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+      try {
+        await handle.writeFile(`${file}\n`);
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      throw this.#refused((error as Error).message, error);
+    }
+  }
+
+  /** Whether it was known. */
+  async remove(id: string): Promise<boolean> {
+    const known = await this.has(id);
+    await rm(this.#entry(id), { force: true });
+    return known;
+  }
+
+  #entry(id: string): string {
+    if (!/^[0-9a-f]{64}$/.test(id)) throw new RangeError(`Expected the id of a state file, got ${id}.`);
+    return path.join(this.folder, id);
+  }
+
+  #refused(why: string, cause?: unknown) {
+    return usageError(
+      `Which state files are yours cannot be kept in ${this.folder}: ${why}`,
+      `Look at ${this.folder}: it and what is in it have to be yours, writable by nobody else. Removed, it is made anew.`,
+      cause,
+    );
+  }
+}

@@ -1,0 +1,17 @@
+import { createDatabase, nameStateFile } from '@devs/core';
+import { KnownStateFiles } from '../config/KnownStateFiles.ts';
+import type { Session } from './Session.ts';
+
+/** Keeps that a state file is this user's. Where it cannot be kept, that is said, and the command goes on. */
+export async function rememberStateFile(dbPath: string, { io, out }: Session): Promise<void> {
+  const db = createDatabase({ dbPath });
+  const id = nameStateFile(db);
+  db.close();
+  const known = KnownStateFiles.of(io.env);
+  try {
+    if (known !== null) return await known.add(id, dbPath);
+    out.note(`not kept, HOME is not set: to go on with these runs takes DEVS_TRUST=${id}`);
+  } catch (error) {
+    out.note(`not kept: ${(error as Error).message}; to go on with these runs takes DEVS_TRUST=${id}`);
+  }
+}
