@@ -8,6 +8,7 @@ import { describe, expect } from 'vitest';
 import { specText } from '../src/flags/runSpec.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, test } from './support/fixtures.ts';
+import { takeAsOurs } from './support/takeAsOurs.ts';
 
 const RUN = 'shop';
 const GREEN_WHEN_FIXED = ['/bin/sh', '-c', 'test -e fixed.txt'];
@@ -25,6 +26,7 @@ async function withRun<T>(dir: string, work: (devs: Orchestrator) => Promise<T>)
     return await work(devs);
   } finally {
     devs.close();
+    await takeAsOurs(dir);
   }
 }
 

@@ -7,6 +7,7 @@ import { tried } from '../../core/test/support/tried.ts';
 import { bundledBin } from './support/bundledBin.ts';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
+import { takeAsOurs } from './support/takeAsOurs.ts';
 
 // Real file systems of Linux, in a namespace of their own: nobody else sees them, and they go with the shell.
 
@@ -71,6 +72,7 @@ describe(`a state file on a bad disk${here}`, () => {
     },
     async ([, mount, why], { dir, task }) => {
       expect((await callMain(dir, RUN_SUM)).exitCode).toBe(75);
+      await takeAsOurs(dir);
       const [views, writes] = [VIEWS.slice(0, TRIED), WRITES.slice(0, TRIED)];
       const said = onDisk(dir, mount(), [...views, ...writes]);
       tried(task, { ways: said.length });

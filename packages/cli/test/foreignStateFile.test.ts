@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
+import { createDatabase } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_EMPTY, test } from './support/fixtures.ts';
@@ -64,7 +64,7 @@ describe('a state file that this user has not made', () => {
     const mine = await unpacked(dir);
     const env = homeIn(dir, 'my');
     const id = idIn((await callMain(mine, ['resume', 'sum'], { env })).stderr);
-    expect((await callMain(mine, ['trust', id, '--json'], { env })).stdout).toContain('"accepted":true');
+    expect((await callMain(mine, ['trust', id, '--json'], { env })).stdout).toContain('"accepted": true');
     cpSync(join(mine, '.devs'), join(dir, 'copy', '.devs'), { recursive: true });
     for (const each of [mine, join(dir, 'copy')])
       expect((await callMain(each, ['resume', 'sum'], { env })).stderr).not.toContain('STATE_NOT_TRUSTED');
@@ -86,7 +86,7 @@ describe('a state file that this user has not made', () => {
 
   test('is refused for what is in its schema even with a yes, and viewed', async ({ dir }) => {
     const mine = await unpacked(dir);
-    const db = new BetterSqlite3(stateFileIn(mine));
+    const db = createDatabase({ dbPath: stateFileIn(mine) });
     db.exec('CREATE TRIGGER planted AFTER INSERT ON hitl_sessions BEGIN SELECT 1; END');
     db.close();
     const env = homeIn(dir, 'my');
@@ -105,15 +105,12 @@ describe('a state file that this user has not made', () => {
     expect(told.join()).toContain('trigger planted on hitl_sessions');
   });
 
-  test('of which nothing can be driven is taken as it is', async ({ dir }) => {
-    const mine = await unpacked(dir);
-    const db = new BetterSqlite3(stateFileIn(mine));
-    const tables = ['hitl_sessions', 'events', 'thread_inputs', 'threads'];
-    for (const table of tables) db.exec(`PRAGMA foreign_keys = OFF; DELETE FROM ${table}`);
-    db.close();
+  test('is taken as it is where nothing is in it', async ({ dir }) => {
+    mkdirSync(join(dir, '.devs'));
+    createDatabase({ dbPath: stateFileIn(dir) }).close();
     const env = homeIn(dir, 'my');
-    expect((await callMain(mine, RUN_EMPTY, { env })).stderr).toBe('');
-    expect((await callMain(mine, ['resume', 'sum'], { env })).stderr).toBe('');
+    expect((await callMain(dir, RUN_EMPTY, { env })).stderr).toBe('');
+    expect((await callMain(dir, ['resume', 'sum'], { env })).stderr).toBe('');
   });
 });
 

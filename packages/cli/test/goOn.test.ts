@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_EMPTY, test } from './support/fixtures.ts';
+import { takeAsOurs } from './support/takeAsOurs.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 
 describe('--go', () => {
@@ -24,6 +25,7 @@ describe('--go', () => {
 
   test('reads first: a yes to what was not shown is refused, and nothing is driven', async ({ dir }) => {
     await callMain(dir, RUN_EMPTY, { env: { XDG_STATE_HOME: `${dir}/elsewhere` } });
+    await takeAsOurs(dir);
     const refused = await callMain(dir, ['approve', 'sum', '--go']);
     expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
     expect(refused.stderr).toMatch(/^GATE_STALE/);

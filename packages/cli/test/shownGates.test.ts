@@ -5,6 +5,7 @@ import type { Gate } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
+import { takeAsOurs } from './support/takeAsOurs.ts';
 
 /** A person with a home of their own. */
 function aPerson() {
@@ -12,6 +13,7 @@ function aPerson() {
   const folder = join(home, '.local', 'state', 'devs', 'shown');
   const env = { HOME: home, XDG_STATE_HOME: '' };
   return {
+    home: join(home, '.local', 'state'),
     folder,
     devs: (dir: string, ...argv: readonly string[]) => callMain(dir, argv, { env }),
     leave: () => rmSync(home, { recursive: true, force: true }),
@@ -56,6 +58,7 @@ describe('devs approve without --hash', () => {
   test('is refused for another version than they were shown, and a no is not', async ({ dir }) => {
     const [ada, bob] = [aPerson(), aPerson()];
     await ada.devs(dir, ...RUN_SUM);
+    await takeAsOurs(dir, bob.home);
     await bob.devs(dir, 'show', 'sum');
     await ada.devs(dir, 'edit', 'sum', '--out', 'design.md');
     await bob.devs(dir, 'resume', 'sum');

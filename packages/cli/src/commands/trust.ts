@@ -10,7 +10,7 @@ import {
   unknownStateFile,
 } from '../project/acceptedStateFile.ts';
 import { refuseForeignState } from '../project/openProject.ts';
-import { rememberStateFile } from '../project/rememberStateFile.ts';
+import { forgetStateFile, rememberStateFile } from '../project/rememberStateFile.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
@@ -19,9 +19,7 @@ import { usageError } from '../usageError.ts';
 export function addTrust(program: Command, start: Start): void {
   program
     .command('trust')
-    .description(
-      'show what .devs/config.json makes devs do here, and accept exactly that; and whose the runs are',
-    )
+    .description('show what .devs/config.json makes devs do here, and accept exactly that')
     .argument('[sha256]', 'of the content, or the id of the state file, instead of being asked')
     .option('--revoke', 'take back what was accepted of this project')
     .addHelpText('after', examples('devs trust', 'devs trust --revoke'))
@@ -67,7 +65,7 @@ async function isWanted(given: string | undefined, read: ReadConfig, session: Se
 }
 
 async function takeBack(session: Session): Promise<ExitCode> {
-  const revoked = await storeOf(session).revoke(session.dir);
+  const revoked = (await storeOf(session).revoke(session.dir)) + (await forgetStateFile(session));
   session.out.result({ revoked }, [revoked === 0 ? 'nothing was accepted here' : 'taken back']);
   return EXIT.ok;
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../usageError.ts';
-import { isMine } from './TrustStore.ts';
+import { isMine } from './isMine.ts';
 import { userStateFolder } from './userStateFolder.ts';
 
 /**

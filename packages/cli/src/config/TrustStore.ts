@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 import { configPath } from './configPath.ts';
+import { isMine } from './isMine.ts';
 import { userStateFolder } from './userStateFolder.ts';
 
 const schema = z.strictObject({
@@ -14,9 +15,6 @@ const schema = z.strictObject({
 });
 
 type Trust = Readonly<z.infer<typeof schema>>;
-
-/** Bits of a mode with which somebody else could write an acceptance into the file. */
-const WRITABLE_BY_OTHERS = 0o022;
 
 /**
  * Which configurations this user has accepted: `$XDG_STATE_HOME/devs/trust.json`. An acceptance is of a content in a place: the
@@ -119,12 +117,6 @@ export class TrustStore {
       cause,
     );
   }
-}
-
-/** Only this user can write it. Windows tells no owner. */
-export function isMine({ uid, mode }: Stats): boolean {
-  const me = process.getuid?.();
-  return me === undefined || (uid === me && (mode & WRITABLE_BY_OTHERS) === 0);
 }
 
 const ownEntry = (accepted: Trust['accepted'], key: string): readonly string[] =>

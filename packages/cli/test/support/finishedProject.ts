@@ -4,6 +4,7 @@ import { Orchestrator } from '@devs/core';
 import { fakeAgents, scriptedChecks } from '@devs/core/testing';
 import { specText } from '../../src/flags/runSpec.ts';
 import { AGENTS } from './fixtures.ts';
+import { takeAsOurs } from './takeAsOurs.ts';
 
 export const RUN = 'shop';
 const SPEC = specText({
@@ -25,7 +26,9 @@ export async function finishShop(dir: string): Promise<string> {
   try {
     const gates = { design: 'auto', dag: 'auto' } as const;
     const run = await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC });
-    return (await run.drive()).status;
+    const { status } = await run.drive();
+    await takeAsOurs(dir);
+    return status;
   } finally {
     devs.close();
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+import { takeAsOurs } from './takeAsOurs.ts';
 
 /** The run of {@link driveShop}. */
 export const RUN = 'shop';
@@ -15,7 +16,9 @@ export async function driveShop(dir: string, gates: { readonly design?: 'auto' }
   });
   try {
     const run = await devs.start({ id: RUN, brief: '# Shop', gates });
-    return await run.drive();
+    const result = await run.drive();
+    await takeAsOurs(dir);
+    return result;
   } finally {
     devs.close();
   }

@@ -10,7 +10,7 @@ export interface StateFileName {
   readonly id: string;
   /** How many runs are in it. */
   readonly runs: number;
-  /** Nobody has recorded anything in it that a run could be driven with. */
+  /** Nobody has recorded anything in it. */
   readonly isEmpty: boolean;
 }
 
@@ -25,8 +25,11 @@ const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?
 
 const COUNT_RUNS = 'SELECT count(*) FROM threads';
 
-/** What runs read that is no run's own. */
-const HAS_ITEMS = 'SELECT 1 FROM store_items LIMIT 1';
+/** Every table but those that a new file has rows in. */
+const SELECT_TABLES = `
+  SELECT name FROM sqlite_schema
+  WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+    AND name NOT IN ('schema_migrations', 'decision_log_end', 'state_file')`;
 
 /**
  * Reads the name of a state file; one that nobody has named, and one of an earlier release, goes by its history.
@@ -38,7 +41,10 @@ export function readStateFileName(db: Database): StateFileName {
   const has = (table: string): boolean => prepare<[string]>(db, HAS_TABLE).get(table) !== undefined;
   const named = has('state_file') ? read<string>(SELECT_ID) : undefined;
   const runs = has('threads') ? (read<number>(COUNT_RUNS) ?? 0) : 0;
-  const isEmpty = runs === 0 && !(has('store_items') && read(HAS_ITEMS) !== undefined);
+  const tables = prepare<[], string>(db, SELECT_TABLES).pluck().all();
+  const isEmpty = tables.every(
+    (name) => read(`SELECT 1 FROM "${name.replaceAll('"', '""')}" LIMIT 1`) === undefined,
+  );
   return { id: named ?? sha256Hex(JSON.stringify(prepare(db, SELECT_HISTORY).all())), runs, isEmpty };
 }
 

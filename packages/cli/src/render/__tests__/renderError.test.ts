@@ -69,6 +69,7 @@ describe('exit codes', () => {
         'RUN_ELSEWHERE',
         'SANDBOX_MISSING',
         'SIGNAL_NOT_TAKEN',
+        'STATE_NOT_TRUSTED',
         'THREAD_EXISTS',
         'THREAD_NOT_OURS',
       ],

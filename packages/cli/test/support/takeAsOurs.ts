@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { createDatabase, nameStateFile, STATE_FILE } from '@devs/core';
+import { KnownStateFiles } from '../../src/config/KnownStateFiles.ts';
+import { stateHome } from './stateHome.ts';
+
+/** As if `devs` had made the state file of a project, for whoever these tests are and for who has one of these homes. */
+export async function takeAsOurs(dir: string, ...homes: readonly string[]): Promise<void> {
+  const dbPath = join(dir, '.devs', STATE_FILE);
+  const db = createDatabase({ dbPath });
+  const id = nameStateFile(db);
+  db.close();
+  const users = [process.env, ...[stateHome(), ...homes].map((home) => ({ XDG_STATE_HOME: home }))];
+  for (const env of users) await KnownStateFiles.of(env)?.add(id, dbPath);
+}
