@@ -128,6 +128,18 @@ export const KINDS = [
     ],
   },
   {
+    name: 'planted',
+    what: 'triggers, views, indexes, altered tables in a state file',
+    files: [
+      { path: 'packages/core/src/db/__tests__/assertOwnSchema.test.ts', titles: /is refused/ },
+      { path: 'packages/core/test/gates/plantedAnswers.test.ts', titles: /is refused|is not taken up/ },
+      {
+        path: 'packages/cli/test/foreignStateFile.test.ts',
+        titles: /is not driven|for that one command|is refused|is not believed/,
+      },
+    ],
+  },
+  {
     name: 'git',
     what: 'programs that a repository names for git to start',
     files: [

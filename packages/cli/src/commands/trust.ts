@@ -10,7 +10,7 @@ import {
   unknownStateFile,
 } from '../project/acceptedStateFile.ts';
 import { refuseForeignState } from '../project/openProject.ts';
-import { forgetStateFile, rememberStateFile } from '../project/rememberStateFile.ts';
+import { rememberStateFile } from '../project/rememberStateFile.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
@@ -65,7 +65,7 @@ async function isWanted(given: string | undefined, read: ReadConfig, session: Se
 }
 
 async function takeBack(session: Session): Promise<ExitCode> {
-  const revoked = (await storeOf(session).revoke(session.dir)) + (await forgetStateFile(session));
+  const revoked = await storeOf(session).revoke(session.dir);
   session.out.result({ revoked }, [revoked === 0 ? 'nothing was accepted here' : 'taken back']);
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../usageError.ts';
 import { isMine } from './isMine.ts';
@@ -51,13 +51,6 @@ export class KnownStateFiles {
     } catch (error) {
       throw this.#refused((error as Error).message, error);
     }
-  }
-
-  /** Whether it was known. */
-  async remove(id: string): Promise<boolean> {
-    const known = await this.has(id);
-    await rm(this.#entry(id), { force: true });
-    return known;
   }
 
   #entry(id: string): string {

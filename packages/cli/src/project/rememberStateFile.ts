@@ -1,6 +1,4 @@
-import { statSync } from 'node:fs';
-import path from 'node:path';
-import { createDatabase, nameStateFile, openReadOnly, readStateFileName, STATE_FILE } from '@devs/core';
+import { createDatabase, nameStateFile } from '@devs/core';
 import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import type { Session } from './Session.ts';
 
@@ -16,14 +14,4 @@ export async function rememberStateFile(dbPath: string, { io, out }: Session): P
   } catch (error) {
     out.note(`not kept: ${(error as Error).message}; to go on with these runs takes DEVS_TRUST=${id}`);
   }
-}
-
-/** The project's state file is not this user's any more; how many that were. */
-export async function forgetStateFile({ dir, io }: Session): Promise<number> {
-  const dbPath = path.join(dir, '.devs', STATE_FILE);
-  if ((statSync(dbPath, { throwIfNoEntry: false })?.size ?? 0) === 0) return 0;
-  const db = openReadOnly({ dbPath });
-  const { id } = readStateFileName(db);
-  db.close();
-  return (await KnownStateFiles.of(io.env)?.remove(id)) ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { hasLedger, pendingMigrations } from './migrate.ts';
+import { hasLedger } from './migrate.ts';
 import { APPLICATION_ID } from './pragmas.ts';
 import { pragmaValue } from './prepare.ts';
 import { hasOwnSchemaOnly, type SchemaDrift, schemaDrift } from './schemaDrift.ts';
@@ -31,7 +31,7 @@ export function assertOwnSchema(db: Database, owner: SchemaOwner): void {
 export const foreignSchema = (db: Database): DevsError | null => refusedIn(db, ownerOf(db));
 
 function refusedIn(db: Database, owner: SchemaOwner): DevsError | null {
-  if (pendingMigrations(db).length === 0 && hasOwnSchemaOnly(db)) return null;
+  if (hasOwnSchemaOnly(db)) return null;
   const refused = schemaDrift(db).filter((drift) => isRefused(drift, owner));
   return refused.length === 0 ? null : schemaForeign(db, refused);
 }

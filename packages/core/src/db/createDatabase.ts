@@ -293,6 +293,7 @@ function refuseUnusable(path: string): void {
     const db = connect(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS });
     try {
       assertStateFile(db, path);
+      pendingMigrations(db);
       assertOwnSchema(db, 'engine');
     } catch (error) {
       if (!needsRollback(error)) throw error;

@@ -38,7 +38,7 @@ const SELECT_OBJECTS = `
 
 const SELECT_SQL = `SELECT sql ${FROM_OBJECTS}`;
 
-/** What a file that is up to date holds, as the newest engine makes it. */
+/** What the newest engine makes. In an older file the like of it does what the engine would have it do, or stops a migration. */
 const newest: ReadonlySet<string> = new Set([...WHOLE_SCHEMA, LEDGER_SQL]);
 
 /**
@@ -72,7 +72,7 @@ export function schemaDrift(db: Database): readonly SchemaDrift[] {
   return [...drift, ...[...actual.values()].map((object) => driftOf('foreign', object, null))];
 }
 
-/** Whether a file that is up to date holds nothing but what the migrations make. Quick: for every open. */
+/** Whether there is nothing but what the newest engine makes. Quick: for every open. */
 export function hasOwnSchemaOnly(db: Database): boolean {
   return prepare<[], string | null>(db, SELECT_SQL)
     .pluck()

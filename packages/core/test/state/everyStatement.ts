@@ -10,6 +10,7 @@ import { doctor } from '../../src/state/doctor.ts';
 import { stateStats } from '../../src/state/StateStats.ts';
 import { StoreItems } from '../../src/state/StoreItems.ts';
 import { StreamStore } from '../../src/state/StreamStore.ts';
+import { nameStateFile, readStateFileName } from '../../src/state/stateFileName.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 
@@ -87,6 +88,8 @@ function askEveryTable(db: Database): void {
     dueAt: 1,
   });
   adoptRun(threadId, db, db);
+  readStateFileName(db);
+  nameStateFile(db);
   for (const table of [...Object.values(tables), store.threads.signals, ...others]) askEverything(table);
 }
 

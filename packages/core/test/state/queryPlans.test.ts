@@ -41,6 +41,8 @@ const ALLOWED = {
   "status = 'awaiting_approval' AND thread_id IS NOT NULL ORDER BY id": 'those of a file that one run has',
   'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
   "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
+  'SELECT count(*) FROM threads': 'who is asked whose a file is, is told how many runs are in it',
+  'SELECT 1 FROM "': 'the first row of each table: whether anything is in a file',
   // Sorted
   'FROM agent_steps WHERE thread_id = ? ORDER BY': ALL_OF_RUN,
   "AND state = 'intent' AND started_at >= ? ORDER BY": 'what a driven run does now, for who looks at it',
@@ -75,6 +77,7 @@ const NOT_ASKED = ['UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT 
 /** What every step, call, request or look reads, by a piece of its text, and what it has to find it by. */
 const FOUND_BY = {
   'FROM signals INDEXED BY signals_unhandled': 'INDEX signals_unhandled (thread_id=? AND kind=?)',
+  'FROM hitl_decisions AS line WHERE line.session_id = ?': 'INDEX hitl_decisions_by_session (session_id=?)',
   "principal_kind = 'human' LIMIT 1": 'INDEX hitl_sessions_by_human (thread_id=? AND checkpoint_id=?)',
   'AND kind = ? AND decision_json IS NOT NULL': 'INDEX hitl_sessions_answered (thread_id=? AND kind=?)',
   "status = 'awaiting_approval' AND thread_id = ? ORDER BY":
