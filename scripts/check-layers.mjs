@@ -155,7 +155,7 @@ function usesPackageExports(file, manifests) {
 }
 
 function mayUse(file, name) {
-  if (name === 'better-sqlite3') return file.path === 'packages/core/src/db/createDatabase.ts';
+  if (name === 'better-sqlite3') return file.path === 'packages/core/src/db/connect.ts';
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
   if (!name.startsWith('@langchain/')) return true;
   const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);

@@ -54,7 +54,7 @@ export const PLANTED = [
     'core/src/state/A.ts',
     "import type { Database } from 'better-sqlite3';\ndb.prepare('SELECT 1 FROM t');",
   ),
-  planted(null, 'core/src/db/createDatabase.ts', "import Database from 'better-sqlite3';"),
+  planted(null, 'core/src/db/connect.ts', "import Database from 'better-sqlite3';"),
   planted(null, 'core/src/langgraph.ts', "export { step } from './engine/node/step.ts';"),
   planted(null, 'core/src/index.ts', "export { Orchestrator } from './surface/Orchestrator.ts';"),
   planted(null, 'core/src/surface/a.ts', "// import { x } from '../index.ts'\nconst m = /a/.exec(text);"),

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
+import type { Database, Options } from 'better-sqlite3';
 import { BUSY_TIMEOUT_MS } from '../config/defaults.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { assertOwnSchema } from './assertOwnSchema.ts';
 import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
+import { connect, MEMORY } from './connect.ts';
 import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
-import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
@@ -32,11 +32,9 @@ export type StateFileLocation =
 /** Options of {@link createDatabase}. */
 export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy>;
 
-const MEMORY = ':memory:';
 const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
 
 let defaultDatabase: Database | undefined;
-let driverFits = false;
 
 /**
  * Opens the state file, creating it and its folder where they are missing: settings first, then migrations. The only
@@ -186,11 +184,6 @@ export function openWorkingCopy(path: string): Database {
   });
 }
 
-/** An empty database in memory without any settings, to try migrations on. */
-export function openScratch(): Database {
-  return connect(MEMORY);
-}
-
 /** The absolute path that options name; `:memory:` as it is. */
 function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
   if (dbPath === MEMORY) return MEMORY;
@@ -215,19 +208,6 @@ function policyOf({
     throw invalid(`synchronous is ${String(synchronous)}, not full or normal.`);
   }
   return { busyTimeoutMs, synchronous };
-}
-
-/** The driver loads its native part with the first connection. */
-function connect(path: string | Buffer, options?: Options): Database {
-  if (!driverFits) {
-    assertDriverFits(driverOf(import.meta.url), process.versions.node);
-    driverFits = true;
-  }
-  try {
-    return new BetterSqlite3(path, options);
-  } catch (error) {
-    throw toDriverFault(error) ?? error;
-  }
 }
 
 /** Opens, then sets up; a connection that cannot be set up is closed again. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { openScratch } from './createDatabase.ts';
+import { openScratch } from './connect.ts';
 import { LEDGER_SQL, pendingMigrations, runMigrations } from './migrate.ts';
 import { MIGRATIONS, WHOLE_SCHEMA } from './migrations/index.ts';
 import { prepare } from './prepare.ts';

@@ -109,13 +109,9 @@ export class HitlSessionStore {
   readonly #selectByInterrupt: Statement<[string, string], SessionRow>;
   readonly #selectOpen: Statement<[], SessionRow>;
   readonly #selectOpenOf: Statement<[string], SessionRow>;
-  readonly #selectClosed: Statement<[string], SessionRow>;
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], AnsweredRow>;
-  readonly #selectAnswer: Statement<[string], AnsweredRow>;
-  readonly #selectDecided: Statement<[string, string], SessionRow>;
   readonly #selectState: Statement<[string], string>;
-  readonly #selectHumanAt: Statement<[string, string], 1>;
   readonly #seal: Statement<[]>;
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
@@ -143,14 +139,10 @@ export class HitlSessionStore {
     const open = `${rows} WHERE status = 'awaiting_approval'`;
     this.#selectOpen = prepare(db, `${open} ${sql.OLDEST_FIRST}`);
     this.#selectOpenOf = prepare(db, `${open} AND thread_id = ? ${sql.OLDEST_FIRST}`);
-    this.#selectClosed = prepare(db, sql.SELECT_CLOSED);
     this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
     this.#selectAnswered = prepare(db, sql.SELECT_ANSWERED);
-    this.#selectAnswer = prepare(db, sql.SELECT_ANSWER);
-    this.#selectDecided = prepare(db, sql.SELECT_DECIDED);
     this.#selectState = prepare<[string], string>(db, sql.SELECT_STATE).pluck();
-    this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
     this.#seal = prepare(db, sql.SEAL);
     this.#insert = prepare(db, sql.INSERT);
     this.#bind = prepare(db, sql.BIND);
@@ -306,7 +298,7 @@ export class HitlSessionStore {
 
   /** Sessions of a run that are not open any more, oldest first. */
   listClosed(threadId: string): readonly HitlSession[] {
-    return this.#selectClosed.all(threadId).map(this.#toSession);
+    return prepare<[string], SessionRow>(this.#db, sql.SELECT_CLOSED).all(threadId).map(this.#toSession);
   }
 
   /** Sessions that hold or claim to hold a decision, in no order, one after the other: a file may have many. */
@@ -316,7 +308,9 @@ export class HitlSessionStore {
 
   /** Answered sessions of a run and kind, oldest first. */
   listDecided(threadId: string, kind: HitlSessionKind): readonly HitlSession[] {
-    return this.#selectDecided.all(threadId, kind).map(this.#toSession);
+    return prepare<[string, string], SessionRow>(this.#db, sql.SELECT_DECIDED)
+      .all(threadId, kind)
+      .map(this.#toSession);
   }
 
   /** Decisions recorded, for one run or for all. */
@@ -327,7 +321,7 @@ export class HitlSessionStore {
 
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */
   hasHumanDecisionAt(threadId: string, checkpointId: string): boolean {
-    return this.#selectHumanAt.get(threadId, checkpointId) !== undefined;
+    return prepare<[string, string]>(this.#db, sql.SELECT_HUMAN_AT).get(threadId, checkpointId) !== undefined;
   }
 
   /** The state a free-standing session was opened with, as JSON. @throws DevsError `GATE_NOT_FOUND` */
@@ -350,7 +344,8 @@ export class HitlSessionStore {
       now: at,
     };
     return this.#write(() => {
-      const row = this.#decide.run(values).changes === 1 ? this.#selectAnswer.get(id) : undefined;
+      if (this.#decide.run(values).changes === 0) return null;
+      const row = prepare<[string], AnsweredRow>(this.#db, sql.SELECT_ANSWER).get(id);
       return row === undefined ? null : answeredSessionOf(row);
     });
   }

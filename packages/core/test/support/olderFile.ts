@@ -1,4 +1,4 @@
-import { openScratch } from '../../src/db/createDatabase.ts';
+import { openScratch } from '../../src/db/connect.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 
