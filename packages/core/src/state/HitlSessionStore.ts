@@ -308,9 +308,8 @@ export class HitlSessionStore {
 
   /** Answered sessions of a run and kind, oldest first. */
   listDecided(threadId: string, kind: HitlSessionKind): readonly HitlSession[] {
-    return prepare<[string, string], SessionRow>(this.#db, sql.SELECT_DECIDED)
-      .all(threadId, kind)
-      .map(this.#toSession);
+    const select = prepare<[string, string], SessionRow>(this.#db, sql.SELECT_DECIDED);
+    return select.all(threadId, kind).map(this.#toSession);
   }
 
   /** Decisions recorded, for one run or for all. */
@@ -345,8 +344,8 @@ export class HitlSessionStore {
     };
     return this.#write(() => {
       if (this.#decide.run(values).changes === 0) return null;
-      const row = prepare<[string], AnsweredRow>(this.#db, sql.SELECT_ANSWER).get(id);
-      return row === undefined ? null : answeredSessionOf(row);
+      const select = prepare<[string], AnsweredRow>(this.#db, sql.SELECT_ANSWER);
+      return answeredSessionOf(select.get(id) ?? notFound(id));
     });
   }
 
