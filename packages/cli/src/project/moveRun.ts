@@ -24,6 +24,7 @@ import type { PostgresRuns } from '@devs/postgres';
 import { MovingFile } from '../cluster/MovingFile.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
+import { acceptedStateFile } from './acceptedStateFile.ts';
 import { namedCluster, runsOf } from './openCluster.ts';
 import { rememberStateFile } from './rememberStateFile.ts';
 import type { Session } from './Session.ts';
@@ -50,7 +51,7 @@ const PIPELINE = 'pipeline';
  * Moves a run from a state file into the cluster: taken out, kept in a file of its own, then recorded there. Killed in between, it
  * goes on from that file. False where it was there already.
  *
- * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS` where another run has its name there; those of `moveRunOut`.
+ * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS` where another run has its name there; `STATE_NOT_TRUSTED`; those of `moveRunOut`.
  */
 export async function pushRun({ id, file, graph, by, ...place }: Push, session: Session): Promise<boolean> {
   const stateFile = stateFileOf(file, session);
@@ -58,6 +59,8 @@ export async function pushRun({ id, file, graph, by, ...place }: Push, session: 
   return withClusterRuns(session, async (runs) => {
     const there = await inCluster(id, runs);
     const here = inFile(stateFile, id);
+    // The workers would drive what is in it.
+    if (here !== null && file === undefined) await acceptedStateFile({ ...session, cluster: null });
     if (there !== null && here !== null) throw taken(id, stateFile);
     if (here !== null) await takeOut({ id, by, stateFile, graph, here }, moving);
     if (!moving.exists) {
