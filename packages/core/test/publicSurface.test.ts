@@ -114,6 +114,7 @@ describe('the public surface', () => {
         "maskSensitiveData",
         "maskView",
         "moveRunOut",
+        "nameStateFile",
         "oneLine",
         "openReadOnly",
         "openState",
@@ -124,6 +125,7 @@ describe('the public surface', () => {
         "pivotAgentNode",
         "placeStateFile",
         "progress",
+        "readStateFileName",
         "receiveRun",
         "recurse",
         "recurseAll",
@@ -199,9 +201,11 @@ describe('the public surface', () => {
         "doctor",
         "getDatabase",
         "gitRecord",
+        "nameStateFile",
         "openReadOnly",
         "openState",
         "placeStateFile",
+        "readStateFileName",
         "runMigrations",
       ]
     `);
