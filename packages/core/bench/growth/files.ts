@@ -56,10 +56,10 @@ function ask(threadId: string, place: string, { sessions }: Filling): string {
 
 function answer(id: string, { sessions, log, threads }: Filling): void {
   const decision = { approved: true, feedback: null };
-  sessions.decide({ id, artifactHash: hashOf(SHOWN), decision, principal: ADA });
-  const session = sessions.require(id);
-  log.record(session);
-  threads.signal(session.threadId ?? '', {
+  const decided = sessions.decide({ id, artifactHash: hashOf(SHOWN), decision, principal: ADA });
+  if (decided === null) throw new Error(`Session "${id}" was decided before.`);
+  log.record(decided);
+  threads.signal(decided.threadId ?? '', {
     id: `decision:${id}`,
     kind: 'decision',
     payload: { sessionId: id },

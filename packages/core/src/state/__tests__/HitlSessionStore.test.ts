@@ -64,7 +64,7 @@ describe('a question that LangGraph suspends on', () => {
       const sessions = new HitlSessionStore(db);
       const answered = (overrides = {}) => {
         const { session } = sessions.openForInterrupt(aQuestion(overrides));
-        sessions.decide(aDecision(session.id));
+        decideAndLog(db, aDecision(session.id), sessions);
         return session;
       };
       const older = answered();
@@ -86,7 +86,7 @@ describe('a question that LangGraph suspends on', () => {
     ([kind, isCleared], { db }) => {
       const sessions = new HitlSessionStore(db);
       const { session } = sessions.openForInterrupt(aQuestion({ kind }));
-      sessions.decide(aDecision(session.id));
+      decideAndLog(db, aDecision(session.id), sessions);
       const asked = sessions.openForInterrupt(aQuestion({ kind, artifactHash: OTHER_HASH }));
       expect(asked.opened).toBe(isCleared);
       expect(asked.voided.map(({ id }) => id)).toEqual(isCleared ? [session.id] : []);
