@@ -146,8 +146,9 @@ export const KINDS = [
       { path: `${AGENTS}/gitVectors.test.ts`, titles: /is never run/ },
       {
         path: `${AGENTS}/userRepositoryVectors.test.ts`,
-        titles: /names is run|are not followed|are not fetched|is not run/,
+        titles: /names is run|are not fetched|asks the helper/,
       },
+      { path: 'packages/cli/test/hostileRepository.test.ts', titles: /starts no program/ },
       { path: `${AGENTS}/GitWorkspace.test.ts`, titles: /a hostile workspace/ },
     ],
   },

@@ -42,3 +42,4 @@ export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace
 export { hideFromStatus } from './workspace/hideFromStatus.ts';
 export { resolveInside } from './workspace/pathJail.ts';
 export type { FileContent, UnshownFile } from './workspace/UnshownFile.ts';
+export type { FilteredFile, UncommittedFiles } from './workspace/uncommittedFiles.ts';

@@ -17,7 +17,7 @@ import {
   signedBy,
   treeOf,
 } from './refs.ts';
-import { FETCH, type UserRepository } from './UserRepository.ts';
+import type { UserRepository } from './UserRepository.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
 /** Tips of the branch before each sync. */
@@ -92,7 +92,7 @@ export class BranchSync {
 
   async #fetchHead(): Promise<string | null> {
     if ((await this.#user.head()) === null) return null;
-    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${HEAD}`], { fromPath: true, isLarge: true });
+    await this.#user.giveTo(this.#git, `+HEAD:${HEAD}`);
     return readRef(this.#git, HEAD);
   }
 

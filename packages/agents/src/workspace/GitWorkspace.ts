@@ -30,8 +30,9 @@ import { requireObjectId } from './requireCommitParts.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
 import { TravellingRunWorkspace } from './TravellingRunWorkspace.ts';
 import type { UnshownFile } from './UnshownFile.ts';
-import { FETCH, UserRepository } from './UserRepository.ts';
-import type { UncommittedChanges } from './uncommittedTree.ts';
+import { UserRepository } from './UserRepository.ts';
+import { type FilteredFile, NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
+import { refuseFiltered, type UncommittedChanges } from './uncommittedTree.ts';
 
 export interface GitWorkspaceOptions {
   /** The project folder: workspaces are made in `.devs-work/`, their git dirs in `.devs/git/`. */
@@ -42,6 +43,11 @@ export interface GitWorkspaceOptions {
    * its `HEAD` names, and theirs is pushed to it. @defaultValue none: runs begin empty
    */
   readonly repository?: string;
+  /**
+   * Whether programs of the user's own configuration of git answer for them where `repository` is a URL: credential
+   * helpers, askpass, an ssh command. @defaultValue false: keys of ssh and its agent, and nothing that git would start
+   */
+  readonly credentials?: boolean;
   /**
    * Installs what the checks need: run in a new folder, and for a tree with other manifests or lockfiles. Checks see what
    * it leaves, and nothing else that git does not hold. @defaultValue nothing
@@ -87,6 +93,7 @@ const NEVER: AbortSignal = new AbortController().signal;
 export class GitWorkspace implements Workspace {
   readonly #dir: string;
   readonly #repository: string | null;
+  readonly #credentials: boolean;
   readonly #preparation: Preparation;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
@@ -98,13 +105,13 @@ export class GitWorkspace implements Workspace {
     const { timeoutMs, now = () => new Date() } = options;
     this.#dir = resolve(dir);
     this.#repository = repository ?? null;
+    this.#credentials = options.credentials ?? false;
     const argv = options.setupArgv;
     const shared = argv === undefined ? null : new SharedSetup({ dir: this.#dir, argv });
     this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
-    if (repository !== undefined && isRepositoryUrl(repository) && options.withChanges !== undefined)
-      throw new TypeError('Expected no `withChanges` with a URL: nobody works there.');
+    requireCheckout(options);
     this.#withChanges = options.withChanges ?? null;
     if (options.author !== undefined) requireAuthor(options.author);
     this.#author = options.author;
@@ -115,14 +122,27 @@ export class GitWorkspace implements Workspace {
     return join(this.#dir, '.devs-work', requireFolderName(threadId));
   }
 
-  /** @throws DevsError `WORKSPACE_FAILED` for a repository that a run cannot keep; `CONFIG_INVALID` when it is none. */
+  /**
+   * @throws DevsError `WORKSPACE_FAILED` for a repository, or changes of it, that a run cannot keep; `CONFIG_INVALID` when it
+   *   is none.
+   */
   async assertUsable(): Promise<void> {
-    if (this.#repository !== null) await (await this.#user())?.assertStorable();
+    const user = await this.#user();
+    await user?.assertStorable();
+    if (user !== null && this.#withChanges !== null) refuseFiltered(await user.uncommitted());
   }
 
-  /** How many files of the repository's checkout are not committed as they are; a run begins without them. */
-  async uncommitted(): Promise<number> {
-    return (await (await this.#user())?.uncommitted())?.length ?? 0;
+  /** Files of the repository's checkout that are not committed as they are; a run begins without them. */
+  async uncommitted(): Promise<UncommittedFiles> {
+    return (await (await this.#user())?.uncommitted()) ?? NOTHING_UNCOMMITTED;
+  }
+
+  /**
+   * Files that git keeps through a filter, such as Git LFS: a run has what git keeps of them, its filters are not started.
+   * None of a repository that is a URL: nobody works there.
+   */
+  async filtered(): Promise<readonly FilteredFile[]> {
+    return (await (await this.#user())?.filtered()) ?? [];
   }
 
   /**
@@ -283,13 +303,28 @@ export class GitWorkspace implements Workspace {
 
   async #user(): Promise<UserRepository | null> {
     if (this.#repository === null) return null;
-    if (!isRepositoryUrl(this.#repository)) return UserRepository.at(this.#repository);
-    return MirroredRepository.of(this.#repository, join(this.#dir, '.devs', 'mirror.git'));
+    const own = join(this.#dir, '.devs');
+    if (isRepositoryUrl(this.#repository)) {
+      return MirroredRepository.of({
+        url: this.#repository,
+        dir: join(own, 'mirror.git'),
+        credentials: this.#credentials,
+      });
+    }
+    await makeFolder(own);
+    await hideFromStatus(own);
+    return UserRepository.at(this.#repository, join(own, 'lent'));
   }
 
   #gitDirOf(threadId: string): string {
     return join(this.#dir, '.devs', 'git', `${requireFolderName(threadId)}.git`);
   }
+}
+
+/** @throws TypeError for changes of a checkout that there is none of. */
+function requireCheckout({ repository, withChanges }: GitWorkspaceOptions): void {
+  if (repository === undefined || withChanges === undefined || !isRepositoryUrl(repository)) return;
+  throw new TypeError('Expected no `withChanges` with a URL: nobody works there.');
 }
 
 /** Beside the place that a run works in. */
@@ -315,7 +350,7 @@ const bringFrom =
   (mirror: MirroredRepository, git: GitRepository) =>
   async (commit: string): Promise<void> => {
     await mirror.bring(commit);
-    await git.run([...FETCH, mirror.root, commit], { fromPath: true, isLarge: true });
+    await mirror.giveTo(git, commit);
   };
 
 const branchOf = (threadId: string): string => `devs/${threadId}`;

@@ -2,10 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
+import { type GitSetting, servedAt } from '../git/gitCommand.ts';
+import { removePlanted } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { makeFolder } from './makeFolder.ts';
 import { replaceText } from './replaceText.ts';
-import { type BranchToDeliver, UserRepository } from './UserRepository.ts';
+import { type BranchToDeliver, isAncestor, type LentRepository, UserRepository } from './UserRepository.ts';
+import { NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
+import { readUserSettings } from './userSettings.ts';
 
 /** The last fetch of each mirror, ended or not. */
 const fetching = new Map<string, Promise<void>>();
@@ -24,6 +28,14 @@ const ABSOLUTE = /^(?:https?|ssh|git|file):\/\/[^\s]+$/;
 /** Whether a repository is named by a URL, and not by a folder of this machine. */
 export const isRepositoryUrl = (repository: string): boolean => ABSOLUTE.test(repository);
 
+export interface MirrorOptions {
+  readonly url: string;
+  /** Where the copy lies; made when missing. */
+  readonly dir: string;
+  /** Whether programs of the user's own configuration of git may answer for them. @defaultValue false */
+  readonly credentials?: boolean;
+}
+
 /**
  * A repository that every machine reaches by the same URL, with a bare copy of it on this one: commits are read from the
  * copy, and a branch is pushed to the URL. Nobody else writes to the copy; it can be removed at any time.
@@ -31,26 +43,28 @@ export const isRepositoryUrl = (repository: string): boolean => ABSOLUTE.test(re
 export class MirroredRepository extends UserRepository {
   readonly #url: string;
   readonly #mirror: GitRepository;
+  readonly #credentials: boolean;
+  /** The user's own configuration of git, once somebody has asked for it. */
+  #user: Promise<readonly GitSetting[]> | null = null;
 
-  private constructor(url: string, dir: string) {
-    super(dir, dir);
+  private constructor({ url, dir, credentials }: Required<MirrorOptions>) {
+    super(dir, { own: dir, common: dir }, dir);
     this.#url = url;
     this.#mirror = new GitRepository({ gitDir: dir, workTree: dir });
+    this.#credentials = credentials;
   }
 
-  /**
-   * @param dir - Where the copy lies; made when missing.
-   * @throws DevsError `CONFIG_INVALID` for a URL with a password in it, which would be shown with every fault.
-   */
-  static async of(url: string, dir: string): Promise<MirroredRepository> {
+  /** @throws DevsError `CONFIG_INVALID` for a URL with a password in it, which would be shown with every fault. */
+  static async of({ url, dir, credentials = false }: MirrorOptions): Promise<MirroredRepository> {
     if (/^[a-z]+:\/\/[^/@]*:[^/@]*@/.test(url)) throw withPassword();
     await makeFolder(dir);
     for (const folder of ['objects', join('refs', 'heads')]) {
       await mkdir(join(dir, folder), { recursive: true, mode: 0o700 });
     }
     await replaceText(join(dir, 'config'), CONFIG);
+    await removePlanted(dir);
     if (!existsSync(join(dir, 'HEAD'))) await replaceText(join(dir, 'HEAD'), NOBODYS);
-    return new MirroredRepository(url, dir);
+    return new MirroredRepository({ url, dir, credentials });
   }
 
   override get name(): string {
@@ -64,8 +78,13 @@ export class MirroredRepository extends UserRepository {
   }
 
   /** Nothing lies around in a copy. */
-  override async uncommitted(): Promise<readonly string[]> {
-    return [];
+  override async uncommitted(): Promise<UncommittedFiles> {
+    return NOTHING_UNCOMMITTED;
+  }
+
+  /** The copy is ours, and so is its configuration. */
+  protected override lend<T>(work: (lent: LentRepository) => Promise<T>): Promise<T> {
+    return work({ git: this.#mirror, commonDir: this.#mirror.gitDir });
   }
 
   override async assertStorable(): Promise<void> {
@@ -81,7 +100,7 @@ export class MirroredRepository extends UserRepository {
   async bring(commit: string): Promise<void> {
     if (await this.#has(commit)) return;
     await this.#fetch();
-    if (!(await this.#has(commit))) await this.#reach([...FETCHED, '--', this.#url, commit]);
+    if (!(await this.#has(commit))) await this.#fetchFrom(commit);
   }
 
   /**
@@ -93,12 +112,12 @@ export class MirroredRepository extends UserRepository {
     const there = await this.#branchAt(name);
     if (there === commit) return { branch, commit, held: null };
     const store = new GitRepository({ gitDir: from, workTree: from });
-    const isOurs = there === null || there === delivered || (await isAncestorIn(store, there, commit));
+    const isOurs = there === null || there === delivered || (await isAncestor(store, there, commit));
     if (!isOurs) return { branch, commit, held: 'changed' };
     const lease = `--force-with-lease=${name}:${there ?? ''}`;
-    const push = ['push', '--quiet', '--no-verify', lease, '--', this.#url, `${commit}:${name}`];
+    const how = ['--quiet', '--no-verify', ...servedAt(this.#url, 'receive-pack'), lease];
     try {
-      await store.run(push, { isRemote: true, isLarge: true });
+      await this.#reach(['push', ...how, '--', this.#url, `${commit}:${name}`], store);
     } catch (error) {
       const now = await this.#branchAt(name);
       if (now === commit) return { branch, commit, held: null };
@@ -136,14 +155,14 @@ export class MirroredRepository extends UserRepository {
   }
 
   async #fetchOnce(): Promise<void> {
-    const told = await this.#reach(['ls-remote', '--symref', '--', this.#url, 'HEAD']);
+    const told = await this.#list(['--symref'], 'HEAD');
     const [, head] = /^ref: (refs\/heads\/\S+)\tHEAD$/m.exec(told) ?? [];
-    await this.#reach([...FETCHED, '--', this.#url, `+${HEADS}/*:${HEADS}/*`]);
+    await this.#fetchFrom(`+${HEADS}/*:${HEADS}/*`);
     if (head !== undefined) await this.#mirror.run(['symbolic-ref', 'HEAD', head]);
   }
 
   async #branchAt(name: string): Promise<string | null> {
-    const told = await this.#reach(['ls-remote', '--', this.#url, name]);
+    const told = await this.#list([], name);
     const [id = ''] = told.split('\t');
     return id === '' ? null : id;
   }
@@ -157,13 +176,26 @@ export class MirroredRepository extends UserRepository {
     );
   }
 
-  #reach(args: readonly string[]): Promise<string> {
-    return this.#mirror.run(args, { isRemote: true, isLarge: true });
+  #list(options: readonly string[], name: string): Promise<string> {
+    return this.#reach([
+      'ls-remote',
+      ...servedAt(this.#url, 'upload-pack'),
+      ...options,
+      '--',
+      this.#url,
+      name,
+    ]);
   }
-}
 
-async function isAncestorIn(git: GitRepository, older: string, newer: string): Promise<boolean> {
-  return (await git.run(['merge-base', older, newer]).catch(() => '')).trim() === older;
+  #fetchFrom(refspec: string): Promise<string> {
+    return this.#reach([...FETCHED, ...servedAt(this.#url, 'upload-pack'), '--', this.#url, refspec]);
+  }
+
+  async #reach(args: readonly string[], git = this.#mirror): Promise<string> {
+    this.#user ??= readUserSettings(this.#mirror);
+    const reach = { url: this.#url, user: await this.#user, credentials: this.#credentials };
+    return git.run(args, { reach, isLarge: true });
+  }
 }
 
 const withPassword = (): DevsError =>

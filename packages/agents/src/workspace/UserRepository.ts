@@ -1,10 +1,19 @@
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
-import { GitRepository, SET } from './GitRepository.ts';
+import { fetchFrom } from '../git/gitCommand.ts';
+import { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { askForRef, moveRef, NO_OBJECT, readRef } from './refs.ts';
+import {
+  type FilteredFile,
+  filteredFiles,
+  NOTHING_UNCOMMITTED,
+  type UncommittedFiles,
+  uncommittedFiles,
+} from './uncommittedFiles.ts';
+import { type UserGitDir, userGitDir, withCommonDir } from './userGitDir.ts';
+import { checkoutSettings, repositorySettings } from './userSettings.ts';
 
 /** A branch of an engine-owned repository, on its way into the user's. */
 export interface BranchToDeliver {
@@ -16,28 +25,38 @@ export interface BranchToDeliver {
   readonly delivered: string | null;
 }
 
+/** The user's repository while the engine has something to do with it. */
+export interface LentRepository {
+  readonly git: GitRepository;
+  /** What git takes its configuration from. */
+  readonly commonDir: string;
+}
+
 /**
- * The repository the user works in. Commits are read from it and one branch is put into it; its checkout, index,
- * stashes and other branches are never written, and none of its hooks runs.
+ * The repository the user works in. Commits are read from it and one branch is put into it; its checkout, index, stashes and
+ * other branches are never written. None of its hooks runs, and git reads none of its configuration but as data.
  */
 export class UserRepository {
   readonly root: string;
-  readonly #git: GitRepository;
+  readonly #gitDir: UserGitDir;
+  readonly #scratch: string;
 
-  protected constructor(root: string, gitDir: string) {
+  protected constructor(root: string, gitDir: UserGitDir, scratch: string) {
     this.root = root;
-    this.#git = new GitRepository({ gitDir, workTree: root });
+    this.#gitDir = gitDir;
+    this.#scratch = scratch;
   }
 
   /**
    * @param root - The top folder of a checkout: where its `.git` is.
+   * @param scratch - A folder of the engine's, see {@link withCommonDir}.
    * @throws DevsError `CONFIG_INVALID` when it is none.
    */
-  static async at(root: string): Promise<UserRepository> {
+  static async at(root: string, scratch: string): Promise<UserRepository> {
     const top = resolve(root);
-    const gitDir = await gitDirOf(top);
+    const gitDir = await userGitDir(top);
     if (gitDir === null) throw notARepository(top);
-    return new UserRepository(top, gitDir);
+    return new UserRepository(top, gitDir, scratch);
   }
 
   /** What people know it by. */
@@ -45,79 +64,103 @@ export class UserRepository {
     return this.root;
   }
 
+  /** Lends it to what is done there; see {@link withCommonDir}. */
+  protected lend<T>(work: (lent: LentRepository) => Promise<T>): Promise<T> {
+    const { own } = this.#gitDir;
+    return withCommonDir(this.#gitDir, this.#scratch, (commonDir) =>
+      work({ git: new GitRepository({ gitDir: own, workTree: this.root, commonDir }), commonDir }),
+    );
+  }
+
   /** The commit that is checked out; `null` before the first one. */
-  async head(): Promise<string | null> {
-    const found = await this.#git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
-    return found.trim() || null;
+  head(): Promise<string | null> {
+    return this.lend(({ git }) => headOf(git));
   }
 
   /** The folder of its objects; `null` for a shallow clone, which has not all of them. */
   async wholeObjects(): Promise<string | null> {
-    const { gitDir } = this.#git;
-    const common = await readFile(join(gitDir, 'commondir'), 'utf8').catch(() => '.');
-    const shared = resolve(gitDir, common.trimEnd());
-    return existsSync(join(shared, 'shallow')) ? null : join(shared, 'objects');
+    const { common } = this.#gitDir;
+    return existsSync(join(common, 'shallow')) ? null : join(common, 'objects');
   }
 
-  /** Paths whose files differ from the commit that is checked out, untracked ones too; none before the first commit. */
-  async uncommitted(): Promise<readonly string[]> {
-    if ((await this.head()) === null) return [];
-    const listed = await Promise.all([
-      this.#git.run([
-        'diff-index',
-        '-z',
-        '--name-only',
-        '--no-renames',
-        '--ignore-submodules=all',
-        'HEAD',
-        '--',
-      ]),
-      this.#git.run(['ls-files', '-z', '--others', '--exclude-standard']),
-    ]);
-    const paths = listed
-      .flatMap((text) => text.split('\0'))
-      .filter((path) => path !== '' && !path.endsWith('/'));
-    return [...new Set(paths)].toSorted();
+  /** Brings what a refspec names into a store of the engine's, with all that it reaches. */
+  async giveTo(store: GitRepository, refspec: string): Promise<void> {
+    await this.lend(({ git: { gitDir }, commonDir }) =>
+      store.run(fetchFrom({ gitDir, commonDir }, refspec), { fromPath: true, isLarge: true }),
+    );
+  }
+
+  /** How the checkout differs from its commit; not at all before the first one. */
+  uncommitted(): Promise<UncommittedFiles> {
+    return this.lend(async ({ git }) => {
+      if ((await headOf(git)) === null) return NOTHING_UNCOMMITTED;
+      return uncommittedFiles(git, await checkoutSettings(git, this.#gitDir));
+    });
+  }
+
+  /** Files of the checkout that git keeps through a filter: a run has what git keeps. */
+  filtered(): Promise<readonly FilteredFile[]> {
+    return this.lend(({ git }) => filteredFiles(git));
+  }
+
+  /**
+   * Runs something with git as it is in the checkout, which stores new objects in a store of the engine's: line ends and
+   * encodings are as the user has them.
+   */
+  intoStore<T>(
+    { gitDir }: Pick<GitRepository, 'gitDir'>,
+    work: (run: RunInCheckout) => Promise<T>,
+  ): Promise<T> {
+    return this.lend(async ({ git }) => {
+      const settings = await checkoutSettings(git, this.#gitDir);
+      const env = { GIT_OBJECT_DIRECTORY: join(gitDir, 'objects') };
+      return work((args, call) => git.run(args, { ...call, settings, env }));
+    });
   }
 
   /** @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out. */
-  async assertStorable(): Promise<void> {
-    const format = (await this.#git.run(['rev-parse', '--show-object-format'])).trim();
-    if (format !== 'sha1') throw otherObjects(format);
-    const head = await this.head();
-    if (head !== null) await refuseSubmodules(this.#git, head);
+  assertStorable(): Promise<void> {
+    return this.lend(async ({ git }) => {
+      refuseUnknown(await repositorySettings(git, this.#gitDir));
+      const head = await headOf(git);
+      if (head !== null) await refuseSubmodules(git, head);
+    });
   }
 
   /**
    * Puts a branch there, in one step. A branch that is checked out or holds commits of the user's stays as it is.
    */
-  async deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
+  deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
     const name = `refs/heads/${branch}`;
-    const there = await askForRef(this.#git, name);
-    if (there === commit) return { branch, commit, held: null };
-    if (await this.#isCheckedOut(name)) return { branch, commit, held: 'checked_out' };
-    await this.#git.run([...FETCH, from, name], { fromPath: true });
-    const isOurs = there === null || there === delivered || (await this.#isAncestor(there, commit));
-    if (!isOurs) return { branch, commit, held: 'changed' };
-    await this.#git.run(['update-ref', name, commit, there ?? NO_OBJECT]);
-    return { branch, commit, held: null };
+    return this.lend(async ({ git }) => {
+      const there = await askForRef(git, name);
+      if (there === commit) return { branch, commit, held: null };
+      if (await isCheckedOut(git, name)) return { branch, commit, held: 'checked_out' };
+      await git.run(fetchFrom({ gitDir: from }, name), { fromPath: true });
+      const isOurs = there === null || there === delivered || (await isAncestor(git, there, commit));
+      if (!isOurs) return { branch, commit, held: 'changed' };
+      await git.run(['update-ref', name, commit, there ?? NO_OBJECT]);
+      return { branch, commit, held: null };
+    });
   }
 
   /** Whether a commit is in a branch, or in what is checked out. */
-  async holds(branch: string, commit: string): Promise<boolean> {
-    const there = await askForRef(this.#git, `refs/heads/${branch}`);
-    const heads = [there, await this.head()].filter((head) => head !== null);
-    const found = await Promise.all(
-      heads.map(async (head) => head === commit || (await this.#isAncestor(commit, head))),
-    );
-    return found.includes(true);
+  holds(branch: string, commit: string): Promise<boolean> {
+    return this.lend(async ({ git }) => {
+      const there = await askForRef(git, `refs/heads/${branch}`);
+      const heads = [there, await headOf(git)].filter((head) => head !== null);
+      const found = await Promise.all(
+        heads.map(async (head) => head === commit || (await isAncestor(git, commit, head))),
+      );
+      return found.includes(true);
+    });
   }
 
   /**
    * Removes a branch that is merged into what is checked out; with `force`, also one that has no commits but a run's, up
    * to `tip`. `null` where there is no such branch.
    */
-  async removeBranch({
+  removeBranch({
     branch,
     tip,
     force,
@@ -127,47 +170,37 @@ export class UserRepository {
     readonly force: boolean;
   }): Promise<{ readonly name: string; readonly removed: boolean } | null> {
     const name = `refs/heads/${branch}`;
-    const [there, head] = [await askForRef(this.#git, name), await this.head()];
-    if (there === null) return null;
-    const isMerged = head !== null && (head === there || (await this.#isAncestor(there, head)));
-    const isOurs = there === tip || (await this.#isAncestor(there, tip));
-    const removed = (isMerged || (force && isOurs)) && !(await this.#isCheckedOut(name));
-    if (removed) await this.#git.run(['update-ref', '-d', name, there]);
-    return { name: branch, removed };
-  }
-
-  async #isCheckedOut(name: string): Promise<boolean> {
-    const listed = await this.#git.run(['worktree', 'list', '--porcelain']);
-    return listed.split('\n').includes(`branch ${name}`);
-  }
-
-  async #isAncestor(older: string, newer: string): Promise<boolean> {
-    return (await this.#git.run(['merge-base', older, newer]).catch(() => '')).trim() === older;
+    return this.lend(async ({ git }) => {
+      const [there, head] = [await askForRef(git, name), await headOf(git)];
+      if (there === null) return null;
+      const isMerged = head !== null && (head === there || (await isAncestor(git, there, head)));
+      const isOurs = there === tip || (await isAncestor(git, there, tip));
+      const removed = (isMerged || (force && isOurs)) && !(await isCheckedOut(git, name));
+      if (removed) await git.run(['update-ref', '-d', name, there]);
+      return { name: branch, removed };
+    });
   }
 }
 
-/**
- * Brings objects of another repository, and no ref, tag or record of the visit. The program at the other end is named: it
- * would not get our settings, and the config may name another one.
- */
-export const FETCH: readonly string[] = [
-  'fetch',
-  '--quiet',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-recurse-submodules',
-  '--update-shallow',
-  `--upload-pack=${['git', ...SET, 'upload-pack'].join(' ')}`,
-];
+/** Runs git in the user's checkout, with an index of its own. */
+export type RunInCheckout = (
+  args: readonly string[],
+  call: { readonly indexFile: string; readonly stdin?: string },
+) => Promise<string>;
 
-/** A linked worktree has a file that names its git dir. */
-async function gitDirOf(root: string): Promise<string | null> {
-  const dotGit = join(root, '.git');
-  const found = await stat(dotGit).catch(() => null);
-  if (found === null) return null;
-  if (found.isDirectory()) return dotGit;
-  const [, named] = /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8')) ?? [];
-  return named === undefined ? null : resolve(root, named);
+async function headOf(git: GitRepository): Promise<string | null> {
+  const found = await git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
+  return found.trim() || null;
+}
+
+async function isCheckedOut(git: GitRepository, name: string): Promise<boolean> {
+  const listed = await git.run(['worktree', 'list', '--porcelain']);
+  return listed.split('\n').includes(`branch ${name}`);
+}
+
+/** Whether a commit is in the history of another one. */
+export async function isAncestor(git: GitRepository, older: string, newer: string): Promise<boolean> {
+  return (await git.run(['merge-base', older, newer]).catch(() => '')).trim() === older;
 }
 
 function notARepository(root: string): DevsError {
@@ -175,6 +208,34 @@ function notARepository(root: string): DevsError {
     code: 'CONFIG_INVALID',
     remedy: 'Name the folder that holds .git, or run `git init` and commit there first.',
     context: { root },
+  });
+}
+
+/** What a repository may say of how it is kept; git knows more from release to release. */
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
+  ...[
+    'noop',
+    'noop-v1',
+    'objectformat',
+    'partialclone',
+    'preciousobjects',
+    'refstorage',
+    'relativeworktrees',
+  ],
+  ...['submodulepathconfig', 'worktreeconfig'],
+]);
+
+/** @throws DevsError `WORKSPACE_FAILED` for objects that a run does not store, and for what nobody here has heard of. */
+function refuseUnknown(settings: ReadonlyMap<string, string>): void {
+  const format = settings.get('extensions.objectformat')?.toLowerCase() ?? 'sha1';
+  if (format !== 'sha1') throw otherObjects(format);
+  const names = [...settings.keys()].filter((name) => name.startsWith('extensions.'));
+  const unknown = names.find((name) => !KNOWN_EXTENSIONS.has(name.slice('extensions.'.length)));
+  if (unknown === undefined) return;
+  throw new DevsError(`The repository is kept in a way that is not known here: ${unknown}.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Run in a clone of it without that extension, or use a newer devs.',
+    context: { extension: unknown },
   });
 }
 

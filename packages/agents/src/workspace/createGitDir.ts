@@ -35,7 +35,8 @@ export async function createGitDir({ gitDir, link, branch }: NewGitDir): Promise
     replaceText(join(gitDir, 'config'), config(relative(gitDir, link))),
     replaceText(join(gitDir, 'info', 'attributes'), ATTRIBUTES),
     replaceText(join(gitDir, 'info', 'exclude'), EXCLUDES),
-    removeStaleScratch(gitDir),
+    removeStaleScratch(gitDir, SCRATCH_PREFIX),
+    removePlanted(gitDir),
   ]);
 }
 
@@ -52,10 +53,19 @@ function config(worktree: string): string {
   return `[core]\n${lines.map((line) => `\t${line}\n`).join('')}`;
 }
 
-async function removeStaleScratch(gitDir: string): Promise<void> {
-  const names = (await readdir(gitDir)).filter((name) => name.startsWith(SCRATCH_PREFIX));
+/** Files by which a git dir has its refs, objects or settings from another place. A run's store has none; a copied one may. */
+const ELSEWHERE = ['commondir', 'gitdir', 'config.worktree', join('objects', 'info', 'alternates')];
+
+/** Removes what a copied git dir may have beside what is written anew. */
+export async function removePlanted(gitDir: string): Promise<void> {
+  await Promise.all(ELSEWHERE.map((name) => rm(join(gitDir, name), { recursive: true, force: true })));
+}
+
+/** Removes what killed operations left in a folder. */
+export async function removeStaleScratch(dir: string, prefix: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => name.startsWith(prefix));
   for (const name of names) {
-    const folder = join(gitDir, name);
+    const folder = join(dir, name);
     const found = await stat(folder).catch(() => null);
     if (found !== null && Date.now() - found.mtimeMs > STALE_MS)
       await rm(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { link, lstat, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitRepository } from './GitRepository.ts';
 import { BASE, moveRef, readRef } from './refs.ts';
-import { FETCH, type UserRepository } from './UserRepository.ts';
+import type { UserRepository } from './UserRepository.ts';
 
 const FAN_OUT = /^[0-9a-f]{2}$/;
 const LOOSE = /^[0-9a-f]{38}$/;
@@ -106,6 +106,6 @@ export async function bringHead(git: GitRepository, user: UserRepository, head: 
     await moveRef(git, BASE, { from: await readRef(git, BASE), to: head });
     return head;
   }
-  await git.run([...FETCH, user.root, `+HEAD:${BASE}`], { fromPath: true, isLarge: true });
+  await user.giveTo(git, `+HEAD:${BASE}`);
   return (await readRef(git, BASE)) ?? head;
 }

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Author } from '@devs/core';
+import { type Author, DevsError } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
-import { GitRepository } from './GitRepository.ts';
+import type { GitRepository } from './GitRepository.ts';
+import { namedFiles } from './namedFiles.ts';
 import { treeOf } from './refs.ts';
 import type { UserRepository } from './UserRepository.ts';
+import type { UncommittedFiles } from './uncommittedFiles.ts';
 
 /** A person takes along what they have not committed. */
 export interface UncommittedChanges {
@@ -17,22 +19,48 @@ export interface UncommittedChanges {
 /**
  * The tree of a commit with the files of the user's checkout that differ from it, in the engine's store: nothing of the
  * user's repository is written, its index included. `null` where nothing differs.
+ *
+ * @throws DevsError `WORKSPACE_FAILED` for files that go through a filter.
  */
 export async function uncommittedTree(
-  { gitDir }: Pick<GitRepository, 'gitDir'>,
+  store: GitRepository,
   base: string,
   user: UserRepository,
 ): Promise<string | null> {
-  const git = new GitRepository({ gitDir, workTree: user.root });
-  const scratch = await mkdtemp(join(gitDir, SCRATCH_PREFIX));
+  const files = await user.uncommitted();
+  refuseFiltered(files);
+  const scratch = await mkdtemp(join(store.gitDir, SCRATCH_PREFIX));
   try {
     const indexFile = join(scratch, 'index');
-    await git.run(['read-tree', base], { indexFile });
-    const stdin = (await user.uncommitted()).map((path) => `${path}\0`).join('');
-    await git.run(['update-index', '-z', '--add', '--remove', '--stdin'], { indexFile, stdin });
-    const tree = (await git.run(['write-tree'], { indexFile })).trim();
-    return tree === (await treeOf(git, base)) ? null : tree;
+    const tree = await user.intoStore(store, async (run) => {
+      await run(['read-tree', base], { indexFile });
+      const stdin = files.changed.map((path) => `${path}\0`).join('');
+      await run(['update-index', '-z', '--add', '--remove', '--stdin'], { indexFile, stdin });
+      return (await run(['write-tree'], { indexFile })).trim();
+    });
+    return tree === (await treeOf(store, base)) ? null : tree;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * What git would store of such a file its filter alone can tell, and none is started: as it lies there it would be a large
+ * file in every clone, or a secret in plain text.
+ *
+ * @throws DevsError `WORKSPACE_FAILED`
+ */
+export function refuseFiltered({ filtered, unknown }: Pick<UncommittedFiles, 'filtered' | 'unknown'>): void {
+  const files = [...filtered, ...unknown];
+  if (files.length === 0) return;
+  const filters = [...new Set(files.map(({ filter }) => filter))].join(', ');
+  throw new DevsError(
+    `Git keeps ${namedFiles(files.map(({ path }) => path))} through a filter (${filters}), which is not started for a run.`,
+    {
+      code: 'WORKSPACE_FAILED',
+      remedy:
+        'Commit these files, or put them back, and begin again; or begin without your uncommitted changes.',
+      context: { files: files.length },
+    },
+  );
 }

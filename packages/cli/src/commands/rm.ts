@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { parseSpec } from '../flags/runSpec.ts';
+import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -62,8 +62,8 @@ async function withFiles(
   { dir }: Session,
 ): Promise<Removal> {
   const spec = parseSpec(await (await devs.run(id)).agentsRef());
-  const repository = spec === null ? null : repositoryIn(dir, spec);
-  return { ...removal, workspace: new GitWorkspace({ dir, ...(repository !== null && { repository }) }) };
+  const repository = spec === null ? {} : repositoryFor({ ...spec, repository: repositoryIn(dir, spec) });
+  return { ...removal, workspace: new GitWorkspace({ dir, ...repository }) };
 }
 
 const wordsElsewhere = ({ id }: RemovedRun): string =>

@@ -60,6 +60,16 @@ export const secretsSchema = z.strictObject({
     ),
 });
 
+/** What of the user's own configuration of git is started. */
+export const gitSchema = z.strictObject({
+  credentials: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether your credential helpers, askpass and ssh command answer for you where "repository" is a URL.',
+    ),
+});
+
 /** What confines the commands of a run. */
 export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
 
@@ -96,6 +106,9 @@ export const projectConfigSchema = z.strictObject({
     .describe(
       'Whether a run begins at the checked-out commit of this repository; or the URL of one, that every worker of a cluster reaches.',
     ),
+  git: gitSchema
+    .exactOptional()
+    .describe('What git starts of your own configuration; of a repository, nothing.'),
   research: z
     .boolean()
     .default(true)

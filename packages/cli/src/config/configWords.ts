@@ -13,6 +13,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     agents,
     stages = {},
     repository,
+    git,
     research,
     secrets,
     budget,
@@ -28,6 +29,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
     `begins:   ${beginsWords(repository)}`,
+    ...credentialsWords(git),
     `research: ${research ? 'before the design' : 'none'}`,
     `secrets:  ${secretsWords(secrets?.mask)}`,
     `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
@@ -39,6 +41,9 @@ function beginsWords(repository: ProjectConfig['repository']): string {
     return `at the newest commit of ${repository}, and its branch is pushed there`;
   return repository ? 'at the commit that is checked out, where this is a repository' : 'empty';
 }
+
+const credentialsWords = (git: ProjectConfig['git']): readonly string[] =>
+  git?.credentials === true ? ['git:      starts your credential helpers, askpass and ssh command'] : [];
 
 const secretsWords = (mask: 'precise' | 'broad' = 'precise'): string =>
   `masked in the state by their own form${mask === 'broad' ? ', and by a name beside them' : ''}`;

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { askGit } from '@devs/agents/git';
 import type { Author } from '@devs/core';
 import { usageError } from '../usageError.ts';
-
-const execute = promisify(execFile);
 
 const REMEDY =
   "Name who signs with --author 'Ada Lovelace <ada@example.org>', or set user.name and user.email.";
@@ -18,8 +15,33 @@ export async function gitAuthor(text: string | undefined, dir: string): Promise<
 
 async function identIn(dir: string): Promise<string> {
   try {
-    return (await execute('git', ['var', 'GIT_AUTHOR_IDENT'], { cwd: dir })).stdout;
+    return await askGit(['var', 'GIT_AUTHOR_IDENT'], { cwd: dir, readsUser: true });
   } catch (error) {
     throw usageError('git does not know who you are.', REMEDY, error);
+  }
+}
+
+/** What ends a line or an address, or is not seen. */
+const UNFIT = /[<>\p{Cc}\p{Cf}\p{Z}]+/gu;
+
+/** Longer ones are not shown whole anywhere. */
+const MAX_LENGTH = 200;
+
+/**
+ * Whom git names in that folder: the person who gets the commits of their runs. Reads two settings and nothing else, so a
+ * repository of somebody else's can name a wrong person and do nothing more; `null` where either is missing.
+ */
+export async function gitIdentity(dir: string): Promise<Author | null> {
+  const [name, email] = [await setting(dir, 'user.name'), await setting(dir, 'user.email')];
+  return name === null || email === null ? null : { name, email };
+}
+
+async function setting(dir: string, name: string): Promise<string | null> {
+  try {
+    const stdout = await askGit(['config', '--get', name], { cwd: dir, readsUser: true });
+    const value = stdout.replaceAll(UNFIT, ' ').replaceAll(/ +/g, ' ').trim().slice(0, MAX_LENGTH).trim();
+    return value === '' ? null : value;
+  } catch {
+    return null; // it is not set, or git does not trust the folder
   }
 }

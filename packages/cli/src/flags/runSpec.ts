@@ -1,9 +1,10 @@
 import path from 'node:path';
-import { MODEL_STAGES } from '@devs/agents';
+import { type GitWorkspaceOptions, MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
 import {
   agentChecksSchema,
   checkSchema,
+  gitSchema,
   type ProjectConfig,
   REPOSITORY_URL,
   sandboxSchema,
@@ -35,6 +36,8 @@ const specSchema = z.object({
   sandbox: sandboxSchema,
   /** Absolute path or URL of the repository the run works for; `null` when it began empty. */
   repository: z.string().nullable(),
+  /** What git starts of the user's own configuration. */
+  git: gitSchema.exactOptional(),
   /** Whose uncommitted changes it began with. */
   withChanges: z
     .object({ author: z.object({ name: z.string(), email: z.string() }), principal: z.string() })
@@ -79,6 +82,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     ...(config.secrets !== undefined && { secrets: config.secrets }),
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: flags.repository === false ? null : repositoryOf(config.repository, dir),
+    ...(config.git !== undefined && { git: config.git }),
   };
 }
 
@@ -155,6 +159,13 @@ export function specHere(spec: RunSpec, dir: string): RunSpec {
     ? { ...spec, agents: `${REPLAY}${path.resolve(dir, agents.slice(REPLAY.length))}` }
     : spec;
 }
+
+/** The repository a run works for, as its workspace takes it. */
+export const repositoryFor = ({
+  repository,
+  git,
+}: Pick<RunSpec, 'repository' | 'git'>): Pick<GitWorkspaceOptions, 'repository' | 'credentials'> =>
+  repository === null ? {} : { repository, credentials: git?.credentials ?? false };
 
 export const specText = (spec: RunSpec): string => JSON.stringify(spec);
 

@@ -9,8 +9,8 @@ import {
 } from '@devs/agents';
 import type { Checks, OrchestratorOptions } from '@devs/core';
 import { REPLAY } from '../flags/agentNames.ts';
-import { gitIdentity } from '../flags/gitIdentity.ts';
-import type { RunSpec } from '../flags/runSpec.ts';
+import { gitIdentity } from '../flags/gitAuthor.ts';
+import { type RunSpec, repositoryFor } from '../flags/runSpec.ts';
 import { namedAgents } from './namedAgents.ts';
 import type { Session } from './Session.ts';
 
@@ -30,6 +30,7 @@ export async function agentsFrom(
     caches,
     secrets,
     repository,
+    git,
     withChanges,
     sandbox: choice,
     ...names
@@ -47,7 +48,7 @@ export async function agentsFrom(
     workspace: new GitWorkspace({
       dir,
       ...(author !== null && { author }),
-      ...(repository !== null && { repository }),
+      ...repositoryFor({ repository, ...(git && { git }) }),
       ...(withChanges && { withChanges }),
       ...(setup !== null && { setup: setupOf(setup, sandbox), setupArgv: setup }),
       ...(setupInputs !== undefined && { setupInputs }),

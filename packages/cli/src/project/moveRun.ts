@@ -22,7 +22,7 @@ import {
 } from '@devs/core';
 import type { PostgresRuns } from '@devs/postgres';
 import { MovingFile } from '../cluster/MovingFile.ts';
-import { parseSpec } from '../flags/runSpec.ts';
+import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { acceptedStateFile } from './acceptedStateFile.ts';
 import { namedCluster, runsOf } from './openCluster.ts';
@@ -168,8 +168,7 @@ const carryGit =
     const spec = parseSpec(agentsRef);
     if (spec === null || spec.agents === 'none') return;
     const { GitWorkspace } = await import('@devs/agents');
-    const { repository } = spec;
-    await new GitWorkspace({ dir, ...(repository !== null && { repository }) }).open(id, { record });
+    await new GitWorkspace({ dir, ...repositoryFor(spec) }).open(id, { record });
   };
 
 async function withClusterRuns<Result>(

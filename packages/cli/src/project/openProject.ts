@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { askGit } from '@devs/agents/git';
 import {
   DevsError,
   endingWith,
@@ -137,25 +136,15 @@ export async function refuseForeignState(file: string): Promise<void> {
   );
 }
 
-/** A git that starts no program of the repository's, and reads one that belongs to another user too. */
-const GIT = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.directory=*'].flatMap((setting) => [
-  '-c',
-  setting,
-]);
-
 /**
  * Whether one of these files of a folder is part of the repository around it: then whoever wrote the repository wrote the file.
  * Where there is a repository and git cannot say, it counts as part of it.
  */
 async function isTracked(folder: string, names: readonly string[]): Promise<boolean> {
-  const { PATH = '' } = process.env;
-  const args = [...GIT, 'ls-files', '--', ...names];
   try {
-    const { stdout } = await promisify(execFile)('git', args, {
-      cwd: folder,
-      env: { PATH, GIT_CONFIG_NOSYSTEM: '1' },
-    });
-    return stdout !== '';
+    // Read where it belongs to another user, too.
+    const settings = ['safe.directory=*'];
+    return (await askGit(['ls-files', '--', ...names], { cwd: folder, settings })) !== '';
   } catch {
     return repositoryAround(folder) !== null;
   }

@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { askGit } from '@devs/agents/git';
 import { isDevsError, loadOrchestratorConfig, Orchestrator, type RunDriver, type Runs } from '@devs/core';
 import { newSpec, type RunSpec } from '../flags/runSpec.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { agentsFrom } from './agentsFrom.ts';
 import type { Session } from './Session.ts';
-
-const execute = promisify(execFile);
 
 /** Git that knows the settings the engine gives it. */
 const GIT = { major: 2, minor: 36 } as const;
@@ -46,7 +43,7 @@ export async function missingHere(session: Session): Promise<readonly Missing[]>
   const names = [...new Set(programs.flatMap(([name = '']) => (name.includes('/') ? [] : [name])))];
   const lost = names.filter((name) => !isOnPath(name, session.io.env['PATH'] ?? ''));
   return [
-    ...(await withoutGit()),
+    ...(await withoutGit(session.dir)),
     ...lost.map(
       (name) => ({ what: 'program', why: `${name} is not on PATH: checks and setup need it` }) as const,
     ),
@@ -54,10 +51,10 @@ export async function missingHere(session: Session): Promise<readonly Missing[]>
   ];
 }
 
-async function withoutGit(): Promise<readonly Missing[]> {
+async function withoutGit(cwd: string): Promise<readonly Missing[]> {
   const why = `git ${GIT.major}.${GIT.minor} or newer is not on PATH`;
   try {
-    const { stdout } = await execute('git', ['--version']);
+    const stdout = await askGit(['--version'], { cwd });
     const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
     return major > GIT.major || (major === GIT.major && minor >= GIT.minor) ? [] : [{ what: 'git', why }];
   } catch {

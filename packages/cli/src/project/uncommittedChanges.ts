@@ -1,6 +1,7 @@
-import { GitWorkspace } from '@devs/agents';
+import { type FilteredFile, GitWorkspace } from '@devs/agents';
 import { gitAuthor } from '../flags/gitAuthor.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { quoted } from '../flags/quoted.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
@@ -18,25 +19,53 @@ export async function takingChanges(spec: RunSpec, { dir }: Session): Promise<Ru
   return { ...spec, withChanges: { author, principal: `human:${humanFrom(undefined).id}` } };
 }
 
-/** Says how many changes a run that is about to begin leaves out. */
+/** Says what a run that is about to begin leaves out of the checkout, or has otherwise. */
 export async function tellLeftOut(
   { repository, withChanges }: RunSpec,
   { dir, out }: Session,
 ): Promise<void> {
-  if (repository === null || withChanges !== undefined) return;
-  const count = await new GitWorkspace({ dir, repository }).uncommitted();
+  if (repository === null) return;
+  const workspace = new GitWorkspace({ dir, repository });
+  tellFilters(await workspace.filtered(), out);
+  if (withChanges !== undefined) return;
+  const { changed, unknown } = await workspace.uncommitted();
+  tellUnknown(unknown, out);
+  const count = changed.length;
   if (count === 0) return;
-  const [files, them] = count === 1 ? ['1 file is', 'it'] : [`${count} files are`, 'them'];
-  out.note(`${files} not committed and not part of the run; --with-changes takes ${them} along`);
+  const files = count === 1 ? '1 file is' : `${count} files are`;
+  out.note(`${files} not committed and not part of the run; --with-changes takes ${them(changed)} along`);
 }
 
 /** Says that what was mended and not committed is not seen: a run has commits of the user, and nothing else of theirs. */
 export async function tellUncommitted(repository: string | null, { dir, out }: Session): Promise<void> {
   if (repository === null) return;
-  const count = await new GitWorkspace({ dir, repository }).uncommitted();
+  const { changed, unknown } = await new GitWorkspace({ dir, repository }).uncommitted();
+  tellUnknown(unknown, out);
+  const count = changed.length;
   if (count === 0) return;
   const files = count === 1 ? '1 file of your checkout is' : `${count} files of your checkout are`;
   out.note(
     `${files} not committed: the checks do not see them; commit what you mended before the run goes on`,
   );
 }
+
+function tellFilters(files: readonly FilteredFile[], out: Session['out']): void {
+  if (files.length === 0) return;
+  const isLfs = files.some(({ filter }) => filter === 'lfs');
+  const what = isLfs ? ', of Git LFS a pointer in place of the content' : '';
+  out.note(`${throughFilters(files)}: the run has what git keeps of ${them(files)}${what}`);
+}
+
+function tellUnknown(files: readonly FilteredFile[], out: Session['out']): void {
+  if (files.length === 0) return;
+  const are = files.length === 1 ? 'it is' : 'they are';
+  out.note(`${throughFilters(files)}: whether ${are} changed is not known here; git status tells`);
+}
+
+function throughFilters(files: readonly FilteredFile[]): string {
+  const filters = [...new Set(files.map(({ filter }) => filter))].toSorted().map(quoted).join(', ');
+  const go = files.length === 1 ? '1 file goes' : `${files.length} files go`;
+  return `${go} through a filter of git (${filters}), which is not started`;
+}
+
+const them = ({ length }: { readonly length: number }): string => (length === 1 ? 'it' : 'them');

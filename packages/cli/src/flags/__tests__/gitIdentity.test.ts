@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitIdentity } from '../gitIdentity.ts';
+import { gitIdentity } from '../gitAuthor.ts';
 
 let dir: string;
 const git = (...args: readonly string[]): unknown => execFileSync('git', args, { cwd: dir });
