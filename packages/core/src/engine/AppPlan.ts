@@ -99,6 +99,11 @@ export interface KnownGraph<State> {
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals?: GoalReader;
   readonly leave?: LeaveRun;
+  /**
+   * What its runs are recorded as, among those of other graphs, of the name it was compiled with.
+   * @defaultValue a run is known by the shape of its graph alone
+   */
+  readonly recordedAs?: (compiled: string | undefined) => string;
 }
 
 type PlanOptions<State> = AppOptions<State, string, object>;
@@ -126,8 +131,8 @@ export interface OpenedApp<Graph, State, Update> {
 
 /** A graph and its options, checked once: an app can be opened over any file. */
 export class AppPlan<Graph, State, Update> {
-  /** That its author compiled it with. */
-  readonly name: string | undefined;
+  /** See {@link KnownGraph.recordedAs}. */
+  readonly recordedAs: string | undefined;
   /** The store of its nodes, where that is not in the file. */
   readonly memory: BaseStore | undefined;
   readonly events: EventBus;
@@ -160,7 +165,7 @@ export class AppPlan<Graph, State, Update> {
     this.#carried = carried;
     this.#options = options;
     this.#known = known;
-    this.name = carried.name;
+    this.recordedAs = known.recordedAs?.(carried.name);
     this.memory = store === 'file' ? undefined : (store ?? carried.store);
     this.events = events;
     this.now = now;
@@ -183,7 +188,7 @@ export class AppPlan<Graph, State, Update> {
     ...about
   }: AppFile): OpenedApp<Graph, State, Update> {
     const { limits } = this.#options;
-    const { profile: _, ...known } = this.#known;
+    const { profile: _, recordedAs: _name, ...known } = this.#known;
     const seams = this.#seams(events);
     const store = given ?? this.#storeOver(db, events, about);
     const streams = new RunStreams(db, this.#keep);
@@ -196,6 +201,7 @@ export class AppPlan<Graph, State, Update> {
       memory: kept.store,
       budget: this.#budget,
       gates: this.#gates,
+      recordedAs: this.recordedAs,
       close: close ?? (() => {}),
     };
     return { app: new DurableApp(parts), parts };

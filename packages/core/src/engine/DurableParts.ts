@@ -16,6 +16,8 @@ import type { RunStreams } from './stream/RunStreams.ts';
 export interface DurableParts<Graph> {
   readonly graph: Graph;
   readonly shape: GraphShape;
+  /** What its runs are recorded as. @defaultValue a run is known by the shape of its graph alone */
+  readonly recordedAs?: string | undefined;
   /** Where the graph was compiled to stop. @defaultValue nowhere */
   readonly breakpoints?: Breakpoints;
   /** Node transitions without progress from which a human is asked. */

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import { type AppOptions, type KnownGraph, planApp } from './AppPlan.ts';
 import type { CompiledOf } from './compile/compileDurable.ts';
+import { graphName } from './compile/graphShape.ts';
 import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './compile/graphSource.ts';
 import type { DurableApp } from './DurableApp.ts';
 import type { EngineStore } from './EngineStore.ts';
@@ -81,9 +82,12 @@ export function durable<
   const { file, db, runs, graph, busyTimeoutMs, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected either `file`, `db` or `runs`.');
+  if (runs !== undefined) {
+    const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? own) };
+    const plan = planApp<Source>(source, about, named);
+    return new RunsApp(plan, { runs, store: about.store }) as unknown as AppAt<Where, Source>;
+  }
   const plan = planApp<Source>(source, about, known);
-  if (runs !== undefined)
-    return new RunsApp(plan, { runs, graph, store: about.store }) as unknown as AppAt<Where, Source>;
   const { app } = plan.open({ ...openFile(file, db, busyTimeoutMs), ...(store && { store }) });
   return app as unknown as AppAt<Where, Source>;
 }

@@ -26,6 +26,7 @@ export interface OrchestrationAppOptions extends OrchestrationOptions {
 export function orchestrationPlan(
   pipeline: PipelineDeps | null,
   { config, ...options }: OrchestrationOptions,
+  recordedAs?: string,
 ) {
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return planApp(
@@ -36,6 +37,7 @@ export function orchestrationPlan(
       endOf: endOfPipeline,
       goals: pipelineGoals,
       leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
+      ...(recordedAs !== undefined && { recordedAs: () => recordedAs }),
     },
   );
 }

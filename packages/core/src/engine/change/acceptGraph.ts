@@ -2,6 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
+import { isOfGraph, recordedAs } from '../compile/graphOfRun.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
@@ -34,6 +35,8 @@ export interface AcceptDeps {
   readonly saver: SqliteSaver;
   readonly graph: PlanningGraph;
   readonly shape: GraphShape;
+  /** What its runs are recorded as. @defaultValue a run is known by the shape of its graph alone */
+  readonly recordedAs?: string | undefined;
   /** What its author declared to be asked. @defaultValue nothing */
   readonly gates?: NamedGates;
   /** Milliseconds since the Unix epoch. */
@@ -57,7 +60,8 @@ export async function acceptGraph(
   const { threads } = deps.store;
   for (;;) {
     const thread = threads.require(threadId);
-    if (thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
+    const isNamed = deps.recordedAs === undefined || isOfGraph(deps.recordedAs, threadId, deps.store);
+    if (isNamed && thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
     const plan = await planFor(thread, declared, deps);
     const held = await holdLease(deps.store.runs, threadId);
     const accepted = await releasing(held, async () => {
@@ -123,7 +127,7 @@ async function commit(
   { thread, changes, policies, at, move, input }: Plan,
   { epoch }: Lease,
   by: Principal,
-  { store, saver, shape }: AcceptDeps,
+  { store, saver, shape, recordedAs: name }: AcceptDeps,
 ): Promise<AcceptedGraph> {
   const { threadId } = thread;
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
@@ -133,7 +137,7 @@ async function commit(
     save?.();
     if (move !== null) moveVisits(threadId, move, store);
     if (input !== null) store.inputs.replace(threadId, input);
-    store.threads.updatePolicies(threadId, { ...policies, graph: shape });
+    store.threads.updatePolicies(threadId, { ...policies, graph: shape, ...recordedAs(name) });
     store.threads.setFingerprint(threadId, fingerprint);
     const payload = { principal: principalText(by), changes: changes.join('; '), fingerprint };
     emit('GRAPH_ACCEPTED', payload, { threadId });

@@ -2,6 +2,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import { assertOfGraph } from '../compile/graphOfRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { assertDeletable } from '../runs/deleteRuns.ts';
@@ -38,15 +39,19 @@ const ATTEMPTS = 100;
 export class RunAccess<Graph, State, Update> {
   readonly #plan: AppPlan<Graph, State, Update>;
   readonly #runs: Runs;
+  readonly #graph: string | undefined;
 
-  constructor(plan: AppPlan<Graph, State, Update>, runs: Runs) {
+  /** @param graph - What its runs are recorded as: no others are found. @defaultValue those of every graph are */
+  constructor(plan: AppPlan<Graph, State, Update>, runs: Runs, graph?: string) {
     this.#plan = plan;
     this.#runs = runs;
+    this.#graph = graph;
   }
 
   /** Looks at a run as it is once its driver has taken what it was told. */
   look<T>(id: string, use: Look<Graph, State, Update, T>): Promise<T> {
     return this.#looking(id, async (opened, looked) => {
+      this.#assertOurs([id], opened);
       await takeTold(id, opened, looked);
       return use(opened, looked);
     });
@@ -54,21 +59,35 @@ export class RunAccess<Graph, State, Update> {
 
   /** Looks at a run as it was when its last change arrived. */
   lookAtRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
-    return this.#looking(id, async ({ app }) => use(app.store));
+    return this.#looking(id, async (opened) => {
+      this.#assertOurs([id], opened);
+      return use(opened.app.store);
+    });
   }
 
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string): Promise<FollowedRun<Graph, State, Update>> {
-    return FollowedRun.of(id, this.#runs, (looked) => this.#open(looked));
+    return FollowedRun.of(id, this.#runs, (looked) => {
+      const opened = this.#open(looked);
+      this.#assertOurs([id], opened);
+      return opened;
+    });
   }
 
   /**
    * Does something to a copy of a run's file, with all of the engine's checks, and records what the run is to be told of it,
    * if it was told nothing else meanwhile; else looks again.
+   *
+   * @param whose - The run of its file that is meant: a child, by its own graph. @defaultValue the one whose file it is
    */
-  async tell<T>(id: string, say: (opened: OpenedApp<Graph, State, Update>) => Promise<Told<T>>): Promise<T> {
+  async tell<T>(
+    id: string,
+    say: (opened: OpenedApp<Graph, State, Update>) => Promise<Told<T>>,
+    whose: (store: EngineStore) => string = () => id,
+  ): Promise<T> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const told = await this.#looking(id, async (opened, looked) => {
+        this.#assertOurs([id, whose(opened.app.store)], opened);
         await takeTold(id, opened, looked);
         const said = await say(opened);
         const isTold = !looked.isCopy || said.signal === null || (await looked.tell(said.signal));
@@ -80,7 +99,17 @@ export class RunAccess<Graph, State, Update> {
   }
 
   /** Holds a run while `change` is made to its file, and lets go of it as it stands then. */
-  change<T>(
+  async change<T>(
+    id: string,
+    change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
+    standing: Standing<Graph, State, Update>,
+  ): Promise<T> {
+    await this.#lookBefore(id);
+    return this.takeOver(id, change, standing);
+  }
+
+  /** {@link change} of a run that another graph may have: it is this one's then, if the change says so. */
+  takeOver<T>(
     id: string,
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
     standing: Standing<Graph, State, Update>,
@@ -98,11 +127,12 @@ export class RunAccess<Graph, State, Update> {
   }
 
   /** Holds a run while it is driven, again where it was told something since, and lets go of it as it stands then. */
-  drive<T>(
+  async drive<T>(
     id: string,
     drive: (held: HeldApp<Graph, State, Update>) => Promise<T>,
     standing: Standing<Graph, State, Update>,
   ): Promise<T> {
+    await this.#lookBefore(id);
     return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
   }
 
@@ -111,11 +141,12 @@ export class RunAccess<Graph, State, Update> {
    *
    * @returns Bytes of its file. @throws What `deletion.assert` throws: nothing is deleted then.
    */
-  remove(
+  async remove(
     id: string,
     deletion: Deletion<Graph, State, Update>,
     standing: Standing<Graph, State, Update>,
   ): Promise<number> {
+    await this.#lookBefore(id);
     return this.#holding(id, async (opened) => {
       const { held } = opened;
       if (!held.isCopy) return deletion.here(opened);
@@ -130,6 +161,15 @@ export class RunAccess<Graph, State, Update> {
       } while (!(await held.remove()));
       return held.db.serialize().length;
     });
+  }
+
+  /** Before it is held: a run of another graph is not taken from who drives it. */
+  async #lookBefore(id: string): Promise<void> {
+    if (this.#graph !== undefined) await this.lookAtRecord(id, () => undefined);
+  }
+
+  #assertOurs(threadIds: readonly [string, ...string[]], { app }: OpenedApp<Graph, State, Update>): void {
+    assertOfGraph(this.#graph, threadIds, app.store);
   }
 
   async #holding<T>(id: string, work: (held: HeldApp<Graph, State, Update>) => Promise<T>): Promise<T> {

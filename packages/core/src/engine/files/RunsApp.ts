@@ -9,6 +9,7 @@ import { hasEnded } from '../../state/threadRecords.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
+import { isOfGraph } from '../compile/graphOfRun.ts';
 import { graphFingerprint, graphName } from '../compile/graphShape.ts';
 import { readOnce } from '../decideGate.ts';
 import { isIdAlone } from '../drive/givenOptions.ts';
@@ -45,8 +46,6 @@ import { streamingDrive, streamThere, toldBy } from './streamHere.ts';
 
 export interface RunsAppOptions {
   readonly runs: Runs;
-  /** @defaultValue the name the graph was compiled with */
-  readonly graph?: string | undefined;
   readonly store?: BaseStore | 'file' | undefined;
 }
 
@@ -73,17 +72,17 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   readonly #access: RunAccess<Graph, State, Update>;
 
   /** @throws TypeError as `durable`. */
-  constructor(plan: AppPlan<Graph, State, Update>, { runs, graph: name, store }: RunsAppOptions) {
+  constructor(plan: AppPlan<Graph, State, Update>, { runs, store }: RunsAppOptions) {
     if (store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
     const { graph, shape } = plan.outline();
     this.graph = graph;
     this.fingerprint = graphFingerprint(shape);
-    this.queue = { graph: graphName(name ?? plan.name), fingerprint: this.fingerprint };
+    this.queue = { graph: graphName(plan.recordedAs), fingerprint: this.fingerprint };
     this.events = plan.events;
     this.memory = plan.memory ?? NO_STORE;
     this.runs = runs;
     this.#plan = plan;
-    this.#access = new RunAccess(plan, runs);
+    this.#access = new RunAccess(plan, runs, this.queue.graph);
     const opened = new WeakMap<EngineStore, object>();
     registerOpener(this, (parent) => {
       const app = opened.get(parent) ?? plan.open({ db: parent.db, outlet: parent.outlet }).app;
@@ -262,7 +261,9 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
 
   /** Where it stands; a run of this shape is this graph's from then on. */
   #standing(id: string, store: EngineStore): HeldRunEnd {
-    const isOurs = store.threads.require(id).graphFingerprint === this.fingerprint;
+    const isOurs =
+      store.threads.require(id).graphFingerprint === this.fingerprint &&
+      isOfGraph(this.queue.graph, id, store);
     return { ...standingOf(id, store), view: listedOf(id, store), ...(isOurs && { queue: this.queue }) };
   }
 
@@ -277,11 +278,15 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     const answer = readOnce(given);
     const id = await this.runs.runOfGate(sessionId);
     if (id === null) throw new HitlSessionNotFoundError(sessionId);
-    return this.#access.tell(id, async ({ app }) => {
-      const before = app.store.sessions.require(sessionId);
-      const left = await app.decide(gate, answer);
-      return { left, signal: decisionSignal(before, left, answer) };
-    });
+    return this.#access.tell(
+      id,
+      async ({ app }) => {
+        const before = app.store.sessions.require(sessionId);
+        const left = await app.decide(gate, answer);
+        return { left, signal: decisionSignal(before, left, answer) };
+      },
+      ({ sessions }) => sessions.require(sessionId).threadId ?? id,
+    );
   }
 
   /** Tells a run something; see `DurableApp.signal`. */
@@ -364,9 +369,9 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     return this.#change(id, ({ app }) => app.updateState(id, values, update));
   }
 
-  /** See `DurableApp.acceptGraph`; workers with this graph drive the run from then on. */
+  /** See `DurableApp.acceptGraph`, also for a run of a graph of another name; workers with this graph drive the run from then on. */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    return this.#change(id, ({ app }) => app.acceptGraph(id, acceptance));
+    return this.#access.takeOver(id, ({ app }) => app.acceptGraph(id, acceptance), this.#letGo(id));
   }
 
   /** See `DurableApp.revive`; the run goes on. */

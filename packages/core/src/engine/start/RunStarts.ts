@@ -3,6 +3,7 @@ import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import type { PreparedRun } from '../children/childApps.ts';
+import { recordedAs } from '../compile/graphOfRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import {
   assertContext,
@@ -61,6 +62,8 @@ export interface StartDeps {
   readonly graph: ContextGraph;
   readonly shape: GraphShape;
   readonly fingerprint: string;
+  /** What its runs are recorded as. @defaultValue a run is known by the shape of its graph alone */
+  readonly recordedAs?: string | undefined;
   readonly store: EngineStore;
   readonly saver: SqliteSaver;
   readonly events: EventBus;
@@ -138,6 +141,7 @@ export class RunStarts {
           ...deadlinePolicies(this.#deps.gates),
           ...(Object.keys(budget).length > 0 && { budget }),
           graph: this.#deps.shape,
+          ...recordedAs(this.#deps.recordedAs),
         },
       });
       if (created) store.inputs.insert(threadId, dumped, turn);

@@ -176,7 +176,7 @@ export const pipelineRuns = (
   deps: RunDeps,
 ): PipelineRuns =>
   new PipelineRuns(
-    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about),
+    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about, GRAPH),
     runs,
     deps,
   );

@@ -55,6 +55,49 @@ const STARTS: readonly RunsCase[] = [
   },
 ];
 
+/** A graph of another name and the same shape has other runs. */
+const NAMES: readonly RunsCase[] = [
+  {
+    name: 'a run of another graph of the same shape is neither read, told, driven nor decided',
+    async check({ runs, elsewhere }) {
+      const [mail, letters] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks', { graph: 'letters' })];
+      const gate = await waiting(mail, 'm');
+      const before = await mail.result('m');
+      const tries: readonly (() => Promise<unknown>)[] = [
+        () => letters.values('m'),
+        () => letters.result('m'),
+        () => letters.result('m', { wait: true }),
+        () => letters.getState('m'),
+        () => letters.start('m'),
+        () => letters.start('m', { log: [] }),
+        () => letters.run('m'),
+        () => letters.decide(gate, YES),
+        () => letters.signal('m', 'word', 'x', { signalId: 's', by: ADA }),
+        () => letters.pause('m'),
+        () => letters.cancel('m'),
+        () => letters.updateState('m', { log: ['x'] }, { by: ADA }),
+        () => letters.fork('m', { as: 'n', by: ADA }),
+        () => letters.delete('m', { by: ADA }),
+      ];
+      for (const attempt of tries) await assert.rejects(attempt, rejected('THREAD_NOT_FOUND'));
+      assert.deepEqual(await mail.result('m'), before);
+      await mail.decide(gate, YES);
+      assert.equal((await drive(mail, 'm')).status, 'completed');
+    },
+  },
+  {
+    name: 'a graph that was given another name takes its runs over where a human says so',
+    async check({ runs, elsewhere }) {
+      const [mail, letters] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks', { graph: 'letters' })];
+      const gate = await waiting(mail, 'm');
+      await letters.acceptGraph('m', { by: ADA });
+      await assert.rejects(mail.values('m'), rejected('THREAD_NOT_FOUND'));
+      await letters.decide(gate, YES);
+      assert.equal((await drive(letters, 'm')).status, 'completed');
+    },
+  },
+];
+
 const LATER = new AbortController().signal;
 
 const GATES: readonly RunsCase[] = [
@@ -230,4 +273,11 @@ const STANDS: readonly RunsCase[] = [
 ];
 
 /** What holds through an app, wherever its runs are. */
-export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS, ...FOLLOW_CASES];
+export const APP_CASES: readonly RunsCase[] = [
+  ...STARTS,
+  ...NAMES,
+  ...GATES,
+  ...TOLD,
+  ...STANDS,
+  ...FOLLOW_CASES,
+];

@@ -28,6 +28,12 @@ const WORKS = {
   works: () => 'worked',
 } satisfies Readonly<Record<string, Work>>;
 
+export interface MailOptions {
+  readonly approvals?: number;
+  readonly version?: string;
+  readonly graph?: string;
+}
+
 /**
  * An app over `runs`.
  *
@@ -37,7 +43,7 @@ const WORKS = {
 export function mailApp(
   runs: Runs,
   does: keyof typeof WORKS,
-  { approvals = 0, version = '1' }: { readonly approvals?: number; readonly version?: string } = {},
+  { approvals = 0, version = '1', graph = 'mail' }: MailOptions = {},
 ) {
   const builder = new StateGraph(Mail)
     .addNode('work', async () => ({ log: [await WORKS[does]()] }))
@@ -49,7 +55,7 @@ export function mailApp(
     show: () => (approvals > 0 ? 'a mail' : undefined),
     approvals: { of: [ADA.id, BOB.id], count: approvals || 1 },
   };
-  return durable(builder, { runs, version, graph: 'mail', gates: { send } });
+  return durable(builder, { runs, version, graph, gates: { send } });
 }
 
 export type MailApp = ReturnType<typeof mailApp>;

@@ -1,0 +1,42 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { Policies } from '../../state/ThreadStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+
+/** Among a run's policies. */
+const RECORDED_AS = 'graphName';
+
+/** What a run says of the graph that it was started with, for its policies. */
+export const recordedAs = (name: string | undefined): Policies =>
+  name === undefined ? {} : { [RECORDED_AS]: name };
+
+/** Whether a run is one of a graph; one that was recorded without a name may be. */
+export function isOfGraph(
+  name: string,
+  threadId: string,
+  { threads }: Pick<EngineStore, 'threads'>,
+): boolean {
+  const recorded = threads.get(threadId)?.policies[RECORDED_AS];
+  return recorded === undefined || recorded === name;
+}
+
+/**
+ * Two graphs of one shape are two graphs.
+ *
+ * @param threadIds - A run, and others of its file by one of which it may be meant: a child is its own graph's and its
+ *   parent's.
+ * @throws DevsError `THREAD_NOT_FOUND` for a run of another graph.
+ */
+export function assertOfGraph(
+  name: string | undefined,
+  threadIds: readonly [string, ...string[]],
+  store: Pick<EngineStore, 'threads'>,
+): void {
+  if (name === undefined || threadIds.some((id) => isOfGraph(name, id, store))) return;
+  const [threadId] = threadIds;
+  throw new DevsError(`Run "${threadId}" is none of the graph "${name}": another graph has it.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy:
+      'Use the app of that graph, or another id for a run of this one. A graph whose name has changed takes its runs over: acceptGraph().',
+    context: { threadId, graph: name },
+  });
+}
