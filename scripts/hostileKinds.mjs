@@ -153,6 +153,15 @@ export const KINDS = [
     ],
   },
   {
+    name: 'cluster',
+    what: "another graph's runs, forged bases and changes, options that lead elsewhere",
+    files: [
+      { path: 'packages/core/src/engine/files/__tests__/runsCases.test.ts', titles: /of another graph/ },
+      { path: 'packages/postgres/src/__tests__/RunFiles.test.ts' },
+      { path: 'packages/postgres/src/__tests__/options.test.ts', titles: /would take for/ },
+    ],
+  },
+  {
     name: 'beside-tree',
     what: 'what lies beside the tree and turns checks green',
     files: [

@@ -6,7 +6,8 @@ import type { Waiting } from './insist.ts';
 import { isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { openSchema, reaching } from './openSchema.ts';
-import { CONNECTION, poolOf, serverOf } from './postgres.ts';
+import { requireSchema, serverOf } from './options.ts';
+import { CONNECTION, poolOf } from './postgres.ts';
 import { SCHEMA_STEPS } from './schema.ts';
 import { Tables } from './Tables.ts';
 import { type TenantLine, tenantLines } from './TenantView.ts';
@@ -56,6 +57,7 @@ export class ClusterAdmin {
    * @throws DevsError `CONFIG_INVALID` for a URL that is none.
    */
   constructor({ url, schema = 'devs', awayMs = 0, onAway = () => undefined }: ClusterAddress) {
+    requireSchema(schema);
     this.#server = serverOf(url);
     this.#waiting = { awayMs, onAway, passes: isStarting };
     this.#pool = poolOf({ connectionString: url, ...CONNECTION, max: 2 });

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { BossJobs, FetchedJob, TenantCaps } from './BossJobs.ts';
 import type { QueuedRun } from './Jobs.ts';
+import { requireTenant } from './options.ts';
 import { isDeadSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
@@ -149,6 +150,7 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
 
   /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
   async setCap(tenant: string, cap: number | null): Promise<void> {
+    requireTenant(tenant);
     if (cap !== null && !(Number.isInteger(cap) && cap >= 0))
       throw new RangeError(`A cap is a whole number from 0, not ${cap}.`);
     await this.#tables.transaction(async (client) => {

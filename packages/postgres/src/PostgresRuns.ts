@@ -19,6 +19,7 @@ import { HeldPostgresRun } from './HeldPostgresRun.ts';
 import type { Leases } from './Leases.ts';
 import type { LookedAtFiles } from './LookedAtFiles.ts';
 import { toldChannel } from './Owner.ts';
+import { requireTenant } from './options.ts';
 import type { RunAtOnce, RunFiles } from './RunFiles.ts';
 import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
@@ -111,6 +112,7 @@ export class PostgresRuns implements Runs {
   async create(run: NewRunFile): Promise<boolean> {
     const { id, file } = run;
     if (id === '' || id.includes('\0')) throw new RangeError('id: expected a text without NUL');
+    requireTenant(run.tenant ?? 'default');
     assertFileFits(id, file.length, this.#parts.maxFileBytes);
     openStateCopy(file).close(); // refuses what is none
     await this.#parts.ready();

@@ -6,6 +6,7 @@ import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
 import { type FileTemplates, unlike } from './FileTemplates.ts';
+import { MAX_FILE_BYTES } from './fileLimit.ts';
 import { isLiveSql } from './owners.ts';
 import type { Statement, Tables } from './Tables.ts';
 
@@ -77,12 +78,18 @@ export class RunFiles {
   readonly #tables: Tables;
   readonly #templates: FileTemplates;
   readonly #codecs: RunCodecs;
+  readonly #maxFileBytes: number;
   readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
 
-  constructor(tables: Tables, templates: FileTemplates, codecs: RunCodecs) {
+  constructor(
+    tables: Tables,
+    templates: FileTemplates,
+    { codecs, maxFileBytes = MAX_FILE_BYTES }: { readonly codecs: RunCodecs; readonly maxFileBytes?: number },
+  ) {
     this.#tables = tables;
     this.#templates = templates;
     this.#codecs = codecs;
+    this.#maxFileBytes = maxFileBytes;
     this.#sql = {
       read: tables.statement('read', readSql(tables.schema)),
       putBase: tables.statement('put_base', putBaseSql(tables.schema)),
@@ -112,13 +119,20 @@ export class RunFiles {
     const codec = this.#codecs(row.tenant);
     try {
       const image = (grown ? known?.image : undefined) ?? (await this.#imageOf(of('base'), codec));
-      for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes), (page) => image.page(page)));
+      for (const bytes of changes) this.#apply(codec.decode(bytes), image);
       const changed = changes.reduce((sum, { length }) => sum + length, 0);
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
       return { ...row, image, changed, signals };
     } catch (error) {
-      throw corrupt(runId, error);
+      throw corrupt(runId, error, this.#maxFileBytes);
     }
+  }
+
+  /** Before there is room for it: a few bytes can say that the file has any number of pages. */
+  #apply(bytes: Uint8Array, image: FileImage): void {
+    const change = decodeChange(bytes, (page) => image.page(page));
+    if (change.pages * change.pageSize > this.#maxFileBytes) throw new RangeError(TOO_LARGE);
+    image.apply(change);
   }
 
   /** What {@link putBase} takes: to be made outside of a transaction. */
@@ -134,7 +148,8 @@ export class RunFiles {
   async #imageOf(base: readonly Piece[], codec: RunCodec): Promise<FileImage> {
     const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(bytesOf))));
     const template = await this.#templates.of(bytes.readUInt32LE());
-    const file = unlike(await decompressed(bytes.subarray(HEADER)), template);
+    const limit = { maxOutputLength: this.#maxFileBytes };
+    const file = unlike(await decompressed(bytes.subarray(HEADER), limit), template);
     if (crc32(file) !== bytes.readUInt32LE(4)) throw new RangeError('The base is of another file.');
     return new FileImage(file);
   }
@@ -189,10 +204,20 @@ INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
 
-function corrupt(runId: string, cause: unknown): DevsError {
-  return new DevsError(`What PostgreSQL has of run "${runId}" does not make its file.`, {
+const TOO_LARGE = 'The file would be larger than any may be.';
+
+/** Of zlib: what comes of the bytes is more than it was told to give. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof RangeError &&
+  (error.message === TOO_LARGE || Reflect.get(error, 'code') === 'ERR_BUFFER_TOO_LARGE');
+
+function corrupt(runId: string, cause: unknown, most: number): DevsError {
+  const what = isTooLarge(cause) ? `makes a file of more than ${most} bytes` : 'does not make its file';
+  return new DevsError(`What PostgreSQL has of run "${runId}" ${what}.`, {
     code: 'STATE_CORRUPT',
-    remedy: 'Check that `codec` is the one it was written with; else restore the database from a backup.',
+    remedy: isTooLarge(cause)
+      ? 'Give `maxFileBytes` as it is given where the run was driven; else restore the database from a backup.'
+      : 'Check that `codec` is the one it was written with; else restore the database from a backup.',
     context: { runId },
     cause,
   });

@@ -12,6 +12,7 @@ export {
   type Migrated,
 } from './ClusterAdmin.ts';
 export type { QueueLine, WorkerLine } from './ClusterView.ts';
+export { requireTenant } from './options.ts';
 export type { PostgresRuns } from './PostgresRuns.ts';
 export { type PostgresOptions, postgres } from './postgres.ts';
 export type { RunCodec, RunCodecs } from './RunFiles.ts';

@@ -10,6 +10,9 @@ const SOCKET: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  // Of a socket that is a file.
+  'ENOENT',
+  'EACCES',
 ]);
 /** `pg` has no codes for a connection that ends under a query, or that is not made in time. */
 const ENDED =

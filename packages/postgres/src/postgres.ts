@@ -1,4 +1,3 @@
-import { DevsError } from '@devs/core';
 import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
@@ -9,6 +8,7 @@ import { isAway, isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { LookedAtFiles } from './LookedAtFiles.ts';
 import { openSchema } from './openSchema.ts';
+import { requireSchema, serverOf } from './options.ts';
 import { PostgresRuns, type WaitingWorker } from './PostgresRuns.ts';
 import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
 import { RunLists } from './RunLists.ts';
@@ -55,7 +55,8 @@ const CONNECT_MS = 10_000;
  * the end.
  *
  * @param options - Or only the URL.
- * @throws DevsError `CONFIG_INVALID` for a URL that is none. What is wrong with the server is told by the first call:
+ * @throws DevsError `CONFIG_INVALID` for a URL that is none, or names another server than it shows, and for a schema that can
+ *   be none; RangeError for limits. What is wrong with the server is told by the first call:
  *   `STATE_IO`, `CONFIG_INVALID`, `SCHEMA_TOO_NEW`, before anything is changed.
  *
  * @example
@@ -66,7 +67,9 @@ const CONNECT_MS = 10_000;
 export function postgres(options: string | PostgresOptions): PostgresRuns {
   const { url, directUrl = url, schema = 'devs', codec = plain, dir, ...rest } = optionsOf(options);
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
+  if (!(maxFileBytes > 0)) throw new RangeError(`maxFileBytes: expected bytes, got ${maxFileBytes}`);
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
+  requireSchema(schema);
   const server = serverOf(url);
   serverOf(directUrl);
   const meters = new WorkerMeters();
@@ -81,7 +84,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   // Who looks after others asks again by himself.
   const impatient = new Tables(pools.work, { schema, patience: { awayMs: 0, onAway: told }, isPooled });
   const jobs = new BossJobs(pools.boss, { schema });
-  const files = new RunFiles(tables, new FileTemplates(tables), codec);
+  const files = new RunFiles(tables, new FileTemplates(tables), { codecs: codec, maxFileBytes });
   const connection = { connectionString: directUrl, ...CONNECTION };
   const owner = new SessionOwner({ connection, schema, awayMs });
   return new PostgresRuns({
@@ -164,16 +167,4 @@ function once(
     });
     return trying;
   };
-}
-
-/** Host and database, without user and password. @throws DevsError `CONFIG_INVALID` */
-export function serverOf(url: unknown): string {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
-  if (parsed !== null && /^postgres(?:ql)?:$/.test(parsed.protocol))
-    return `${parsed.host}${parsed.pathname}`;
-  throw new DevsError('The URL of PostgreSQL is none.', {
-    code: 'CONFIG_INVALID',
-    remedy:
-      'Write it as postgres://user:password@host:5432/database, special characters as in a URL (%40 for @).',
-  });
 }

@@ -151,8 +151,12 @@ describe('who looks again', () => {
       isPooled: false,
     });
     const bytes =
-      (await new RunFiles(tables, new FileTemplates(tables), plain).read(a))?.image.bytes.length ?? 0;
-    const files = new LookedAtFiles(new RunFiles(tables, new FileTemplates(tables), plain), bytes);
+      (await new RunFiles(tables, new FileTemplates(tables), { codecs: plain }).read(a))?.image.bytes
+        .length ?? 0;
+    const files = new LookedAtFiles(
+      new RunFiles(tables, new FileTemplates(tables), { codecs: plain }),
+      bytes,
+    );
     const look = (id: string) => files.look(id, (at) => at?.seq);
     await look(a);
     await spoilBase(a);

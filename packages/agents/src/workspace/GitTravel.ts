@@ -10,6 +10,9 @@ const MAX_PACK_BYTES = 64 * 1024 * 1024;
 /** So many packs of a level are made one of the next: a machine that knows none of them begins this many processes per level. */
 const MERGED = 16;
 
+/** What a pack says that it becomes is not believed: what is large is read in parts, and no part is larger than this. */
+const INFLATING = { settings: ['core.bigFileThreshold=64m'], env: { GIT_ALLOC_LIMIT: '512m' } } as const;
+
 const PACK = ['pack-objects', '--stdout', '--quiet', '--delta-base-offset'] as const;
 
 export interface GitTravelOptions {
@@ -100,7 +103,7 @@ export class GitTravel {
     for (const { pack, tips: reached } of packs) {
       if (!reached.some((tip) => missing.has(tip))) continue;
       const stdin = this.#record.bytesOf(pack);
-      await this.#git.run(['index-pack', '--stdin', '--fix-thin'], { stdin, isLarge: true });
+      await this.#git.run(['index-pack', '--stdin', '--fix-thin'], { stdin, isLarge: true, ...INFLATING });
     }
     if (base !== undefined && this.#known.has(base)) {
       await writeFile(join(this.#git.gitDir, 'shallow'), `${base}\n`);

@@ -42,8 +42,8 @@ export function clusterAt(
 
 /** The same text for whoever goes there, as whom and how ever. */
 export function placeOf({ shown, schema }: Pick<ClusterAt, 'shown' | 'schema'>): string {
-  const { host, pathname } = new URL(shown);
-  return `${host}${pathname} ${schema}`;
+  const { host, pathname, searchParams } = new URL(shown);
+  return `${host === '' ? (searchParams.get('host') ?? '') : host}${pathname} ${schema}`;
 }
 
 /** @throws DevsError `CONFIG_INVALID` for what is no name of a schema. */

@@ -56,6 +56,8 @@ const PIPELINE = 'pipeline';
 export async function pushRun({ id, file, graph, by, ...place }: Push, session: Session): Promise<boolean> {
   const stateFile = stateFileOf(file, session);
   const moving = new MovingFile(stateFile, id);
+  if (graph !== undefined) assertGraphName(graph);
+  if (place.tenant !== undefined) (await import('@devs/postgres')).requireTenant(place.tenant);
   return withClusterRuns(session, async (runs) => {
     const there = await inCluster(id, runs);
     const here = inFile(stateFile, id);
@@ -76,6 +78,7 @@ export async function pushRun({ id, file, graph, by, ...place }: Push, session: 
       bytesOf(moving.path),
       id,
       carryGit(id, session),
+      graph,
     );
     const queue = { graph: isPipeline ? PIPELINE : named(graph), fingerprint };
     if (!(await runs.create({ id, queue, ...run, ...place }))) throw taken(id, moving.path);
@@ -227,6 +230,15 @@ function copyTo(target: string, bytes: Uint8Array): void {
 
 const isSame = (a: Known, b: Known | null): boolean =>
   a.createdAt === b?.createdAt && a.briefSha256 === b.briefSha256;
+
+/** @throws DevsError `CONFIG_INVALID`, before anything is moved. */
+function assertGraphName(graph: string): void {
+  if (/^[\w-]{1,40}$/.test(graph)) return;
+  throw usageError(
+    `${JSON.stringify(graph.slice(0, 40))} is no name of a graph.`,
+    'Use 1 to 40 of A-Z a-z 0-9 _ -.',
+  );
+}
 
 function named(graph: string | undefined): string {
   if (graph !== undefined) return graph;

@@ -19,6 +19,14 @@ export function isOfGraph(
   return recorded === undefined || recorded === name;
 }
 
+/** Whether a run is driven by who drives a queue: of its graph, in its shape. */
+export const isInQueue = (
+  { graph, fingerprint }: { readonly graph: string; readonly fingerprint: string },
+  threadId: string,
+  store: Pick<EngineStore, 'threads'>,
+): boolean =>
+  store.threads.require(threadId).graphFingerprint === fingerprint && isOfGraph(graph, threadId, store);
+
 /**
  * Two graphs of one shape are two graphs.
  *

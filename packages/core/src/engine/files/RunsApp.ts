@@ -9,7 +9,7 @@ import { hasEnded } from '../../state/threadRecords.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
-import { isOfGraph } from '../compile/graphOfRun.ts';
+import { isInQueue } from '../compile/graphOfRun.ts';
 import { graphFingerprint, graphName } from '../compile/graphShape.ts';
 import { readOnce } from '../decideGate.ts';
 import { isIdAlone } from '../drive/givenOptions.ts';
@@ -34,7 +34,7 @@ import type { Retention } from '../saver/retainedCheckpoints.ts';
 import { NO_STORE } from '../store/takeStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
-import { decisionSignal } from './decisionSignal.ts';
+import { saidBy } from './decisionSignal.ts';
 import { type FollowOptions, followRun } from './followRun.ts';
 import { followStanding, type Waits } from './followStanding.ts';
 import { HeldApp } from './HeldApp.ts';
@@ -261,10 +261,8 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
 
   /** Where it stands; a run of this shape is this graph's from then on. */
   #standing(id: string, store: EngineStore): HeldRunEnd {
-    const isOurs =
-      store.threads.require(id).graphFingerprint === this.fingerprint &&
-      isOfGraph(this.queue.graph, id, store);
-    return { ...standingOf(id, store), view: listedOf(id, store), ...(isOurs && { queue: this.queue }) };
+    const queue = isInQueue(this.queue, id, store) && { queue: this.queue };
+    return { ...standingOf(id, store), view: listedOf(id, store), ...queue };
   }
 
   /**
@@ -278,15 +276,8 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     const answer = readOnce(given);
     const id = await this.runs.runOfGate(sessionId);
     if (id === null) throw new HitlSessionNotFoundError(sessionId);
-    return this.#access.tell(
-      id,
-      async ({ app }) => {
-        const before = app.store.sessions.require(sessionId);
-        const left = await app.decide(gate, answer);
-        return { left, signal: decisionSignal(before, left, answer) };
-      },
-      ({ sessions }) => sessions.require(sessionId).threadId ?? id,
-    );
+    const whose = ({ sessions }: EngineStore) => sessions.require(sessionId).threadId ?? id;
+    return this.#access.tell(id, ({ app }) => saidBy(app, gate, answer), whose);
   }
 
   /** Tells a run something; see `DurableApp.signal`. */

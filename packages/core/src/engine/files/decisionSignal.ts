@@ -1,7 +1,8 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import type { GateAnswer } from '../Gate.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { Gate, GateAnswer } from '../Gate.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 
 /**
@@ -26,4 +27,20 @@ export function decisionSignal(
     ...(at !== undefined && { at }),
     ...(redacted > 0 && { redacted }),
   };
+}
+
+/** A decision by an app over the run's file, and what the run is told of it. */
+export async function saidBy(
+  app: DecidingApp,
+  gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+  answer: GateAnswer,
+): Promise<{ readonly left: HitlSession; readonly signal: RunSignal | null }> {
+  const before = app.store.sessions.require(gate.sessionId);
+  const left = await app.decide(gate, answer);
+  return { left, signal: decisionSignal(before, left, answer) };
+}
+
+interface DecidingApp {
+  readonly store: Pick<EngineStore, 'sessions'>;
+  decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession>;
 }

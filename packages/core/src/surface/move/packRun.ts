@@ -1,4 +1,5 @@
 import { openStateCopy } from '../../db/createDatabase.ts';
+import { recordedAs } from '../../engine/compile/graphOfRun.ts';
 import { EngineStore } from '../../engine/EngineStore.ts';
 import { standingOf } from '../../engine/files/standing.ts';
 import type { RunIndex } from '../../engine/runs/Runs.ts';
@@ -29,14 +30,22 @@ export interface PackedRun {
  *
  * @param file - Stays as it is.
  * @param pack - Records git's objects in the copy that travels.
+ * @param graph - What it is called there, if it is of a graph of one's own.
  * @throws DevsError `THREAD_NOT_FOUND`; `STATE_CORRUPT` if recorded decisions were edited, removed or reordered; what `pack` throws.
  */
-export async function packRun(file: Uint8Array, id: string, pack: CarryGit): Promise<PackedRun> {
+export async function packRun(
+  file: Uint8Array,
+  id: string,
+  pack: CarryGit,
+  graph?: string,
+): Promise<PackedRun> {
   const db = openStateCopy(file);
   try {
     const store = new EngineStore(db, { events: new EventBus(), rules: PIPELINE_GATES });
     const { graphFingerprint: fingerprint, policies, briefSha256 } = store.threads.require(id);
     await pack(gitRecord(id, store), agentsRefOf(policies));
+    if (briefSha256 === null && graph !== undefined)
+      store.commit(() => store.threads.updatePolicies(id, { ...policies, ...recordedAs(graph) }));
     const { status, reason, view, gates } = standingOf(id, store);
     const { title } = policies;
     return {

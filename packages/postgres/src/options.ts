@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { DevsError } from '@devs/core';
+
+/** Characters of a URL; longer ones are a mistake. */
+const MAX_URL = 4096;
+
+/** PostgreSQL cuts longer names, bytes; the jobs have the schema with `_boss` behind it. */
+const [MAX_NAME, MAX_SCHEMA] = [63, 58];
+
+/** Characters. It is part of keys and of lists. */
+const MAX_TENANT = 200;
+
+/** Those that `pg` knows: of another word it would make a connection that checks nothing. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
+
+/** Files that `pg` reads. */
+const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
+
+/** @throws DevsError `CONFIG_INVALID` for what can be no schema of PostgreSQL, or none that the jobs can have. */
+export function requireSchema(schema: unknown): string {
+  const isName = typeof schema === 'string' && /^[^"'%$.\\\p{Cc}\p{Cf}]+$/u.test(schema);
+  if (isName && Buffer.byteLength(schema) <= MAX_SCHEMA && !/^pg_/i.test(schema)) return schema;
+  throw invalid(
+    'schema: expected a name for it',
+    `Use letters, digits and _, such as devs; at most ${MAX_SCHEMA} bytes, and not beginning with pg_.`,
+  );
+}
+
+/** @throws DevsError `CONFIG_INVALID` */
+export function requireTenant(tenant: unknown): string {
+  const isName = typeof tenant === 'string' && /^(?!\s)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(tenant);
+  if (isName && tenant.length <= MAX_TENANT) return tenant;
+  throw invalid(
+    'tenant: expected a name in one line',
+    `Use 1 to ${MAX_TENANT} characters that are seen, without spaces around them.`,
+  );
+}
+
+/**
+ * Host and database of a URL, without user and password. What is wrong is not repeated: it may be a password.
+ *
+ * @throws DevsError `CONFIG_INVALID` for a URL that is none, or by which `pg` would go somewhere else than it says.
+ */
+export function serverOf(url: unknown): string {
+  const isText = typeof url === 'string' && url.length <= MAX_URL && /^postgres(?:ql)?:\/\//.test(url);
+  const parsed = isText && URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null) throw noUrl();
+  const database = decoded(parsed.pathname.slice(1));
+  const parts = [
+    database,
+    decoded(parsed.username),
+    decoded(parsed.password),
+    ...parsed.searchParams.values(),
+  ];
+  if (parts.some((part) => part === null || /\p{Cc}/u.test(part))) throw noUrl();
+  if (Buffer.byteLength(database ?? '') > MAX_NAME)
+    throw invalid(
+      'url: the name of the database is too long',
+      `PostgreSQL has at most ${MAX_NAME} bytes of it.`,
+    );
+  const host = hostOf(parsed);
+  assertSsl(parsed.searchParams);
+  return `${host}${parsed.pathname}`;
+}
+
+/** `host` and `port` of the query are stronger than those before it: whoever reads the URL would take it for another server. */
+function hostOf({ host, searchParams }: URL): string {
+  const [socket, ...more] = searchParams.getAll('host');
+  if (socket === undefined && !searchParams.has('port')) return host;
+  const isFolder = socket !== undefined && more.length === 0 && isAbsolute(socket);
+  if (host === '' && isFolder && /^\d{0,5}$/.test(searchParams.get('port') ?? '')) return socket;
+  throw invalid(
+    'url: `host` and `port` after the question mark name another server',
+    'Write the server before it, postgres://host:5432/database; a folder with a socket as postgres:///database?host=/run/postgresql.',
+  );
+}
+
+function assertSsl(params: URLSearchParams): void {
+  const modes = params.getAll('sslmode');
+  if (modes.length > 1 || modes.some((mode) => !(SSL_MODES as readonly string[]).includes(mode)))
+    throw invalid('url: expected one `sslmode` that is known', `Use one of ${SSL_MODES.join(', ')}.`);
+  const lost = SSL_FILES.find((name) => params.getAll(name).some((file) => !existsSync(file)));
+  if (lost !== undefined) throw invalid(`url: there is no file of \`${lost}\``, 'Give its path.');
+}
+
+/** `null` for what is no text. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+const noUrl = (): DevsError =>
+  invalid(
+    'The URL of PostgreSQL is none',
+    'Write it as postgres://user:password@host:5432/database, special characters as in a URL (%40 for @).',
+  );
+
+const invalid = (what: string, remedy: string): DevsError =>
+  new DevsError(`${what}.`, { code: 'CONFIG_INVALID', remedy });
