@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { tried } from '../../../core/test/support/tried.ts';
 import { ClusterAdmin } from '../ClusterAdmin.ts';
 import { requireSchema, requireTenant, serverOf } from '../options.ts';
 import { postgres } from '../postgres.ts';
@@ -18,9 +19,10 @@ function thrownBy(work: () => unknown): unknown {
 }
 
 describe('an option that PostgreSQL would take for something else', () => {
-  test.each([
+  test.for([
     ['', 'a\0b', LONG, 'a"b', "a'b", 'a.b', 'a%sb', 'a$b', 'a\\b', 'a\nb', 'a\u200bb', 'pg_temp', 7, null],
-  ])('schema', (...schemas) => {
+  ])('schema', (schemas, { task }) => {
+    tried(task, { ways: schemas.length });
     for (const schema of schemas) {
       expect(
         thrownBy(() => requireSchema(schema)),
@@ -31,9 +33,10 @@ describe('an option that PostgreSQL would take for something else', () => {
     }
   });
 
-  test.each([['', ' a', 'a ', 'a\0b', LONG, 'a\nb', '\u202ea', 'a\u2028b', 7, null]])(
+  test.for([['', ' a', 'a ', 'a\0b', LONG, 'a\nb', '\u202ea', 'a\u2028b', 7, null]])(
     'tenant',
-    (...tenants) => {
+    (tenants, { task }) => {
+      tried(task, { ways: tenants.length });
       for (const tenant of tenants)
         expect(
           thrownBy(() => requireTenant(tenant)),
@@ -42,7 +45,7 @@ describe('an option that PostgreSQL would take for something else', () => {
     },
   );
 
-  test.each([
+  test.for([
     [
       ...['', 'devs', 'http://db/devs', 'postgres:', `${URL_}/${LONG}`, `postgres://db/${'a'.repeat(64)}`],
       ...['postgres://db/a%00b', 'postgres://a%zz@db/devs', 'postgres://db/devs?user=a%00b', 7, null],
@@ -50,7 +53,8 @@ describe('an option that PostgreSQL would take for something else', () => {
       ...['postgres:///devs?host=/a&host=/b', `${URL_}?sslmode=none`, `${URL_}?sslmode=`],
       ...[`${URL_}?sslmode=verify-full&sslmode=disable`, `${URL_}?sslrootcert=/no/such/file`],
     ],
-  ])('URL', (...urls) => {
+  ])('URL', (urls, { task }) => {
+    tried(task, { ways: urls.length });
     for (const url of urls) {
       const error = thrownBy(() => postgres({ url: url as string }));
       expect(error, String(url).slice(0, 80)).toEqual(INVALID);

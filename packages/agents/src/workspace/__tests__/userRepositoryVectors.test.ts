@@ -106,10 +106,11 @@ afterEach(() => {
 });
 
 describe('nothing that the repository of a user names is run, and all is done', () => {
-  it.each(['config', 'included'] as const)('in a checkout, settings in: %s', async (where) => {
+  it.for(['config', 'included'] as const)('in a checkout, settings in: %s', async (where, { task }) => {
     const second = aRepository();
     traps.plantGitDir(join(root, '.git'), root, where);
     makeOld(join(root, '.git'));
+    tried(task, { ways: traps.planted });
     await useAll(root, () => writeFileSync(join(root, '.git/refs/heads/main'), `${second}\n`));
     expect(traps.ran).toEqual([]);
   });
