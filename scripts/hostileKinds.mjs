@@ -104,6 +104,21 @@ export const KINDS = [
     ],
   },
   {
+    name: 'hidden',
+    what: 'commands behind what masks hide, at gates',
+    files: [
+      {
+        path: 'packages/core/test/gates/hiddenAtGate.own.test.ts',
+        titles: /none of it run|ordinary yes|never a value/,
+      },
+      {
+        path: 'packages/core/src/masking/__tests__/maskAtGate.test.ts',
+        titles: /is hidden with its length|no shape has|nothing but such tokens|is all of/,
+      },
+      { path: 'packages/cli/test/hiddenAtGate.own.test.ts', titles: /every view|ordinary yes/ },
+    ],
+  },
+  {
     name: 'secrets',
     what: 'secrets in texts, messages, streams',
     files: [

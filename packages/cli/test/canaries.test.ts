@@ -9,11 +9,11 @@ import { test } from './support/fixtures.ts';
 const made = (char: string, count: number): string => `${char}7Q`.repeat(count).slice(0, count);
 /** Known by its shape, and masked before it enters the state. */
 const TOKEN = `ghp_${made('m', 36)}`;
-/** Known by the name before it: it is in the state, as prose is. */
+/** Known by the name before it: it is in the state, as prose is, and where a gate shows what is approved. */
 const NAMED = made('n', 14);
 const SAID = `The key is ${TOKEN}, the rest needs password=${NAMED}`;
 
-test('no command shows a secret that a model said', async ({ dir }) => {
+test('no command shows a secret that a model said, but for what a gate has to show', async ({ dir }) => {
   const devs = await Orchestrator.open({
     dir: join(dir, '.devs'),
     agents: {
@@ -28,12 +28,15 @@ test('no command shows a secret that a model said', async ({ dir }) => {
   });
   const run = await devs.start({ id: 'canary', brief: `# Use ${TOKEN}\n\nWith password=${NAMED}.\n` });
   await run.drive();
-  const shown = [await callMain(dir, ['gates', '--json'])];
-  const [gate] = JSON.parse(shown[0]?.stdout ?? '') as Gate[];
-  shown.push(await callMain(dir, ['show', gate?.sessionId ?? '']));
-  expect(shown[1]?.stdout).toContain('The key is [REDACTED:github]');
+  const atGate = [await callMain(dir, ['gates', '--json'])];
+  const [gate] = JSON.parse(atGate[0]?.stdout ?? '') as Gate[];
+  atGate.push(await callMain(dir, ['show', gate?.sessionId ?? '']));
+  for (const { stdout } of atGate) {
+    expect(stdout).toContain(`The key is [REDACTED:github], the rest needs password=${NAMED}`);
+    expect(stdout).not.toContain(TOKEN);
+  }
 
-  shown.push(await callMain(dir, ['approve', gate?.sessionId ?? '']));
+  const shown = [await callMain(dir, ['approve', gate?.sessionId ?? ''])];
   await run.drive();
   devs.close();
   for (const argv of [['status'], ['status', 'canary'], ['log', 'canary'], ['gates']]) {

@@ -18,7 +18,7 @@ const SECOND = [
         { path: '.gitattributes', content: '*.js binary\n' },
         {
           path: 'sum.js',
-          content: `// api_key = "${'k3Yx'.repeat(8)}"\nexport const sum = (first, second) => first + second;\n`,
+          content: `// password=hunter2-hunter2, ghp_${'k3Yx'.repeat(9)}\nexport const sum = (first, second) => first + second;\n`,
         },
       ],
     },
@@ -100,6 +100,10 @@ describe('a review of code', () => {
     );
     expect(again.stdout).toContain('T1, line 2: unchanged\n> sum(2, 3) is 5\nhuman:ada: And 0?\n');
     expect(again.stdout).not.toContain('k3Yxk3Yx');
+    expect(all).toMatch(/^\+\/\/ password=hunter2-hunter2, \[REDACTED:github:40:[0-9a-f]{12}\]$/m);
+    expect(again.stdout).toMatch(
+      /HIDDEN: 1 place of what a yes is for.*\n {2}1\. \/code at \d+: github, 40 /,
+    );
 
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
       'after every task: 0 approved, 1 sent back',
@@ -107,7 +111,12 @@ describe('a review of code', () => {
     const words = 'review:  after every task: 0 approved, 1 sent back';
     expect((await callMain(dir, ['explain', 'sum'])).stdout).toContain(words);
     expect((await callMain(dir, ['gates'])).stdout).toContain('code review T1');
-    await callMain(dir, ['approve', 'sum', '--by', 'ada']);
+    const unread = await callMain(dir, ['approve', 'sum', '--by', 'ada']);
+    expect(unread).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('GATE_HIDDEN') });
+    const revealed = await callMain(dir, ['show', 'sum', '--reveal', '--by', 'ada']);
+    expect(revealed.stdout).toContain(`hunter2, ghp_${'k3Yx'.repeat(9)}`);
+    const yes = await callMain(dir, ['approve', 'sum', '--by', 'ada', '--json']);
+    expect(documentOf(yes)).toMatchObject({ hidden: { count: 1, revealed: [1] } });
     const ended = await callMain(dir, ['resume', 'sum']);
     expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('2 commits') });
     expect(ended.stdout).toContain('Add two numbers (rework 1)');
@@ -140,14 +149,14 @@ describe('a review of code', () => {
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(', by human:grace via file: Once more.');
     expect((await callMain(dir, ['show', 'sum', '--md'])).stdout).toContain('human:grace: ?\n```');
 
-    await callMain(dir, ['approve', 'sum']);
+    await callMain(dir, ['approve', 'sum', '--with-hidden', '1']);
     writeFileSync(join(dir, '.devs-work', 'sum', 'by-hand.js'), 'export {};\n');
     expect((await callMain(dir, ['adopt', 'sum', '--author', 'Ada <ada@example.org>'])).exitCode).toBe(0);
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);
     const { artifact: moved, diff: news } = await show(dir);
     expect(moved).toMatchObject({ since: second.range.to, check: { passed: true }, range: { from } });
     expect(news.since?.text).toContain('b/by-hand.js');
-    await callMain(dir, ['approve', 'sum']);
+    await callMain(dir, ['approve', 'sum', '--with-hidden', '1']);
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(0);
   });
 

@@ -209,18 +209,16 @@ describe('devs show, approve and reject', () => {
     );
   });
 
-  test('a secret in a document is masked on the terminal and in JSON, and the reader is told', async ({
+  test('what only a name makes a secret is shown on the terminal and in JSON: a yes is for it', async ({
     dir,
   }) => {
     writeFileSync(join(dir, 'secret.md'), '# Login\n\nUse password=hunter2-hunter2 at first.\n');
     await callMain(dir, ['run', 'secret.md', '--id', 'login', '--agents', 'none']);
     const shown = await callMain(dir, ['show', 'login']);
     const json = await callMain(dir, ['show', 'login', '--json']);
-    expect(`${shown.stdout}${json.stdout}`).not.toContain('hunter2');
-    expect(shown.stdout).toContain(
-      'Note: 1 place is masked, because it looks like a secret; search for REDACTED.',
-    );
-    expect(documentOf(json)).toMatchObject({ maskedForDisplay: true });
+    expect(shown.stdout).toContain('Use password=hunter2-hunter2 at first.');
+    expect(shown.stdout).not.toContain('HIDDEN');
+    expect(documentOf(json)).toMatchObject({ hiddenPlaces: [], hiddenCount: 0 });
   });
 });
 

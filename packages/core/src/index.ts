@@ -37,6 +37,7 @@ export type { ActivityListener, ActivityScope } from './events/Activity.ts';
 export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
 export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
+export { isShownAtGate, leaveAtGate, maskAtGate, type ShownAtGate } from './masking/maskAtGate.ts';
 export { maskCutText } from './masking/maskCutText.ts';
 export { maskPrecise } from './masking/maskPrecise.ts';
 export { maskView } from './masking/maskView.ts';

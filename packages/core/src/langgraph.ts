@@ -36,7 +36,9 @@ export type { GateComment } from './engine/gates/comments.ts';
 export type { AnswerSchema, DeclaredGate, GateOf } from './engine/gates/DeclaredGate.ts';
 export type { Deadline } from './engine/gates/deadlines.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
+export { type RevealedPlace, revealedPlaces } from './engine/gates/hiddenPlaces.ts';
 export { type GatedToolCall, perToolCall, type ToolCallGate } from './engine/gates/perToolCall.ts';
+export { withPlaceholders } from './engine/gates/placeholders.ts';
 export type { ShownPlace, SinceQuoted } from './engine/gates/quotes.ts';
 export type { Budget, BudgetLimits } from './engine/guards/Budget.ts';
 export {
@@ -79,6 +81,7 @@ export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
 export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
+export { type ShownGate, shownGate } from './engine/shownGate.ts';
 export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
 export type {
   CustomChunk,
@@ -95,3 +98,5 @@ export type {
 export type { StreamsOptions } from './engine/stream/StreamsOptions.ts';
 export type { StreamOptions } from './engine/stream/streamRun.ts';
 export type { Activity, ActivityListener, ActivityScope, OnActivity, PlanEntry } from './events/Activity.ts';
+export type { HiddenRecord } from './events/events.ts';
+export type { HiddenPlace } from './masking/maskAtGate.ts';

@@ -106,9 +106,12 @@ describe('the public surface', () => {
         "isDevsError",
         "isGreen",
         "isRed",
+        "isShownAtGate",
         "isTestFile",
+        "leaveAtGate",
         "loadOrchestratorConfig",
         "loadPrices",
+        "maskAtGate",
         "maskCutText",
         "maskPrecise",
         "maskSensitiveData",
@@ -131,6 +134,7 @@ describe('the public surface', () => {
         "recurseAll",
         "researchNode",
         "resetTurnBudget",
+        "revealedPlaces",
         "routeAfterApproveDesign",
         "routeAfterApproveTaskDag",
         "routeAfterError",
@@ -140,6 +144,7 @@ describe('the public surface', () => {
         "runMigrations",
         "scoreEntropy",
         "secretRegistry",
+        "shownGate",
         "sleep",
         "step",
         "summariseCheck",
@@ -149,6 +154,7 @@ describe('the public surface', () => {
         "visibleJson",
         "visibleText",
         "waitFor",
+        "withPlaceholders",
       ]
     `);
   });
@@ -175,11 +181,14 @@ describe('the public surface', () => {
         "progress",
         "recurse",
         "recurseAll",
+        "revealedPlaces",
         "runGraphIteratively",
         "scoreEntropy",
+        "shownGate",
         "sleep",
         "step",
         "waitFor",
+        "withPlaceholders",
       ]
     `);
   });
@@ -274,6 +283,7 @@ describe('the public surface', () => {
         "DAG_INVALID",
         "FEEDBACK_REQUIRED",
         "GATE_ALREADY_DECIDED",
+        "GATE_HIDDEN",
         "GATE_NOT_FOUND",
         "GATE_NOT_READY",
         "GATE_STALE",
@@ -339,6 +349,7 @@ describe('the public surface', () => {
         "GATE_ASKED",
         "GATE_REASSIGNED",
         "GATE_REMINDED",
+        "GATE_REVEALED",
         "GATE_SHOWN",
         "GATE_VOTED",
         "GOAL_REACHED",

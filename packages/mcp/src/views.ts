@@ -1,4 +1,13 @@
-import type { Gate, LastComment, LogEntry, Orchestrator, RunListPage, RunStatus } from '@devs/core';
+import {
+  type Gate,
+  type LastComment,
+  type LogEntry,
+  maskAtGate,
+  type Orchestrator,
+  type RunListPage,
+  type RunStatus,
+  shownGate,
+} from '@devs/core';
 
 const DEFAULT_RUNS = 50;
 
@@ -31,12 +40,15 @@ export function runView(status: RunStatus) {
 }
 
 /** An open question as a person would read it before deciding elsewhere, and what was said of its last version. */
-export function gateView(
-  { sessionId, kind, taskId, artifactHash, message, artifact, openedAt }: Gate,
-  lastComments: readonly LastComment[],
-) {
-  const view = { sessionId, kind, taskId, artifactHash, message, artifact, openedAt };
-  return lastComments.length === 0 ? view : { ...view, lastComments };
+export function gateView(gate: Gate, lastComments: readonly LastComment[]) {
+  const { sessionId, kind, taskId, artifactHash, message, artifact, openedAt, ...shown } = shownGate(gate);
+  const { hiddenPlaces, hiddenCount } = shown;
+  const view = {
+    ...{ sessionId, kind, taskId, artifactHash, message, artifact, openedAt },
+    ...(hiddenCount > 0 && { hiddenPlaces, hiddenCount }),
+    ...(lastComments.length > 0 && { lastComments }),
+  };
+  return maskAtGate(view, { gate: sessionId }).view;
 }
 
 export interface LogPage {

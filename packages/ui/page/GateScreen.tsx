@@ -6,6 +6,7 @@ import { AskBox } from './gate/AskBox.tsx';
 import { Code } from './gate/Code.tsx';
 import { Difference } from './gate/Difference.tsx';
 import { GateContext, gateOnPage } from './gate/gateOnPage.ts';
+import { Hidden } from './gate/Hidden.tsx';
 import { SelectionButton } from './gate/SelectionButton.tsx';
 import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
@@ -26,6 +27,7 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
       </p>
       {view.isOpen ? null : <Moved view={view} />}
       {message !== '' && <p>{message}</p>}
+      <Hidden view={view} count={view.hiddenCount} />
       <Before view={view} />
       <Difference key={view.next} view={view} />
       {view.evidence === null ? (

@@ -148,10 +148,19 @@ describe('at a gate', () => {
     const sinces: (string | undefined)[] = [];
     const readCode: UiOptions['readCode'] = async (_gate, since) => {
       sinces.push(since);
-      return { diff: 'password=Tr0ub4dor-and-3-canaries', unshown: [] };
+      return { diff: `password=Tr0ub4dor-and-3-canaries ghp_${'a1B2'.repeat(9)}`, unshown: [] };
     };
     const { get } = await atGate(dir, run, { readCode });
-    expect(JSON.stringify(await get('/code'))).not.toContain('canaries');
+    const hidden = [{ in: '/code', at: 34, length: 40, name: 'github', digest: expect.any(String) }];
+    expect(await get('/code')).toEqual({
+      code: {
+        diff: expect.stringMatching(
+          /^password=Tr0ub4dor-and-3-canaries \[REDACTED:github:40:[0-9a-f]{12}\]$/,
+        ),
+        unshown: [],
+        hidden,
+      },
+    });
     await get(`/code/${first.gate.sessionId}`);
     const { to } = (first.gate.artifact as { range: { to: string } }).range;
     expect(sinces).toEqual([undefined, to]);

@@ -75,6 +75,7 @@ function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefine
     draft: { artifactHash, draft },
     question: { artifactHash, question: 'Why?' },
     shown: { artifactHash },
+    reveal: { artifactHash },
     rewind: { way: 'preview', task: 'T1' },
   };
   return bodies[path.split('/').at(-1) ?? ''] ?? {};

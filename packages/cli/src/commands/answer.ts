@@ -1,8 +1,8 @@
-import type { Gate } from '@devs/core';
+import { type Gate, shownGate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
-import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
+import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
 import { wordsFor } from '../gates/askWords.ts';
 import type { Decide, Decision } from '../gates/Decision.ts';
@@ -12,6 +12,7 @@ import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
 import { renderGate } from '../render/renderGate.ts';
+import { linesAtGate } from '../terminal/Line.ts';
 import { LineReader } from '../terminal/LineReader.ts';
 import { usageError } from '../usageError.ts';
 
@@ -40,7 +41,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     .option('--failure <names...>', 'with --accept: only these')
     .option('--abort', 'end the run')
     .option('--reason <text>', 'with --skip or --abort: why, for the record');
-  addDecideOptions(verb)
+  addDecideOptions(addYesOptions(verb))
     .addHelpText(
       'after',
       examples(
@@ -77,7 +78,7 @@ function promptForAnswer(session: Session): Decide {
 
 async function ask(gate: Gate, choices: readonly Choice[], session: Session): Promise<Decision | null> {
   const { io, out, devs } = session;
-  out.print(...renderGate(gate, devs), '');
+  out.print(...linesAtGate(renderGate(shownGate(gate), devs)), '');
   new ShownGates(session).remember([gate]);
   const reader = new LineReader(io);
   const read = async (question: string): Promise<string | null> => {

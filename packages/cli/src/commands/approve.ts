@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
-import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
+import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import type { Decision } from '../gates/Decision.ts';
 import type { ChoiceName } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
@@ -19,7 +19,7 @@ export function addApprove(program: Command, start: Start): void {
     .description('say yes at a gate; records the decision, and drives nothing without --go')
     .argument('[gate]', 'gate, or a run that waits at one')
     .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md');
-  addDecideOptions(verb)
+  addDecideOptions(addYesOptions(verb))
     .addHelpText(
       'after',
       examples(
@@ -49,15 +49,28 @@ async function decideFrom(
   { go, ...given }: DecideFlags & { readonly name: string | undefined },
   session: Session,
 ): Promise<ExitCode> {
-  if (given.name !== undefined || given.hash !== undefined || given.by !== undefined) {
-    throw usageError('--from stands alone.', 'The file says which gate, which hash and who decides.');
+  if (
+    given.name !== undefined ||
+    given.hash !== undefined ||
+    given.by !== undefined ||
+    given.withHidden !== undefined
+  ) {
+    throw usageError(
+      '--from stands alone.',
+      'The file says which gate, which hash, who decides and, with "withHidden", what unread.',
+    );
   }
-  const { session: sessionId, hash, by, ...answer } = await readDecision(file, session.io);
+  const { session: sessionId, hash, by, withHidden, ...answer } = await readDecision(file, session.io);
   const decision: Decision = { choice: choiceOf(answer), answer };
   return decideGate(
     sessionId,
     () => decision,
-    { hash, via: 'file', ...(by !== undefined && { by }), ...(go && { go }) },
+    {
+      ...{ hash, via: 'file' },
+      ...(by !== undefined && { by }),
+      ...(go && { go }),
+      ...(withHidden !== undefined && { withHidden }),
+    },
     session,
   );
 }

@@ -1,3 +1,4 @@
+import { maskAtGate } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { addSignedOptions, type SignedFlags } from '../flags/decideFlags.ts';
@@ -10,6 +11,7 @@ import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { specOf } from '../project/specOf.ts';
+import { answerAtGate } from '../render/exchangeLines.ts';
 
 export function addAsk(program: Command, start: Start): void {
   const verb = program
@@ -46,7 +48,8 @@ async function ask(
     const { signal } = session.io;
     const shown = { sessionId, artifactHash: hash ?? gate.artifactHash };
     const said = await run.ask(shown, question, { by: principal, signal });
-    await session.out.pages({ sessionId, run: run.id, ...said }, [{ style: 'markdown', text: said.answer }]);
+    const { view: document } = maskAtGate({ sessionId, run: run.id, ...said }, { gate: sessionId });
+    await session.out.pages(document, answerAtGate(gate, said.answer));
     return EXIT.ok;
   });
 }

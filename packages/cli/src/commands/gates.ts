@@ -1,4 +1,4 @@
-import type { Gate, Orchestrator, Run } from '@devs/core';
+import { type Gate, type Orchestrator, type Run, shownGate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
@@ -31,7 +31,7 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
   const table = columns([['gate', 'run', 'about', 'open since'], ...open.map(gateLine)]);
   const first = open[0];
   session.out.result(
-    open,
+    open.map(shownGate),
     first === undefined
       ? ['No gate is open.']
       : [...table, '', `read one: ${session.devs('show', first.sessionId.slice(0, 8))}`],
@@ -50,7 +50,7 @@ async function allGates(id: string | undefined, session: Session): Promise<ExitC
   const [last] = found.slice(-1);
   const table = columns([['gate', 'run', 'about', 'opened', 'decided'], ...found.map(pastGateLine)]);
   await session.out.pages(
-    found.map(({ gate }) => gate),
+    found.map(({ gate }) => shownGate(gate)),
     last === undefined
       ? ['No gate was opened yet.']
       : [...table, '', `read one: ${session.devs('show', last.gate.sessionId.slice(0, 8))}`],

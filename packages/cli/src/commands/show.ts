@@ -1,5 +1,7 @@
+import { leaveAtGate, maskAtGate, shownGate } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import { codeInGit } from '../project/codeInGit.ts';
@@ -9,6 +11,7 @@ import { examples, type Start } from '../project/Start.ts';
 import { exchangeLines } from '../render/exchangeLines.ts';
 import { renderClosedGate } from '../render/renderClosedGate.ts';
 import { gatePages, type ShowOptions } from '../show/gatePages.ts';
+import { linesAtGate } from '../terminal/Line.ts';
 
 export function addShow(program: Command, start: Start): void {
   program
@@ -16,6 +19,7 @@ export function addShow(program: Command, start: Start): void {
     .description('print all that a decision on a gate is about, or how an old one was decided')
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--full', 'all of it, not only what has changed since you last read it')
+    .option('--reveal', 'what it hides, too: for you alone to read, and recorded; a yes is possible then')
     .option('--by <name>', 'who reads (default: your user name)')
     .option('--md', 'as Markdown, for a pull request, with the decision to fill in')
     .addHelpText(
@@ -24,6 +28,7 @@ export function addShow(program: Command, start: Start): void {
         'devs show 3f2a91c0',
         'devs show csv-export | less',
         'devs show csv-export --md > review.md',
+        'devs show csv-export --reveal',
         'devs show 3f2a --json',
       ),
     )
@@ -39,10 +44,13 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
     async (devs) => {
       const { run, gate, closed } = await resolveGate(devs, name);
       if (gate !== null) return { ...(await gatePages({ run, gate }, options, session)), open: [gate] };
-      const exchanges = await run.exchanges(closed);
+      if (options.reveal === true) throw gateNotOpen(closed.sessionId);
+      const shown = shownGate(closed);
+      const at = { gate: closed.sessionId };
+      const { view: exchanges } = maskAtGate(await run.exchanges(closed), at);
       return {
-        document: { ...closed, ...(exchanges.length > 0 && { exchanges }) },
-        lines: renderClosedGate(closed, exchangeLines(exchanges)),
+        document: leaveAtGate({ ...shown, ...(exchanges.length > 0 && { exchanges }) }),
+        lines: linesAtGate(renderClosedGate(shown, exchangeLines(exchanges))),
         open: [],
       };
     },

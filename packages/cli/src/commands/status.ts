@@ -1,4 +1,4 @@
-import type { Orchestrator, RunStatus } from '@devs/core';
+import { type Orchestrator, type RunStatus, shownGate } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
@@ -24,7 +24,8 @@ export function addStatus(program: Command, start: Start): void {
 
 async function listRuns(session: Session): Promise<ExitCode> {
   if (session.out.json) {
-    session.out.result(hasRuns(session) ? await withView(session, (devs) => devs.list()) : [], []);
+    const runs = hasRuns(session) ? await withView(session, (devs) => devs.list()) : [];
+    session.out.result(runs.map(shownRun), []);
     return EXIT.ok;
   }
   const lines = hasRuns(session) ? await withView(session, (devs) => runLines(devs, session)) : [];
@@ -60,6 +61,8 @@ function nextOf(waiting: RunStatus | undefined, { id }: RunStatus, { devs }: Ses
 
 async function showRun(id: string, session: Session): Promise<ExitCode> {
   const status = await withView(session, async (devs) => (await devs.run(id)).status());
-  session.out.result(status, renderStatus(status, session.devs));
+  session.out.result(shownRun(status), renderStatus(status, session.devs));
   return EXIT.ok;
 }
+
+const shownRun = (status: RunStatus) => ({ ...status, gates: status.gates.map(shownGate) });

@@ -153,7 +153,8 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
 
 async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
   const diff = await readShownDiff(gate, since, session);
-  return diff === null ? null : shownCode(diff);
+  if (diff === null || typeof diff === 'string') return diff === null ? null : shownCode(diff);
+  return { ...shownCode(diff), hidden: diff.hidden };
 }
 
 function shownCode(diff: ShownRange | string): GateCode {

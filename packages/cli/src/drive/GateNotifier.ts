@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Gate } from '@devs/core';
+import { type Gate, shownGate } from '@devs/core';
 import { splitCommand } from '../flags/splitCommand.ts';
 import type { Session } from '../project/Session.ts';
 import { maskedJson } from '../terminal/maskedJson.ts';
@@ -23,13 +23,15 @@ export class GateNotifier {
     this.#timeLimitMs = timeLimitMs;
   }
 
-  /** Runs the command with the gate as JSON on its stdin, masked, and how to read it. */
+  /** Runs the command with the gate as JSON on its stdin, as gates are shown, and how to read it. */
   readonly onGate = (gate: Gate): void => {
     const show = this.#session.devs('show', gate.sessionId.slice(0, 8));
-    const running = this.#run(`${maskedJson({ run: gate.threadId, gate, show })}\n`).then((problem) => {
-      if (problem !== null) this.#session.out.note(`the --notify command ${problem}`);
-      this.#running.delete(running);
-    });
+    const running = this.#run(`${maskedJson({ run: gate.threadId, gate: shownGate(gate), show })}\n`).then(
+      (problem) => {
+        if (problem !== null) this.#session.out.note(`the --notify command ${problem}`);
+        this.#running.delete(running);
+      },
+    );
     this.#running.add(running);
   };
 

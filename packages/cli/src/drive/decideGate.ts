@@ -1,6 +1,6 @@
 import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
+import type { DecideFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide } from '../gates/Decision.ts';
@@ -22,7 +22,7 @@ const goingOn = () => import('./goingOn.ts');
 export async function decideGate(
   name: string,
   decide: Decide,
-  { by, hash, go, via = 'command' }: DecideFlags & Pick<Signed, 'via'>,
+  { by, hash, go, withHidden, via = 'command' }: DecideFlags & Pick<Signed, 'via'>,
   session: Session,
 ): Promise<ExitCode> {
   if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
@@ -31,7 +31,7 @@ export async function decideGate(
       'Give at least 8 hex digits of the one devs show prints.',
     );
   }
-  const signed = { by: humanFrom(by), hash, name, via };
+  const signed = { by: humanFrom(by), hash, name, via, withHidden };
   const asked = { name, decide, signed };
   if (go === true) return decideAndGo(asked, session);
   return withRuns(
@@ -64,7 +64,7 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
     return decideGate(
       asked.name,
       asked.decide,
-      { by: asked.signed.by.id, ...(asked.signed.via && { via: asked.signed.via }), ...hashOf(asked) },
+      { by: asked.signed.by.id, ...(asked.signed.via && { via: asked.signed.via }), ...seenBy(asked) },
       session,
     );
   const { agentsFrom, driveRun } = await goingOn();
@@ -84,7 +84,10 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
   });
 }
 
-const hashOf = ({ signed: { hash } }: Asked): SignedFlags => (hash === undefined ? {} : { hash });
+const seenBy = ({ signed: { hash, withHidden } }: Asked): Pick<DecideFlags, 'hash' | 'withHidden'> => ({
+  ...(hash !== undefined && { hash }),
+  ...(withHidden !== undefined && { withHidden }),
+});
 
 interface Recorded {
   readonly run: Run;
@@ -126,9 +129,10 @@ function nextWords({ run, decided, isEdit }: Recorded, isDriven: boolean, { devs
 }
 
 function view(session: HitlSession) {
-  const { id, threadId, kind, artifactHash, decision, principal, decidedAt } = session;
+  const { id, threadId, kind, artifactHash, decision, principal, hidden, decidedAt } = session;
   const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
   const vote = openVote(session);
-  const about = { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+  const said = { decision, principal, decidedAt: at, ...(hidden !== undefined && { hidden }) };
+  const about = { sessionId: id, run: threadId, kind, artifactHash, ...said };
   return vote === null ? about : { ...about, votes: vote.votes, needed: vote.needed };
 }

@@ -1,4 +1,4 @@
-import { type DriveResult, type EventBus, type Orchestrator, oneLine, type Run } from '@devs/core';
+import { type DriveResult, type EventBus, type Orchestrator, oneLine, type Run, shownGate } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
@@ -64,7 +64,7 @@ export async function driveRun(
       return EXIT.ok;
     }
     out.result(
-      { id: run.id, workspace, ...result, ...beside },
+      { id: run.id, workspace, ...result, gates: result.gates.map(shownGate), ...beside },
       renderOutcome({ id: run.id, workspace }, result, commandLine),
     );
     new ShownGates(session).remember(result.gates);

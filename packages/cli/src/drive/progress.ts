@@ -1,13 +1,14 @@
 import type { EventBus, EventName, EventScope, OrchestratorEvents } from '@devs/core';
 import { eventStyle } from '../render/eventStyle.ts';
 import { sentence, taskLabel } from '../render/sentence.ts';
-import { styled } from '../terminal/Line.ts';
+import { linesAtGate, styled } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 
 /** What the command says anyway, better: at its end, or where a gate is shown. */
 const LEFT_OUT: ReadonlySet<EventName> = new Set([
   'HITL_SESSION_OPENED',
   'GATE_SHOWN',
+  'GATE_REVEALED',
   'RUN_SUSPENDED',
   'RUN_FINISHED',
 ]);
@@ -37,6 +38,8 @@ export function showProgress(events: EventBus, out: Output): () => void {
   const start = performance.now();
   return events.onAny((name, payload, scope) => {
     const line = progressLine(name, payload, scope, performance.now() - start);
-    if (line !== null) out.print(styled(eventStyle(name) ?? 'row', line));
+    if (line === null) return;
+    const lines = [styled(eventStyle(name) ?? 'row', line)];
+    out.print(...(name === 'AGENT_ASKED' ? linesAtGate(lines) : lines));
   });
 }

@@ -10,6 +10,8 @@ const about = {
   /** The whole hash: the file may have been lying around. */
   hash: z.string().regex(/^[0-9a-f]{64}$/i, 'Expected the 64 hex digits of a SHA-256'),
   by: z.string().min(1).exactOptional(),
+  /** Hidden places that are said yes to unread. */
+  withHidden: z.int().min(0).exactOptional(),
 };
 const approvalFileSchema = z.strictObject({
   ...about,
@@ -45,7 +47,7 @@ async function readJson(file: string): Promise<unknown> {
 function invalid(file: string, why: string, cause: unknown) {
   return usageError(
     `${file} holds no decision: ${why}`,
-    'Give { session, hash, approved, feedback?, comments?, tasks?, by? } or { session, hash, value, by? } as devs show --md prints it.',
+    'Give { session, hash, approved, feedback?, comments?, tasks?, withHidden?, by? } or { session, hash, value, withHidden?, by? } as devs show --md prints it.',
     cause,
   );
 }

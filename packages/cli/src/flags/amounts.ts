@@ -7,6 +7,12 @@ export function toAmount(text: string): number {
   throw usageError(`"${text}" is no amount.`, 'Give a number above 0, such as 2.5.');
 }
 
+/** A number of things on a command line. */
+export function toCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw usageError(`"${text}" is no number of places.`, 'Give a whole number, such as 2.');
+}
+
 /** Milliseconds of one unit. */
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { toCount } from './amounts.ts';
 
 /** Who speaks at a gate, and about which version of it. */
 export interface SignedFlags {
@@ -11,6 +12,8 @@ export interface SignedFlags {
 export interface DecideFlags extends SignedFlags {
   /** Go on with the run, as `devs resume` would. */
   readonly go?: true;
+  /** Hidden places that are said yes to unread. */
+  readonly withHidden?: number;
 }
 
 /** @param verb - Completes "who …". */
@@ -26,3 +29,11 @@ export function addSignedOptions(command: Command, verb: string): Command {
 export function addDecideOptions(command: Command, verb = 'decides'): Command {
   return addSignedOptions(command, verb).option('--go', 'then go on with the run, as devs resume does');
 }
+
+/** Of the verbs that say yes. */
+export const addYesOptions = (command: Command): Command =>
+  command.option(
+    '--with-hidden <number>',
+    'say yes to so many hidden places without having read them; see devs show --reveal',
+    toCount,
+  );

@@ -1,4 +1,4 @@
-import { DevsError, type Gate, type GateComment, maskSensitiveData, type ShownPlace } from '@devs/core';
+import { DevsError, type Gate, type GateComment, maskAtGate, type ShownPlace } from '@devs/core';
 import { usageError } from '../usageError.ts';
 
 /** Between what is quoted and what is said of it. Code has it too: the longest quote that is found counts. */
@@ -65,7 +65,7 @@ function anchorIn(
 ): readonly Anchor[] {
   const pattern = patternOf(quote);
   if (pattern === null) return [];
-  for (const text of [...texts, ...texts.map((each) => maskSensitiveData(each))]) {
+  for (const text of [...texts, ...texts.map((each) => maskAtGate(each, { gate: '' }).view)]) {
     const found = Array.from(text.matchAll(pattern), ({ 0: exact, index }) => ({
       quote: exact,
       line: text.slice(0, index).split('\n').length,
@@ -83,13 +83,14 @@ function patternOf(quote: string): RegExp | null {
   return words.length === 0 ? null : new RegExp(words.map(literal).join(String.raw`\s+`), 'g');
 }
 
-/** What displays spell out, `⟨U+202E⟩`, stands for the character. */
+/** What displays spell out, `⟨U+202E⟩`, stands for the character; the digest of a hidden place is another one in each process. */
 const literal = (word: string): string =>
   word
     .replaceAll(/⟨U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})⟩/g, (_, code: string) =>
       String.fromCodePoint(Number.parseInt(code, 16)),
     )
-    .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+    .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+    .replaceAll(/(\\\[REDACTED:[a-z0-9_]+:\d+:)[0-9a-f]{12}(?=\\\])/g, '$1[0-9a-f]{12}');
 
 function ambiguous(head: string, found: readonly Anchor[]): DevsError {
   const names = found.slice(0, 5).map(({ in: place }) => place || "''");

@@ -15,17 +15,19 @@ export interface Signed {
   readonly name?: string;
   /** @defaultValue 'command' */
   readonly via?: 'command' | 'file';
+  /** Hidden places that are said yes to unread. */
+  readonly withHidden?: number | undefined;
 }
 
 /**
  * Records what a human said about a gate. A yes is for what was read.
  *
- * @throws DevsError `INVALID_ANSWER`, `GATE_STALE`, `GATE_ALREADY_DECIDED` and the others of `run.decide`.
+ * @throws DevsError `INVALID_ANSWER`, `GATE_STALE`, `GATE_HIDDEN`, `GATE_ALREADY_DECIDED` and the others of `run.decide`.
  */
 export async function recordDecision(
   { run, sessionId, kind, gate }: NamedGate,
   decision: Decision,
-  { by, hash, name = sessionId.slice(0, 8), via = 'command' }: Signed,
+  { by, hash, name = sessionId.slice(0, 8), via = 'command', withHidden }: Signed,
   session: Session,
 ): Promise<HitlSession> {
   assertTakes(gate ?? kind, decision.choice, { gate: name, devs: session.devs });
@@ -34,7 +36,7 @@ export async function recordDecision(
   if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
-  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by, via });
+  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, withHidden, by, via });
   if (openVote(decided) === null) shown.forget({ sessionId });
   return decided;
 }

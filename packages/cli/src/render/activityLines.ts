@@ -1,5 +1,5 @@
 import { type Activity, type CallUsage, oneLine, type TranscriptEntry } from '@devs/core';
-import { type Line, type Style, styled } from '../terminal/Line.ts';
+import { type Line, linesAtGate, type Style, styled } from '../terminal/Line.ts';
 import { usdWords } from './usdWords.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */
@@ -36,7 +36,8 @@ function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): st
 /** One activity as lines for people; what came in several lines is several. */
 export function activityLines(activity: TranscriptEntry['activity']): readonly Line[] {
   const styleOf = activity.kind === 'diff' ? diffStyle : () => undefined;
-  return textLines(textOf(activity)).map((line) => styled(styleOf(line), MARGIN + line));
+  const lines = textLines(textOf(activity)).map((line) => styled(styleOf(line), MARGIN + line));
+  return activity.kind === 'permission' ? linesAtGate(lines) : lines;
 }
 
 /** Of a line of a diff behind its path, as it is indented here. */

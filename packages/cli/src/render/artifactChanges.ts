@@ -1,4 +1,4 @@
-import { maskSensitiveData, oneLine } from '@devs/core';
+import { oneLine } from '@devs/core';
 import { structuredPatch } from 'diff';
 import { type Line, textOfAll } from '../terminal/Line.ts';
 import { decidedFirst } from './decidedFirst.ts';
@@ -10,7 +10,7 @@ const CONTEXT = 3;
 /** Whether it is a proposal that has versions; other gates are short and about one moment. */
 export const hasChanges = (artifact: unknown): boolean => isDocuments(artifact) || isPlan(artifact);
 
-/** How two versions of what a gate shows differ: a summary of the documents, then the changed lines. */
+/** How two versions of what a gate shows, masked as it masks, differ: a summary of the documents, then the changed lines. */
 export function artifactChanges(before: unknown, now: unknown): readonly Line[] {
   if (isDocuments(before) && isDocuments(now)) return documentChanges(before, now);
   return [...hunks(textOfAll(artifactLines(before)), textOfAll(artifactLines(now))), ''];
@@ -76,5 +76,5 @@ function patchOf(before: string, now: string, context: number) {
   return structuredPatch('', '', ended(before), ended(now), '', '', { context }).hunks;
 }
 
-/** Masked as a whole: a secret of several lines is not found line by line. A missing last line feed is no change. */
-const ended = (text: string): string => (text === '' ? '' : `${maskSensitiveData(text).trimEnd()}\n`);
+/** A missing last line feed is no change. */
+const ended = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);

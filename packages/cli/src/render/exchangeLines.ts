@@ -1,5 +1,5 @@
-import type { GateExchange } from '@devs/core';
-import type { Line } from '../terminal/Line.ts';
+import { type Gate, type GateExchange, maskAtGate } from '@devs/core';
+import { type Line, linesAtGate } from '../terminal/Line.ts';
 
 /** What was asked and answered at a gate; below what it shows, and no part of what its hash covers. */
 export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line[] {
@@ -15,3 +15,7 @@ export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line
     ]),
   ];
 }
+
+/** What an agent answers at a gate, which hides there what a gate hides. */
+export const answerAtGate = ({ sessionId }: Pick<Gate, 'sessionId'>, answer: string): readonly Line[] =>
+  linesAtGate([{ style: 'markdown', text: maskAtGate(answer, { gate: sessionId }).view }]);

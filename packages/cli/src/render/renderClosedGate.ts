@@ -1,13 +1,13 @@
-import type { ClosedGate, GateComment } from '@devs/core';
+import type { ClosedGate, GateComment, ShownGate } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Line } from '../terminal/Line.ts';
 import { commentLines } from './commentLines.ts';
 import { artifactLines } from './renderArtifact.ts';
-import { maskNotes, shortHash, shortId } from './renderGate.ts';
+import { shortHash, shortId } from './renderGate.ts';
 import { viaWords } from './sentence.ts';
 
 /** A gate of the past: what was shown, and what became of it. */
-export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): readonly Line[] {
+export function renderClosedGate(gate: ShownGate<ClosedGate>, talk: readonly Line[]): readonly Line[] {
   return [
     { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
     `opened ${gate.openedAt}, hash ${shortHash(gate)}`,
@@ -15,9 +15,9 @@ export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): reado
     '',
     ...artifactLines(gate.artifact),
     ...talk,
-    ...maskNotes(gate),
     { style: 'bold', text: endWords(gate) },
     ...decisionLines(gate.decision),
+    ...hiddenWords(gate),
   ];
 }
 
@@ -28,6 +28,14 @@ function decisionLines(decision: unknown): readonly string[] {
     ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`,
   );
   return [...lines, ...commentLines(comments)];
+}
+
+/** What the decider did not see, by what was recorded. */
+function hiddenWords({ hidden }: ClosedGate): readonly string[] {
+  if (hidden === undefined) return [];
+  const { count, revealed } = hidden;
+  const read = revealed.length === 0 ? 'none of them read' : `read: ${revealed.join(', ')}`;
+  return [`  hidden: ${count === 1 ? '1 place' : `${count} places`}, ${read}`];
 }
 
 type Decided = { readonly comments?: readonly GateComment[] } & Readonly<Record<string, unknown>>;

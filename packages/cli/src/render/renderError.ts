@@ -16,6 +16,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   DAG_INVALID: EXIT.runFailed,
   FEEDBACK_REQUIRED: EXIT.gateRefused,
   GATE_ALREADY_DECIDED: EXIT.gateRefused,
+  GATE_HIDDEN: EXIT.gateRefused,
   GATE_NOT_FOUND: EXIT.notFound,
   GATE_NOT_READY: EXIT.gateRefused,
   GATE_STALE: EXIT.gateRefused,

@@ -1,8 +1,7 @@
-import type { Gate } from '@devs/core';
+import { type Gate, type HiddenPlace, oneLine, type ShownGate } from '@devs/core';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
-import { isMaskedForDisplay, maskedPlaces } from '../terminal/maskedJson.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isCodeReview } from './renderCodeReview.ts';
@@ -26,15 +25,17 @@ export interface ShownBeside {
   readonly code?: readonly Line[];
   /** What was asked and answered at it. */
   readonly talk?: readonly Line[];
+  /** Places of the code that are hidden. */
+  readonly hidden?: readonly HiddenPlace[];
   /** False where the choices are asked for in place. @defaultValue true */
   readonly commands?: boolean;
 }
 
 /** All that a decision on the gate is about, and how to decide. */
 export function renderGate(
-  gate: Gate,
+  gate: ShownGate,
   devs: Session['devs'],
-  { before = null, code = [], talk = [], commands = true }: ShownBeside = {},
+  { before = null, code = [], talk = [], hidden = [], commands = true }: ShownBeside = {},
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
@@ -47,7 +48,7 @@ export function renderGate(
     ...talk,
     ...schemaLines(gate),
     ...voteLines(gate),
-    ...maskNotes(gate),
+    ...hiddenLines(withCode(gate, hidden), devs),
     ...(commands ? choicesAt(gate) : []).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
       { style: 'dim', text: `${name}: ${meaning}` },
       `  ${devs(verb, id, '--hash', hash, ...flags)}`,
@@ -55,15 +56,33 @@ export function renderGate(
   ];
 }
 
-/** What a reader does not see is named, and where to look for it. */
-export function maskNotes({ artifact }: Gate): readonly string[] {
-  const places = maskedPlaces(artifact);
-  if (places === 0) return [];
-  const counted = places === 1 ? '1 place is masked' : `${places} places are masked`;
-  const covers = isMaskedForDisplay(artifact)
-    ? ' The hash covers the text without the mask of this display.'
-    : '';
-  return [`Note: ${counted}, because it looks like a secret; search for REDACTED.${covers}`, ''];
+type Hiding = Pick<ShownGate, 'sessionId' | 'hiddenPlaces' | 'hiddenCount'>;
+
+/** A gate with the places that are hidden of its code. */
+export const withCode = (gate: Hiding, hidden: readonly HiddenPlace[]): Hiding => ({
+  sessionId: gate.sessionId,
+  hiddenPlaces: [...gate.hiddenPlaces, ...hidden],
+  hiddenCount: gate.hiddenCount + hidden.length,
+});
+
+/** Every place that a reader does not see, and how to see it. */
+export function hiddenLines(gate: Hiding, devs: Session['devs']): readonly string[] {
+  const { hiddenPlaces: hidden, hiddenCount } = gate;
+  if (hiddenCount === 0) return [];
+  const lost = hiddenCount - hidden.length;
+  const places = hidden.map(
+    (place, at) =>
+      `  ${at + 1}. ${oneLine(place.in)} at ${place.at}: ${place.name}, ${place.length} characters, digest ${place.digest}`,
+  );
+  const before = `  ${lost === 1 ? 'one was' : `${lost} were`} masked before this was asked; nobody can be shown it`;
+  return [
+    `HIDDEN: ${hiddenCount === 1 ? '1 place' : `${hiddenCount} places`} of what a yes is for; look for REDACTED.`,
+    ...places,
+    ...(lost === 0 ? [] : [before]),
+    ...(hidden.length === 0 ? [] : [`read them: ${devs('show', shortId(gate), '--reveal')}`]),
+    `a yes without having read them takes --with-hidden ${hiddenCount}`,
+    '',
+  ];
 }
 
 /** Who has said yes where several have to, and who may. */

@@ -1,4 +1,4 @@
-import { type Gate, oneLine } from '@devs/core';
+import { type Gate, type HiddenPlace, oneLine, type ShownGate } from '@devs/core';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { type Line, textOfAll } from '../terminal/Line.ts';
@@ -13,21 +13,29 @@ import {
   type ShownDocuments,
   type ShownTasks,
 } from './renderArtifact.ts';
-import { maskNotes, shortId } from './renderGate.ts';
+import { hiddenLines, shortId, withCode } from './renderGate.ts';
 import { taskLabel } from './sentence.ts';
+
+interface MarkdownBeside {
+  readonly code?: readonly Line[];
+  readonly said?: readonly Line[];
+  /** Places of the code that are hidden. */
+  readonly hidden?: readonly HiddenPlace[];
+}
 
 /** A gate as Markdown, to be read in a pull request, with the decision to fill in. */
 export function renderGateMarkdown(
-  gate: Gate,
+  gate: ShownGate,
   devs: Session['devs'],
-  { code = [], said = [] }: { readonly code?: readonly Line[]; readonly said?: readonly Line[] } = {},
+  { code = [], said = [], hidden = [] }: MarkdownBeside = {},
 ): readonly string[] {
+  const notes = hiddenLines(withCode(gate, hidden), devs);
   return [
     `# Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}`,
     '',
     `${gate.message} Open since ${gate.openedAt}.`,
     '',
-    ...maskNotes(gate).map((note) => (note === '' ? '' : `> ${note}`)),
+    ...(notes.length === 0 ? [] : fenced('text', notes.join('\n').trimEnd())),
     ...artifactMarkdown(gate.artifact),
     ...(code.length === 0 ? [] : fenced('diff', textOfAll(code).trimEnd())),
     ...(said.length === 0 ? [] : fenced('text', textOfAll(said).trimEnd())),

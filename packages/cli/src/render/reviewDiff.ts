@@ -1,5 +1,13 @@
 import type { GitWorkspace, UnshownFile } from '@devs/agents';
-import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
+import {
+  type CommitRange,
+  type Gate,
+  type HiddenPlace,
+  isDevsError,
+  maskAtGate,
+  maskSensitiveData,
+  oneLine,
+} from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
 import { isCodeReview } from './renderCodeReview.ts';
@@ -11,33 +19,61 @@ const LINES_SHOWN = 200;
 /** What has changed between two commits. */
 export interface ShownRange {
   readonly range: CommitRange;
-  /** Masked as a whole. */
+  /** Masked as a whole: of a review as gates mask, else as other output is. */
   readonly text: string;
   /** What the text has no line of. */
   readonly unshown: readonly UnshownFile[];
 }
 
+interface HidingRange extends ShownRange {
+  /** Where the text hides something. */
+  readonly hidden: readonly HiddenPlace[];
+}
+
 /** The code of a review, read from the run's git dir when it is shown. */
-export interface ReviewDiff extends ShownRange {
+export interface ReviewDiff extends HidingRange {
   /** What has changed since the last review; `null` in the first one. */
   readonly since: ShownRange | null;
+}
+
+interface Reading {
+  /** Hides nothing: for whoever it is revealed to. */
+  readonly reveal?: boolean;
 }
 
 /** `null` at other gates; why not, where the git dir cannot be read. */
 export async function readReviewDiff(
   gate: Gate,
   session: Pick<Session, 'dir'>,
+  { reveal = false }: Reading = {},
 ): Promise<ReviewDiff | string | null> {
   const { artifact } = gate;
   if (!isCodeReview(artifact)) return null;
-  const all = await readShownDiff(gate, undefined, session);
+  const all = await readRangeAt(gate, undefined, session);
   if (all === null || typeof all === 'string') return all;
-  const since = artifact.since === null ? null : await readShownDiff(gate, artifact.since, session);
-  return typeof since === 'string' ? since : { ...all, since };
+  const since = artifact.since === null ? null : await readRangeAt(gate, artifact.since, session);
+  if (typeof since === 'string') return since;
+  if (reveal) return { ...all, since, hidden: [] };
+  return { ...asShown(all, gate), since: since && asShown(since, gate) };
+}
+
+function asShown(shown: ShownRange, { sessionId: gate }: Gate): HidingRange {
+  const { view, hidden } = maskAtGate({ code: shown.text }, { gate });
+  return { ...shown, text: view.code, hidden };
 }
 
 /** As {@link readReviewDiff}, of one range. @param since - The commit it begins at; that of the review when left out. */
 export async function readShownDiff(
+  gate: Gate,
+  since: string | undefined,
+  session: Pick<Session, 'dir'>,
+): Promise<HidingRange | string | null> {
+  const range = await readRangeAt(gate, since, session);
+  return range === null || typeof range === 'string' ? range : asShown(range, gate);
+}
+
+/** Unmasked. */
+async function readRangeAt(
   { artifact, threadId }: Gate,
   since: string | undefined,
   session: Pick<Session, 'dir'>,
@@ -48,11 +84,14 @@ export async function readShownDiff(
 }
 
 /** What one commit of a run has changed; why it cannot be told, where its git dir cannot be read. */
-export const readCommitDiff = (
+export async function readCommitDiff(
   run: string,
   commit: string,
   session: Pick<Session, 'dir'>,
-): Promise<ShownRange | string> => readRange(run, (workspace) => workspace.changeOf(run, commit), session);
+): Promise<ShownRange | string> {
+  const range = await readRange(run, (workspace) => workspace.changeOf(run, commit), session);
+  return typeof range === 'string' ? range : { ...range, text: maskSensitiveData(range.text) };
+}
 
 async function readRange(
   run: string,
@@ -65,7 +104,7 @@ async function readRange(
     const range = await rangeOf(workspace);
     return {
       range,
-      text: maskSensitiveData(await workspace.diff(run, range)),
+      text: await workspace.diff(run, range),
       unshown: await workspace.unshown(run, range),
     };
   } catch (error) {

@@ -123,6 +123,8 @@ const SENTENCES: Sentences = {
   HITL_ANSWER_REFUSED: ({ kind, principal }) =>
     `answer refused: ${gateName(kind)} does not take what ${principal} answered; it is asked again`,
   GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
+  GATE_REVEALED: ({ kind, principal, count }) =>
+    `what a gate hides was read: ${gateName(kind)}, ${count === 1 ? '1 place' : `${count} places`}, by ${principal}`,
   GATE_ASKED: ({ kind, principal, question }) =>
     `asked about ${gateName(kind)}, by ${principal}: ${question}`,
   FAILURE_GATE_OPENED: () => 'stuck: a human is asked',

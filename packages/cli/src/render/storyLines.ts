@@ -1,6 +1,6 @@
 import type { EventName, LogEntry, OrchestratorEvents } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
-import { type Line, styled } from '../terminal/Line.ts';
+import { type Line, linesAtGate, styled } from '../terminal/Line.ts';
 import { eventStyle } from './eventStyle.ts';
 import { sentence, taskLabel } from './sentence.ts';
 
@@ -12,9 +12,10 @@ import { sentence, taskLabel } from './sentence.ts';
 export function storyLines(entries: readonly LogEntry[], label = 0): readonly Line[] {
   const told = entries.flatMap((entry) => {
     const row = rowOf(entry, label);
-    return row === null ? [] : [{ row, style: eventStyle(entry.name) }];
+    return row === null ? [] : [{ row, style: eventStyle(entry.name), name: entry.name }];
   });
-  return columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style ?? 'row', text));
+  const lines = columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style ?? 'row', text));
+  return lines.flatMap((line, at) => (told[at]?.name === 'AGENT_ASKED' ? linesAtGate([line]) : [line]));
 }
 
 /** Characters of the longest label among those that are told. */

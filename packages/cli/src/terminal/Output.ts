@@ -149,7 +149,8 @@ export class Output {
 
   /** Styled after it was masked and made visible: no text can bring codes of its own. */
   #rendered(line: Line): string {
-    const text = visibleText(maskSensitiveData(textOf(line)));
+    const isAtGate = typeof line !== 'string' && line.isAtGate === true;
+    const text = visibleText(isAtGate ? line.text : maskSensitiveData(textOf(line)));
     return typeof line === 'string' ? text : this.#painted({ ...line, text });
   }
 

@@ -1,21 +1,18 @@
-import { maskSensitiveData, visibleJson } from '@devs/core';
+import { isShownAtGate, maskSensitiveData, visibleJson } from '@devs/core';
 
 /**
- * JSON whose strings passed the broad masking rules; masking the finished text could break its quotes. What cannot be seen
- * is escaped, which leaves it the same JSON.
+ * JSON whose strings passed the broad masking rules; masking the finished text could break its quotes. What gates show has
+ * passed theirs and stays as it is. What cannot be seen is escaped, which leaves it the same JSON.
  */
-export function maskedJson(value: unknown, indent = 0): string {
-  const masked = (_key: string, item: unknown): unknown =>
-    typeof item === 'string' ? maskSensitiveData(item) : item;
-  return visibleJson(JSON.stringify(value, masked, indent));
+export const maskedJson = (value: unknown, indent = 0): string =>
+  visibleJson(JSON.stringify(masked(value), undefined, indent));
+
+function masked(value: unknown): unknown {
+  if (typeof value === 'string') return maskSensitiveData(value);
+  if (typeof value !== 'object' || value === null || isShownAtGate(value) || hasJson(value)) return value;
+  if (Array.isArray(value)) return value.map(masked);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, masked(item)]));
 }
 
-/** In how many places a reader of the value sees a mask in the place of text. */
-export function maskedPlaces(value: unknown): number {
-  return maskedJson(value)?.match(/REDACTED[\]:]/g)?.length ?? 0;
-}
-
-/** True when a reader of the output sees less than the value holds. */
-export function isMaskedForDisplay(value: unknown): boolean {
-  return maskedJson(value) !== visibleJson(JSON.stringify(value));
-}
+/** Such as a date. */
+const hasJson = (value: object): boolean => typeof (value as { toJSON?: unknown }).toJSON === 'function';

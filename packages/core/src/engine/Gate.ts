@@ -2,7 +2,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import type { Vote } from '../state/HitlVoteStore.ts';
-import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
+import type { HiddenRecord, HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
 
 import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
@@ -18,6 +18,8 @@ export interface Gate {
   readonly artifactHash: string;
   readonly message: string;
   readonly artifact: unknown;
+  /** Places of it that were masked before it was recorded, where there are any: nobody can be shown them. */
+  readonly masked?: number;
   /** JSON Schema of the values an `interrupt()` or a declared gate takes, where it was given one. */
   readonly responseSchema?: unknown;
   /** What a declared gate takes besides one yes or no. */
@@ -42,11 +44,14 @@ export interface GateVote {
 
 /**
  * A decision on a gate: the answer of its kind, and who gives it. `via` is the way it was given: `page`, `command`, `file`,
- * `program` or another short word, recorded with it.
+ * `program` or another short word, recorded with it. `withHidden` says how many places of what is shown are hidden: a person
+ * who was not shown them says yes all the same.
  */
-export type GateAnswer = { readonly by: Principal; readonly via?: string } & Readonly<
-  Record<string, unknown>
->;
+export type GateAnswer = {
+  readonly by: Principal;
+  readonly via?: string;
+  readonly withHidden?: number | undefined;
+} & Readonly<Record<string, unknown>>;
 
 /** A question that is not open any more: what was shown, and what became of it. */
 export interface ClosedGate extends Gate {
@@ -60,6 +65,8 @@ export interface ClosedGate extends Gate {
   readonly decidedAt: string | null;
   /** The way it was decided, where that was said: `page`, `command`, `file`, … */
   readonly via?: string;
+  /** What of it was hidden, where anything was. */
+  readonly hidden?: HiddenRecord;
 }
 
 /** The questions of a run that are closed, oldest first. */
@@ -69,7 +76,7 @@ export function closedGates(threadId: string, sessions: HitlSessionStore): reado
 
 /** `null` while it is open. */
 function closedGate(session: HitlSession): ClosedGate | null {
-  const { status, decision, principal, decidedAt, via } = session;
+  const { status, decision, principal, decidedAt, via, hidden } = session;
   if (status === 'awaiting_approval') return null;
   return {
     ...gateOf(session),
@@ -78,6 +85,7 @@ function closedGate(session: HitlSession): ClosedGate | null {
     principal: principal === null ? null : `${principal.kind}:${principal.id}`,
     decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
     ...(via !== undefined && { via }),
+    ...(hidden !== undefined && { hidden }),
   };
 }
 
@@ -86,27 +94,31 @@ export function gatesNamed(beginning: string, sessions: HitlSessionStore): reado
   return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
+type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema' | 'takes'>>;
+
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
-  const { message, artifact, responseSchema, takes } = (session.question ?? {}) as Partial<
-    Pick<Gate, 'message' | 'artifact' | 'responseSchema' | 'takes'>
-  >;
-  if (session.question !== null && session.artifactHash !== hashOf(artifact ?? null))
-    throw mismatch(session.id);
+  const { message = '', artifact = null, ...besides } = (session.question ?? {}) as Asked;
+  if (session.question !== null && session.artifactHash !== hashOf(artifact)) throw mismatch(session.id);
   return {
     sessionId: session.id,
     threadId: session.threadId ?? '',
     kind: session.kind,
     taskId: session.taskId,
     artifactHash: session.artifactHash ?? '',
-    message: message ?? '',
-    artifact: artifact ?? null,
-    ...(responseSchema !== undefined && { responseSchema }),
-    ...(takes !== undefined && { takes }),
+    message,
+    artifact,
+    ...wherePresent(besides),
     ...(session.votes !== undefined && { votes: session.votes.map(voteOf) }),
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
 }
+
+const wherePresent = ({ masked, responseSchema, takes }: Asked): Asked => ({
+  ...(masked !== undefined && { masked }),
+  ...(responseSchema !== undefined && { responseSchema }),
+  ...(takes !== undefined && { takes }),
+});
 
 const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
   principal: principalText(principal),

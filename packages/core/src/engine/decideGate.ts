@@ -18,9 +18,9 @@ export const readOnce = (answer: GateAnswer): GateAnswer => ({ ...answer, by: pr
 /** Records a decision on a gate that was read; see `DurableApp.decide`. */
 export function decideGate(
   { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  { by, via, ...answer }: GateAnswer,
+  { by, via, withHidden, ...answer }: GateAnswer,
   { store, gates }: DecidingDeps,
 ): HitlSession {
   assertFitsDeclared(store.sessions.find(sessionId), answer, gates);
-  return store.manager.decide(sessionId, { artifactHash, answer, by, via });
+  return store.manager.decide(sessionId, { artifactHash, answer, by, via, withHidden });
 }

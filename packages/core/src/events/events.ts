@@ -10,6 +10,14 @@ export interface GuardEvidence {
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
+/** What a decision says about what its gate did not show. */
+export interface HiddenRecord {
+  /** Places of it that were hidden. */
+  readonly count: number;
+  /** Which of them the decider was shown, by their numbers in reading order, from 1. */
+  readonly revealed: readonly number[];
+}
+
 /** Every event the engine emits, with its payload. Payloads hold ids, numbers and masked text, never states. */
 export interface OrchestratorEvents {
   /** Depth reached the warning share of the limit; the run goes on. */
@@ -32,6 +40,8 @@ export interface OrchestratorEvents {
     readonly edited?: true;
     /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, … Absent in older runs. */
     readonly said?: string;
+    /** How many places of what was shown were hidden, and the numbers of those that the decider was shown; where any were. */
+    readonly hidden?: HiddenRecord;
     /** Feedback, guidance, reason or value: masked, one line, cut at 200 characters. */
     readonly words?: string;
     /** What was added to a budget. */
@@ -49,6 +59,7 @@ export interface OrchestratorEvents {
     /** Yeses so far, and how many it takes. */
     readonly votes: number;
     readonly needed: number;
+    readonly hidden?: HiddenRecord;
   };
   /** Nobody has decided a gate in time: it is told of again. */
   GATE_REMINDED: {
@@ -93,6 +104,17 @@ export interface OrchestratorEvents {
     readonly kind: string;
     readonly principal: string;
     readonly artifactHash: string;
+  };
+  /** A person was shown what a gate hides in every view. */
+  GATE_REVEALED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    readonly artifactHash: string;
+    /** Places that were shown. */
+    readonly count: number;
+    /** SHA-256 (hex) of where they are; nothing of what is in them. */
+    readonly places: string;
   };
   /** A person asked about an open gate and was answered; nothing was decided. */
   GATE_ASKED: {

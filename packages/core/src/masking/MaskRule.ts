@@ -57,7 +57,7 @@ export function isPlaceholder(value: string): boolean {
 const INSIDE_MARK = /^(?:CREDENTIALS_)?REDACTED[\]:]/;
 /** `[REDACTED]hunter2` is none: somebody may have written the mark there. */
 const MARKS =
-  /^[^A-Za-z0-9[]{0,8}(?:\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\][^A-Za-z0-9[]{0,8})+$/;
+  /^[^A-Za-z0-9[]{0,8}(?:\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32}(?::\d{1,8}:[0-9a-f]{8,12})?)?\][^A-Za-z0-9[]{0,8})+$/;
 const REFERENCES = [
   '\\$\\{\\{?[^}]{0,64}\\}{1,2}',
   '\\$\\([^)]{0,128}\\)?',
@@ -83,13 +83,44 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
   let value = text;
   let count = 0;
   for (const rule of rules) {
-    const splice = new Splice(value);
-    if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
-    else applyRule(splice, rule, isAllowed);
+    const splice = spliced(value, rule, isAllowed);
     value = splice.toString();
-    count += splice.count;
+    count += splice.places.length;
   }
   return { value, count };
+}
+
+/** Where a rule finds something in a text, in UTF-16 code units. */
+export interface FoundPlace {
+  readonly at: number;
+  readonly length: number;
+  readonly name: string;
+}
+
+/** Where the rules find something, each looked for in the text as it is; what overlaps is one place, named by what begins it. */
+export function findPlaces(
+  text: string,
+  rules: readonly RuleSet[],
+  isAllowed?: IsAllowed,
+): readonly FoundPlace[] {
+  const found = rules.flatMap((rule) => spliced(text, rule, isAllowed).places);
+  const places: FoundPlace[] = [];
+  for (const place of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
+    const last = places.at(-1);
+    if (last === undefined || place.at >= last.at + last.length) places.push(place);
+    else {
+      const end = Math.max(last.at + last.length, place.at + place.length);
+      places[places.length - 1] = { ...last, length: end - last.at };
+    }
+  }
+  return places;
+}
+
+function spliced(text: string, rule: RuleSet, isAllowed: IsAllowed | undefined): Splice {
+  const splice = new Splice(text);
+  if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
+  else applyRule(splice, rule, isAllowed);
+  return splice;
 }
 
 function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
@@ -133,7 +164,7 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 /** A text with places replaced from left to right. */
 class Splice {
   readonly text: string;
-  count = 0;
+  readonly places: FoundPlace[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
   #out = '';
@@ -147,11 +178,11 @@ class Splice {
     if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
     this.#out += this.text.slice(this.end, match.index) + replacement;
     this.end = match.index + match[0].length;
-    this.count += 1;
+    this.places.push({ at: match.index, length: match[0].length, name: rule.name });
     return true;
   }
 
   toString(): string {
-    return this.count === 0 ? this.text : this.#out + this.text.slice(this.end);
+    return this.places.length === 0 ? this.text : this.#out + this.text.slice(this.end);
   }
 }

@@ -1,3 +1,4 @@
+import { isShownAtGate } from './maskAtGate.ts';
 import { maskSensitiveData } from './maskSensitiveData.ts';
 
 const REDACTED = '[REDACTED]';
@@ -8,7 +9,7 @@ const ISSUED_ID = /^sessionId:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Masks every text of a plain JSON value with the broad rules for output [8_RISKS-REQ-001]. A text is also looked at
  * together with the name of its field, since `hunter2` is no secret until it is called a password. Text by text,
- * never over serialized JSON: a rule that ends at a quote would break it.
+ * never over serialized JSON: a rule that ends at a quote would break it. What a gate shows, {@link maskAtGate}, stays as it is.
  */
 export function maskView(view: unknown, field = ''): unknown {
   return new ViewMasker().view(view, field);
@@ -21,8 +22,8 @@ class ViewMasker {
 
   view(view: unknown, field: string): unknown {
     if (typeof view === 'string') return this.#text(view, field);
-    if (Array.isArray(view)) return view.map((item) => this.view(item, field));
-    if (typeof view !== 'object' || view === null) return view;
+    if (Array.isArray(view)) return isShownAtGate(view) ? view : view.map((item) => this.view(item, field));
+    if (typeof view !== 'object' || view === null || isShownAtGate(view)) return view;
     return Object.fromEntries(
       Object.entries(view).map(([name, value]) => [this.#text(name, ''), this.view(value, name)]),
     );

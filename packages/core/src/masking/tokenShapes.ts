@@ -1,14 +1,5 @@
 import { SERVICE_TOKENS } from './serviceTokens.ts';
-import { type Boundary, END, MIXED, type TokenRow, UUID } from './tokenRow.ts';
-
-export interface TokenShape {
-  readonly name: string;
-  readonly boundary: Boundary;
-  /** Literals; every token begins with one of them. */
-  readonly heads: readonly string[];
-  /** A pattern for the rest: bounded, or one run that consumes all it can. */
-  readonly tail: string;
-}
+import { asShapes, END, MIXED, type TokenRow, type TokenShape, UUID } from './tokenRow.ts';
 
 const AI: readonly TokenRow[] = [
   ['anthropic', 'strict', 'sk-ant-', '[A-Za-z0-9_-]{16,}'],
@@ -193,11 +184,11 @@ const MARKED_SECRET: readonly TokenRow[] = [
 ];
 
 /** Tokens whose prefix and length give them away, from their vendors' public descriptions. */
-export const TOKEN_SHAPES: readonly TokenShape[] = [
+export const TOKEN_SHAPES: readonly TokenShape[] = asShapes([
   ...AI,
   ...CODE,
   ...CLOUD,
   ...SERVICE_TOKENS,
   ...JSON_TOKENS,
   ...MARKED_SECRET,
-].map(([name, boundary, heads, tail]) => ({ name, boundary, heads: heads.split(' '), tail }));
+]);

@@ -1,5 +1,6 @@
 import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
-import { TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
+import type { TokenShape } from './tokenRow.ts';
+import { TOKEN_SHAPES } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
 // JSON or a shell (`\n`, `\u003d`), or a sequence that colours a terminal, as it is or escaped.
@@ -90,7 +91,7 @@ function keepLabel(name: string, pattern: RegExp): MaskRule {
 const CROSSED_OUT = /(?<![A-Za-z0-9])(?:x{16,}|X{16,})$/;
 
 /** One search for all prefixes; where one stands, the shapes that begin with it are tried. */
-function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
+export function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
   const heads = [...new Set(shapes.flatMap((shape) => shape.heads))].sort((a, b) => b.length - a.length);
   // Made when a text first has the prefix: all of them at once took as long as the rest of the import, and 12 MB.
   const rules = new Map<string, readonly MaskRule[]>();

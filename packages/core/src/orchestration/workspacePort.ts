@@ -233,6 +233,12 @@ export interface Workspace {
    */
   readAt?(threadId: string, tree: string, path: string): Promise<string | null>;
   /**
+   * How two commits of a run differ, as it is shown in a review, unmasked. @defaultValue what is hidden of code is not counted
+   *
+   * @throws DevsError `WORKSPACE_FAILED` for what is not stored.
+   */
+  diff?(threadId: string, range: CommitRange): Promise<string>;
+  /**
    * Deletes all that was kept for a run: its folders, its store, and its branch in the user's repository, if that is
    * merged or, with `force`, if all its commits are the run's. @defaultValue nothing is deleted
    *
@@ -246,7 +252,7 @@ export interface Workspace {
 }
 
 /** What reads the code of runs, and opens no folder. */
-export type CodeOfRuns = Pick<Workspace, 'readAt'>;
+export type CodeOfRuns = Pick<Workspace, 'readAt' | 'diff'>;
 
 export interface RemovedWorkspace {
   /** What became of the branch in the user's repository; `null` where there is none. */

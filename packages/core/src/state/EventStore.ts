@@ -75,7 +75,10 @@ export interface NodeVisits {
   readonly lastAt: number;
 }
 
-/** Rows of `events`: appended, never changed. The log is derived; no decision is made from it. */
+/**
+ * Rows of `events`: appended, never changed. The log is derived; nothing that a run does rests on it. A person's yes to what a
+ * gate hides does: that they were shown it is a row (`GATE_REVEALED`).
+ */
 export class EventStore {
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;

@@ -14,6 +14,7 @@ import type { StoreOptions } from './StoreOptions.ts';
 import {
   type AnsweredRow,
   answeredSessionOf,
+  type Beside,
   type SessionRow,
   sessionOf,
   storedDecision,
@@ -75,15 +76,13 @@ export interface UnboundSession {
   readonly evidence?: unknown;
 }
 
-export interface RecordedDecision {
+export interface RecordedDecision extends Beside {
   readonly id: string;
   /** What the decider was shown; must be the whole hash. */
   readonly artifactHash: string;
   /** Plain JSON. */
   readonly decision: unknown;
   readonly principal: Principal;
-  /** The way it was given: a short word. */
-  readonly via?: string | undefined;
   /** When it was given, milliseconds since the Unix epoch. @defaultValue now */
   readonly at?: number;
 }
@@ -333,11 +332,11 @@ export class HitlSessionStore {
    * `null` for the others. Until it does, the session cannot be read.
    */
   decide(given: RecordedDecision): AnsweredSession | null {
-    const { id, artifactHash, decision, principal, via, at = this.#now() } = given;
+    const { id, artifactHash, decision, principal, at = this.#now(), ...beside } = given;
     const values = {
       id,
       artifactHash,
-      decisionJson: storedDecision(decision, via),
+      decisionJson: storedDecision(decision, beside),
       principalKind: principal.kind,
       principalId: principal.id,
       now: at,

@@ -1,5 +1,5 @@
 import { sha256Hex } from './canonicalJson.ts';
-import type { AnsweredSession } from './hitlSession.ts';
+import type { AnsweredSession, HiddenRecord } from './hitlSession.ts';
 
 /** What a line of the decision log says; plain JSON. */
 export interface DecisionBody {
@@ -17,6 +17,8 @@ export interface DecisionBody {
   readonly voters?: readonly string[];
   /** The way it was decided, where that was said. */
   readonly via?: string;
+  /** How many places of what was shown were hidden, and which of them the decider was shown; where there were any. */
+  readonly hidden?: HiddenRecord;
   /** Missing where the texts are in the line itself: an older engine wrote it. */
   readonly v?: typeof REFERRING;
 }
@@ -37,7 +39,7 @@ const WORD = 'action';
 
 /** The body with each text in its place, as engines before migration 022 logged it. */
 export function inlineBody(session: AnsweredSession): DecisionBody {
-  const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt, via } = session;
+  const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt, via, hidden } = session;
   const { editHash, votes } = (decision ?? {}) as Partial<NodeGateDecision>;
   const isNodeGate = kind === 'node_gate';
   return {
@@ -50,6 +52,7 @@ export function inlineBody(session: AnsweredSession): DecisionBody {
     principal,
     decidedAt,
     ...(via !== undefined && { via }),
+    ...(hidden !== undefined && { hidden }),
     ...(isNodeGate && editHash !== undefined && { editHash }),
     ...(isNodeGate && votes !== undefined && { voters: votes.map(({ by }) => by) }),
   };

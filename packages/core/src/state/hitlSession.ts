@@ -1,4 +1,7 @@
+import type { HiddenRecord } from '../events/events.ts';
 import type { Vote } from './HitlVoteStore.ts';
+
+export type { HiddenRecord };
 
 export const HITL_SESSION_KINDS = [
   'design_approval',
@@ -46,6 +49,8 @@ export interface HitlSession {
   readonly principal: Principal | null;
   /** The way it was given, where that was said: kept beside the answer, and no part of it. */
   readonly via?: string;
+  /** What of it was hidden, where anything was: kept beside the answer, too. */
+  readonly hidden?: HiddenRecord;
   /** Milliseconds since the Unix epoch, UTC; so are the other times. */
   readonly suspendedAt: number;
   readonly decidedAt: number | null;
@@ -58,5 +63,5 @@ export interface HitlSession {
 export type AnsweredSession = Pick<
   HitlSession,
   | ('id' | 'taskId' | 'kind' | 'status' | 'threadId')
-  | ('artifactHash' | 'decision' | 'principal' | 'via' | 'decidedAt')
+  | ('artifactHash' | 'decision' | 'principal' | 'via' | 'hidden' | 'decidedAt')
 >;

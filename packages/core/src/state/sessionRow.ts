@@ -1,11 +1,11 @@
 import { canonicalJson } from './canonicalJson.ts';
 import type { Vote } from './HitlVoteStore.ts';
-import type { AnsweredSession, HitlSession, Principal } from './hitlSession.ts';
+import type { AnsweredSession, HiddenRecord, HitlSession, Principal } from './hitlSession.ts';
 import { parseStored } from './parseStored.ts';
 
 /** A row; `sound` is there where it was compared with its SHA-256. */
 export interface SessionRow
-  extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'via' | 'votes'> {
+  extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'via' | 'hidden' | 'votes'> {
   readonly questionJson: string | null;
   readonly evidenceJson: string | null;
   readonly decisionJson: string | null;
@@ -15,15 +15,25 @@ export interface SessionRow
 }
 
 /** The columns of an {@link AnsweredSession}: without what was shown, which may be large. */
-export type AnsweredRow = Omit<AnsweredSession, 'decision' | 'principal' | 'via'> &
+export type AnsweredRow = Omit<AnsweredSession, 'decision' | 'principal' | 'via' | 'hidden'> &
   Pick<SessionRow, 'decisionJson' | 'principalKind' | 'principalId'>;
 
-/** No answer has a member of this name: their forms are strict. */
-const VIA = 'via';
+/** What is kept beside an answer, in its row. No answer has members of these names: their forms are strict. */
+export interface Beside {
+  /** The way it was given: a short word. */
+  readonly via?: string | undefined;
+  readonly hidden?: HiddenRecord | undefined;
+}
 
-/** A decision as its row has it: the answer, and beside it the way it was given. */
-export const storedDecision = (answer: unknown, via: string | undefined): string =>
-  canonicalJson(via === undefined ? answer : { ...(answer as object), [VIA]: via });
+/** A decision as its row has it: the answer, and beside it the way it was given and what was hidden. */
+export function storedDecision(answer: unknown, { via, hidden }: Beside): string {
+  if (via === undefined && hidden === undefined) return canonicalJson(answer);
+  return canonicalJson({
+    ...(answer as object),
+    ...(via !== undefined && { via }),
+    ...(hidden !== undefined && { hidden }),
+  });
+}
 
 /** A session as its row has it. @param votesOf - Read where its gate counts votes. */
 export function sessionOf(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
@@ -50,14 +60,16 @@ function answerIn({
   principalId,
 }: Pick<AnsweredRow, 'id' | 'decisionJson' | 'principalKind' | 'principalId'>): Pick<
   HitlSession,
-  'decision' | 'principal' | 'via'
+  'decision' | 'principal' | 'via' | 'hidden'
 > {
   const given = parse(decisionJson, id);
-  const { [VIA]: via, ...decision } = Object(given) as Readonly<Record<string, unknown>>;
+  const { via, hidden, ...decision } = Object(given) as Beside;
+  const isBeside = via !== undefined || hidden !== undefined;
   return {
-    decision: typeof via === 'string' ? decision : given,
+    decision: isBeside ? decision : given,
     principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
     ...(typeof via === 'string' && { via }),
+    ...(hidden !== undefined && { hidden }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import { exchangesAt, type GateExchange } from '../engine/asks.ts';
 import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
@@ -129,7 +130,7 @@ export class RecordedRun {
       at: new Date(at).toISOString(),
       name,
       taskId,
-      payload,
+      payload: name === 'AGENT_ASKED' ? asAsked(payload) : payload,
     }));
   }
 

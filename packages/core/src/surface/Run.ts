@@ -1,8 +1,9 @@
 import type { GateExchange } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { Gate, GateAnswer } from '../engine/Gate.ts';
-import { principalText } from '../engine/gates/decidable.ts';
+import { assertDecidable, principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
+import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
 import type { ShownPlace } from '../engine/gates/quotes.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
@@ -90,7 +91,8 @@ export class Run extends RecordedRun {
    * Records a decision on a gate that was read; whoever drives the run takes it up.
    *
    * @throws DevsError `GATE_NOT_FOUND`, also for a gate of another run; `GATE_STALE`, `GATE_ALREADY_DECIDED`,
-   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `CONFIG_INVALID` for one on code that cannot be read here, …:
+   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `GATE_HIDDEN` for a yes
+   *   to what is hidden, `CONFIG_INVALID` for one on code that cannot be read here, …:
    *   nothing is written then.
    *
    * @example
@@ -139,6 +141,27 @@ export class Run extends RecordedRun {
       return last;
     });
     return afterArrival(store.outlet, before);
+  }
+
+  /**
+   * What an open gate hides in every view of it, for the one person who asks; that they were shown it is recorded, and they can
+   * say yes then. Empty where nothing is hidden.
+   *
+   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `GATE_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`:
+   *   only a human is shown it.
+   */
+  async reveal(
+    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    by: Principal,
+  ): Promise<readonly RevealedPlace[]> {
+    const human = asHuman(by, this.id, 'be shown what is hidden at gates of');
+    const { store } = this.#app;
+    assertDecidable(sessionOfRun(this.id, sessionId, store.sessions), artifactHash);
+    const gate = await this.#commented.withCode({ sessionId });
+    const scope = { threadId: this.id, taskId: gate.taskId };
+    const payload = revealFact(gate, human);
+    if (payload.count > 0) store.commit((emit) => emit('GATE_REVEALED', payload, scope));
+    return afterArrival(store.outlet, revealedPlaces(gate));
   }
 
   /**

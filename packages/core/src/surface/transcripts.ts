@@ -1,3 +1,4 @@
+import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { TranscriptLine } from '../engine/activity/StepActivities.ts';
 import type { Activity } from '../events/Activity.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
@@ -103,7 +104,7 @@ function entriesOf(piece: StoredPiece, its: Attempt, store: TranscriptStore): re
   const entry = (at: number, activity: TranscriptEntry['activity']): TranscriptEntry => ({
     ...{ seq, at: new Date(at).toISOString() },
     ...its,
-    ...{ node, activity },
+    ...{ node, activity: activity.kind === 'permission' ? asAsked(activity) : activity },
   });
   const lines = store.entriesOf(piece) as readonly TranscriptLine[];
   return [

@@ -7,6 +7,7 @@ import { DiffView } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { shortHash } from '../words.ts';
+import { Hidden } from './Hidden.tsx';
 
 /** The code of a review: all of it, or what is new since another version; first since the one that the person has read. */
 export function Code({ view }: { readonly view: GateView }) {
@@ -44,7 +45,13 @@ function CodeSince({ view, since }: { readonly view: GateView; readonly since: s
   const loaded = useView<{ readonly code: GateCode | null }>(path, view.artifactHash).value;
   if (loaded.kind === 'loading') return <p class="quiet">…</p>;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
-  return <ShownCode code={loaded.view.code} />;
+  const { code } = loaded.view;
+  return (
+    <>
+      <Hidden view={view} count={code?.hidden?.length ?? 0} />
+      <ShownCode code={code} />
+    </>
+  );
 }
 
 /** A diff, and what it has no line of. */

@@ -1,4 +1,4 @@
-import type { Gate, GateComment, Run } from '@devs/core';
+import { type Gate, type GateComment, maskAtGate, type Run, withPlaceholders } from '@devs/core';
 import { z } from 'zod';
 import { DRAFT } from '../drafts/Draft.ts';
 import type { DraftKey } from '../drafts/DraftFolder.ts';
@@ -7,9 +7,9 @@ import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
 import { json } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { exactComments, isSpelled } from '../views/exactComments.ts';
-import { newestCommit } from '../views/gateCode.ts';
+import { type GateCode, newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGate } from '../views/gateView.ts';
-import { shownView } from '../views/shownView.ts';
+import { revealedView, viewAtGate } from '../views/shownView.ts';
 import type { Asked, Route, RouteDeps, RouteDepsFor } from './Route.ts';
 
 const words = z.exactOptional(z.string());
@@ -26,6 +26,8 @@ const comment = z.strictObject({
 /** Which kind of gate takes which of it, the engine knows. Who decides is never part of what is sent. */
 const DECISION = z.strictObject({
   artifactHash,
+  /** Hidden places that are said yes to unread. */
+  withHidden: z.exactOptional(z.int().min(0)),
   answer: z.strictObject({
     approved: z.exactOptional(z.boolean()),
     action: z.exactOptional(z.string().max(40)),
@@ -61,7 +63,7 @@ const show: Route = {
     const { run, sessionId } = named(asked);
     const view = await place.read((reader) => reader.view(run, (of) => gateView(of, sessionId, by)));
     const canAsk = asking !== undefined && view.isOpen && (await place.canAsk(asking, run, { sessionId }));
-    return json(shownView<ShownGate>({ ...view, canAsk }));
+    return json(viewAtGate<ShownGate>({ ...view, canAsk }, sessionId));
   },
 };
 
@@ -73,7 +75,7 @@ const code: Route = {
   handle: async (asked, { place, readCode }) => {
     const { run, sessionId } = named(asked);
     const gate = await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
-    return json(shownView({ code: await readCode(gate) }));
+    return json(shownCode(await readCode(gate), sessionId));
   },
 };
 
@@ -86,7 +88,29 @@ const codeSince: Route = {
     const gates = async (of: ReadableRun) =>
       [await gateNamed(of, sessionId), await gateNamed(of, asked.params['since'] ?? '')] as const;
     const [gate, before] = await place.read((reader) => reader.view(run, gates));
-    return json(shownView({ code: await readCode(gate, newestCommit(before)) }));
+    return json(shownCode(await readCode(gate, newestCommit(before)), sessionId));
+  },
+};
+
+/** The code of a review, with the places where it hides something. */
+function shownCode(code: GateCode | null, gate: string): { readonly code: GateCode | null } {
+  if (code === null) return { code };
+  const hidden = code.hidden ?? maskAtGate({ code: code.diff }, { gate }).hidden;
+  return viewAtGate({ code: { ...code, hidden } }, gate);
+}
+
+/** What a gate hides, for whoever asks: that they were shown it is recorded. */
+const reveal: Route = {
+  method: 'POST',
+  path: `${AT}/reveal`,
+  access: 'decide',
+  handle: async (asked, { place, by }) => {
+    const { run, sessionId } = named(asked);
+    const { artifactHash: hash } = await readJson(asked.request, SHOWN);
+    const places = await place.write(async (devs) =>
+      (await devs.run(run)).reveal({ sessionId, artifactHash: hash }, by),
+    );
+    return json(revealedView({ places }));
   },
 };
 
@@ -107,7 +131,7 @@ const shown: Route = {
   },
 };
 
-/** What a gate shows as it is, to be changed: not masked beyond what is recorded, and not spelled out. */
+/** What a gate shows as it is, to be changed: with placeholders for what it hides, and not spelled out. */
 const editable: Route = {
   method: 'GET',
   path: `${AT}/edit`,
@@ -118,7 +142,7 @@ const editable: Route = {
       const gate = await gateNamed(of, sessionId);
       return gate.takes?.edit === undefined ? of.draft(gate) : { edit: gate.artifact };
     };
-    return json(await place.read((reader) => reader.view(run, edit)));
+    return json(withPlaceholders(await place.read((reader) => reader.view(run, edit))));
   },
 };
 
@@ -176,7 +200,7 @@ const ask: Route = {
     const exchange = await place.ask(asking, async (devs) =>
       (await devs.run(run)).ask({ sessionId, artifactHash: hash }, question, { by }),
     );
-    return json(shownView({ exchange }));
+    return json(viewAtGate({ exchange }, sessionId));
   },
 };
 
@@ -186,14 +210,18 @@ const decide: Route = {
   access: 'decide',
   handle: async (asked, deps) => {
     const { run, sessionId } = named(asked);
-    const { artifactHash: hash, answer } = await readJson(asked.request, DECISION, MOST_OF_A_TEXT);
+    const {
+      artifactHash: hash,
+      withHidden,
+      answer,
+    } = await readJson(asked.request, DECISION, MOST_OF_A_TEXT);
     const gate = { sessionId, artifactHash: hash };
     const { by } = deps;
     const { status } = await deps.place.write(async (devs) => {
       const of = await devs.run(run);
       const { comments = [], ...rest } = answer;
       const quoted = comments.length === 0 ? {} : { comments: await asShown(comments, of, gate) };
-      return of.decide(gate, { ...rest, ...quoted, by, via: 'page' });
+      return of.decide(gate, { ...rest, ...quoted, withHidden, by, via: 'page' });
     });
     await deps.drafts?.remove(keyOf(asked, deps, hash));
     return json({ status });
@@ -207,7 +235,7 @@ async function asShown(
   { sessionId }: Pick<Gate, 'sessionId'>,
 ): Promise<readonly GateComment[]> {
   if (!comments.some(isSpelled)) return comments;
-  return exactComments(comments, await run.places(await gateNamed(run, sessionId)));
+  return exactComments(comments, await run.places(await gateNamed(run, sessionId)), sessionId);
 }
 
 const nobodyToAsk = (): UiError =>
@@ -218,5 +246,5 @@ const nobodyToAsk = (): UiError =>
   });
 
 export const GATE_ROUTES: readonly Route[] = [
-  ...[show, code, codeSince, shown, editable, draft, keep, ask, decide],
+  ...[show, code, codeSince, reveal, shown, editable, draft, keep, ask, decide],
 ];

@@ -1,4 +1,4 @@
-import { type GateComment, maskSensitiveData, type ShownPlace, visibleText } from '@devs/core';
+import { type GateComment, maskAtGate, type ShownPlace, visibleText } from '@devs/core';
 
 /** Begins a character that was spelled out for the page. */
 const SPELLED = '⟨U+';
@@ -13,17 +13,20 @@ export const isSpelled = ({ quote }: GateComment): boolean => quote.includes(SPE
 export function exactComments(
   comments: readonly GateComment[],
   places: readonly ShownPlace[],
+  gate: string,
 ): readonly GateComment[] {
+  const { view } = maskAtGate({ places }, { gate });
   return comments.map((comment) => {
-    const place = places.find(({ names }) => names.includes(comment.in));
-    const quote = isSpelled(comment) ? exactLines(comment, place?.texts ?? []) : null;
+    const isPlace = ({ names }: ShownPlace): boolean => names.includes(comment.in);
+    const texts = [places, view.places].flatMap((each) => each.find(isPlace)?.texts ?? []);
+    const quote = isSpelled(comment) ? exactLines(comment, texts) : null;
     return quote === null ? comment : { ...comment, quote };
   });
 }
 
 function exactLines({ quote, line = 1 }: GateComment, texts: readonly string[]): string | null {
   const count = quote.split('\n').length;
-  for (const text of [...texts, ...texts.map((each) => maskSensitiveData(each))]) {
+  for (const text of texts) {
     const lines = text
       .split('\n')
       .slice(line - 1, line - 1 + count)

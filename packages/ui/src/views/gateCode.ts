@@ -1,4 +1,4 @@
-import type { Gate } from '@devs/core';
+import type { Gate, HiddenPlace } from '@devs/core';
 
 /**
  * Reads the code that a review is about, from where its commits are; `null` for a gate without code.
@@ -12,8 +12,10 @@ export type ReadCommit = (run: string, commit: string) => Promise<GateCode | nul
 
 /** The code of a review, or of a commit. */
 export interface GateCode {
-  /** Unified, masked. */
+  /** Unified; of a gate masked as gates mask. */
   readonly diff: string;
+  /** Where the diff hides something. @defaultValue where the page does */
+  readonly hidden?: readonly HiddenPlace[];
   /** Files of which the diff has no line, in words. */
   readonly unshown: readonly string[];
   /** Why it could not be read. */

@@ -1,10 +1,19 @@
-import type { ClosedGate, Gate, GateExchange, LastComment, Principal, ShownPlace } from '@devs/core';
+import {
+  type ClosedGate,
+  type Gate,
+  type GateExchange,
+  type LastComment,
+  type Principal,
+  type ShownGate as ShownOf,
+  type ShownPlace,
+  shownGate,
+} from '@devs/core';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
 import { type EvidenceView, evidenceView } from './evidenceView.ts';
 
-export interface GateView extends Omit<Gate, 'takes'> {
+export interface GateView extends Omit<ShownOf, 'takes'> {
   readonly about: string;
   readonly title: string;
   readonly isOpen: boolean;
@@ -25,7 +34,7 @@ export interface GateView extends Omit<Gate, 'takes'> {
   /** Oldest first. */
   readonly exchanges: readonly GateExchange[];
   /** Of a closed gate. */
-  readonly closed: Pick<ClosedGate, 'status' | 'principal' | 'decidedAt' | 'decision'> | null;
+  readonly closed: Pick<ClosedGate, 'status' | 'principal' | 'decidedAt' | 'decision' | 'hidden'> | null;
   /** The open gate that asks the same now, where this one is not open any more. */
   readonly next: string | null;
 }
@@ -51,7 +60,7 @@ export async function gateView(run: ReadableRun, sessionId: string, by: Principa
   const closed = past.find((each) => each === shown) ?? null;
   const isSame = (other: Gate): boolean =>
     other.kind === shown.kind && other.taskId === shown.taskId && other !== shown;
-  const { takes: _, ...gate } = shown;
+  const { takes: _, ...gate } = shownGate(shown);
   const before =
     past.findLast((each) => isSame(each) && each.openedAt < shown.openedAt && isNo(each)) ?? null;
   return {
@@ -88,8 +97,9 @@ const versionOf = ({ sessionId, artifactHash, openedAt }: Gate, isOpen: boolean)
   ...{ sessionId, artifactHash, openedAt, isOpen },
 });
 
-const closedPart = ({ status, principal, decidedAt, decision }: ClosedGate) => ({
+const closedPart = ({ status, principal, decidedAt, decision, hidden }: ClosedGate) => ({
   ...{ status, principal, decidedAt, decision },
+  ...(hidden !== undefined && { hidden }),
 });
 
 function earlier({ sessionId, artifactHash, principal, decidedAt, decision }: ClosedGate): Earlier {

@@ -1,12 +1,22 @@
-import { maskView, visibleText } from '@devs/core';
+import { maskAtGate, maskView, visibleText } from '@devs/core';
 
 /**
  * A plain JSON value as a person may see it: masked, and with what cannot be seen spelled out. Done here, once, and for
  * every text that leaves: the page shows texts as they come.
  */
 export function shownView<View extends object>(view: View): View {
-  return visible(maskView(JSON.parse(JSON.stringify(view)))) as View;
+  return visible(plain(maskView(view) as object)) as View;
 }
+
+/** As {@link shownView}, of what a gate shows: it hides what gates hide, and nothing else. */
+export function viewAtGate<View extends object>(view: View, gate: string): View {
+  return visible(maskAtGate(plain(view), { gate }).view) as View;
+}
+
+/** As {@link shownView}, with nothing hidden: for a person who asked for that. */
+export const revealedView = <View extends object>(view: View): View => visible(plain(view)) as View;
+
+const plain = (view: object): unknown => JSON.parse(JSON.stringify(view));
 
 function visible(value: unknown): unknown {
   if (typeof value === 'string') return visibleText(value);

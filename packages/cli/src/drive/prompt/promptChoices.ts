@@ -2,7 +2,7 @@ import type { HitlSessionKind } from '@devs/core';
 import { type ChoiceName, GATE_WORDS } from '../../gates/gateWords.ts';
 
 /** What a person may say at a prompt: the choices of the gate, and what decides nothing. */
-export type PromptWord = ChoiceName | 'read' | 'talk' | 'later';
+export type PromptWord = ChoiceName | 'read' | 'unhide' | 'talk' | 'later';
 
 export interface PromptChoice {
   /** Typed in the place of the word. */
@@ -13,6 +13,7 @@ export interface PromptChoice {
 
 const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
   { word: 'read', meaning: 'show all of it again' },
+  { word: 'unhide', meaning: 'show what it hides, too; that is recorded' },
   { word: 'talk', meaning: 'ask the agent; nothing is decided by it' },
   { word: 'later', meaning: 'leave it open' },
 ];
@@ -20,10 +21,10 @@ const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
 /** The choices at a gate, each with a letter of its word that no other has. */
 export function promptChoices(
   kind: HitlSessionKind,
-  { canTalk }: { readonly canTalk: boolean },
+  { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
 ): readonly PromptChoice[] {
   const decisions = GATE_WORDS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));
-  const beside = BESIDE.filter(({ word }) => word !== 'talk' || canTalk);
+  const beside = BESIDE.filter(({ word }) => (word !== 'talk' || canTalk) && (word !== 'unhide' || hides));
   const taken = new Set<string>();
   return [...decisions, ...beside].map(({ word, meaning }) => {
     const key = [...word].find((letter) => !taken.has(letter)) ?? word;

@@ -3,7 +3,8 @@ import { decisionWords, recordDecision } from '../../gates/recordDecision.ts';
 import { ShownGates } from '../../gates/ShownGates.ts';
 import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
 import type { Session } from '../../project/Session.ts';
-import { gatePages } from '../../show/gatePages.ts';
+import { answerAtGate } from '../../render/exchangeLines.ts';
+import { gatePages, type ShowOptions } from '../../show/gatePages.ts';
 import { columns } from '../../terminal/columns.ts';
 import type { LineReader } from '../../terminal/LineReader.ts';
 import type { OpenGate } from './OpenGate.ts';
@@ -23,8 +24,8 @@ export async function settleGate(
   session: Session,
 ): Promise<'decided' | 'later'> {
   const whyUnasked = await open.run.whyUnasked(open.gate);
-  const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null });
-  await showOpen(open, {}, session);
+  const hides = await showOpen(open, {}, session);
+  const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null, hides });
   sayChoices(choices, session);
   if (whyUnasked !== null) session.out.print('', `nobody can be asked: ${whyUnasked}`);
   for (;;) {
@@ -50,6 +51,7 @@ async function take(
 ): Promise<'decided' | 'later' | null> {
   if (word === 'later') return 'later';
   if (word === 'read') await showOpen(open, { full: true }, session);
+  else if (word === 'unhide') await showOpen(open, { reveal: true, by: person.by.id }, session);
   else if (word === 'talk') await talk(open, person, session);
   else return decided(word, open, person, session);
   return null;
@@ -64,7 +66,7 @@ async function talk({ run, gate }: OpenGate, person: Person, session: Session): 
     const { signal } = session.io;
     try {
       const { answer } = await run.ask(gate, question, { by: person.by, signal });
-      session.out.print('', { style: 'markdown', text: answer }, '');
+      session.out.print('', ...answerAtGate(gate, answer), '');
     } catch (error) {
       if (signal.aborted) return;
       if (!isDevsError(error)) throw error;
@@ -74,7 +76,7 @@ async function talk({ run, gate }: OpenGate, person: Person, session: Session): 
 }
 
 async function decided(
-  word: Exclude<PromptWord, 'later' | 'read' | 'talk'>,
+  word: Exclude<PromptWord, 'later' | 'read' | 'unhide' | 'talk'>,
   open: OpenGate,
   person: Person,
   session: Session,
@@ -113,13 +115,20 @@ const MENDABLE: ReadonlySet<DevsError['code']> = new Set([
   'FEEDBACK_REQUIRED',
   'CONFIG_INVALID',
   'DAG_INVALID',
+  'GATE_HIDDEN',
 ]);
 
-async function showOpen(open: OpenGate, options: { readonly full?: true }, session: Session): Promise<void> {
-  const { document, lines } = await gatePages(open, { ...options, commands: false }, session);
+/** @returns Whether it hides anything. */
+async function showOpen(
+  open: OpenGate,
+  options: Pick<ShowOptions, 'full' | 'reveal' | 'by'>,
+  session: Session,
+): Promise<boolean> {
+  const { document, lines, hides } = await gatePages(open, { ...options, commands: false }, session);
   session.out.print('');
   await session.out.pages(document, lines);
   new ShownGates(session).remember([open.gate]);
+  return hides;
 }
 
 function sayChoices(choices: readonly PromptChoice[], { out }: Session): void {

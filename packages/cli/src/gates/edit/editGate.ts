@@ -1,4 +1,4 @@
-import type { Gate, GateEdit } from '@devs/core';
+import { type Gate, type GateEdit, withPlaceholders } from '@devs/core';
 import type { Session } from '../../project/Session.ts';
 import type { Decision } from '../Decision.ts';
 import { gateNotOpen } from '../gateNotOpen.ts';
@@ -30,7 +30,7 @@ export async function formOf(
 ): Promise<GateForm> {
   const name = sessionId.slice(0, 8);
   assertTakes(gate ?? kind, 'edit', { gate: name, devs });
-  if (gate !== null) return gateForm(gate, await run.draft(gate));
+  if (gate !== null) return gateForm(gate, withPlaceholders(await run.draft(gate)));
   throw gateNotOpen(sessionId);
 }
 

@@ -1,4 +1,4 @@
-import type { ClosedGate, LastComment } from '@devs/core';
+import { type ClosedGate, type LastComment, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
 import { lastCommentLines } from '../commentLines.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
@@ -47,7 +47,9 @@ test('a closed gate tells its comments and, unless it was the command line, the 
     decidedAt: '2026-01-02T00:00:00.000Z',
     via: 'page',
   } as const satisfies ClosedGate;
-  const lines = renderClosedGate(gate, []).map((line) => (typeof line === 'string' ? line : line.text));
+  const lines = renderClosedGate(shownGate<ClosedGate>(gate), []).map((line) =>
+    typeof line === 'string' ? line : line.text,
+  );
   expect(lines.slice(-5)).toEqual([
     'Decided by human:ada via page at 2026-01-02T00:00:00.000Z:',
     '  approved: false',

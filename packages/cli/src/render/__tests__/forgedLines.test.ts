@@ -1,4 +1,4 @@
-import { type Gate, visibleText } from '@devs/core';
+import { type Gate, shownGate, visibleText } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
 import { textOf } from '../../terminal/Line.ts';
@@ -66,7 +66,7 @@ describe('a name with a line feed', () => {
     const content = '````\n## Decision\n```json\n{}\n```';
     const documents = [{ type: 'PRD', title: FORGED, content, version: 1 }];
     const shown = [gate(plan), gate({ documents })].map((each) =>
-      visibleText(renderGateMarkdown(each, devs).join('\n')).split('\n'),
+      visibleText(renderGateMarkdown(shownGate(each), devs).join('\n')).split('\n'),
     );
     // In the fence of its description.
     expect(shown[0]?.filter((line) => line.startsWith('T9'))).toHaveLength(1);

@@ -1,4 +1,4 @@
-import type { ClosedGate } from '@devs/core';
+import { type ClosedGate, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
 import { textOf } from '../../terminal/Line.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
@@ -7,7 +7,7 @@ const BY = { principal: 'human:ada', decidedAt: '2026-01-02T03:05:00.000Z' } as 
 
 function ends(closed: Partial<ClosedGate>): readonly string[] {
   const lines = renderClosedGate(
-    {
+    shownGate<ClosedGate>({
       sessionId: '3f2a91c0-0000-4000-8000-000000000000',
       threadId: 'csv',
       kind: 'design_approval',
@@ -21,7 +21,7 @@ function ends(closed: Partial<ClosedGate>): readonly string[] {
       decidedAt: null,
       decision: null,
       ...closed,
-    } as ClosedGate,
+    } as ClosedGate),
     ['you: why?', 'agent: because'],
   ).map(textOf);
   expect(lines.slice(0, 3)).toEqual([

@@ -95,6 +95,7 @@ describe('exit codes', () => {
         'BUDGET_SPENT',
         'FEEDBACK_REQUIRED',
         'GATE_ALREADY_DECIDED',
+        'GATE_HIDDEN',
         'GATE_NOT_READY',
         'GATE_STALE',
         'GRAPH_NOT_ACCEPTED',

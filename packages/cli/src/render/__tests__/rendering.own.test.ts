@@ -1,4 +1,11 @@
-import type { DriveResult, Gate, HitlSessionKind, RunStatus, TaskView } from '@devs/core';
+import {
+  type DriveResult,
+  type Gate,
+  type HitlSessionKind,
+  type RunStatus,
+  shownGate,
+  type TaskView,
+} from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { configWords } from '../../config/configWords.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
@@ -58,7 +65,8 @@ describe('the gate of red checks', () => {
     cases: 3,
     output: 'sum is off\n',
   };
-  const printed = (artifact: unknown): string => textOf(renderGate(gate('baseline', artifact), devs));
+  const printed = (artifact: unknown): string =>
+    textOf(renderGate(shownGate(gate('baseline', artifact)), devs));
 
   it('shows what fails by name, what is flaky and the end of the output', () => {
     const parts = [{ name: 'xo', kind: 'lint', passed: true }];
@@ -148,7 +156,7 @@ describe('a gate', () => {
       epics: [{ epicId: 'e', name: 'All', description: 'Everything.', phaseNumber: 1, requirementIds: [] }],
       tasks: [task(10, ['csv:2']), task(2, [])],
     };
-    const text = textOf(renderGate(gate('dag_approval', plan), devs));
+    const text = textOf(renderGate(shownGate(gate('dag_approval', plan)), devs));
     expect(text).toContain('T2    -      REQ-1         Task 2\nT10   T2     REQ-1         Task 10\n');
     expect(text).toContain('T10 Task 10 (developer)\n  Do 10.\n  - 10 works');
   });
@@ -164,7 +172,7 @@ describe('a gate', () => {
   it('says of a task that repeats itself what it repeats, each reason with its share', () => {
     const tried = { strategies: [], guidance: [], errors: [], lastObservation: null };
     const task = { taskId: 'csv:3', name: 'Parse', reason: 'entropy_limit', attempts: 4, ...tried, entropy };
-    const text = textOf(renderGate(gate('task_failure', task), devs));
+    const text = textOf(renderGate(shownGate(gate('task_failure', task)), devs));
     expect(text).toContain('handed over after 4 attempts: it repeats itself');
     expect(text).toContain(
       'Repeats itself: 0.79 of 1\n  0.50  the same error 4 times (turns 1, 2, 3, 4): boom\n',
@@ -173,16 +181,16 @@ describe('a gate', () => {
   });
 
   it('says so for a graph of one’s own too, and where the score is the node’s own', () => {
-    const text = textOf(renderGate(gate('task_failure', { node: 'ask', entropy }), devs));
+    const text = textOf(renderGate(shownGate(gate('task_failure', { node: 'ask', entropy })), devs));
     expect(text).toContain('Repeats itself: 0.79 of 1');
     const own = { node: 'ask', entropy: { score: 1, parts: [] } };
-    expect(textOf(renderGate(gate('task_failure', own), devs))).toContain(
+    expect(textOf(renderGate(shownGate(gate('task_failure', own)), devs))).toContain(
       'Repeats itself: 1.00 of 1\n  the node’s own score',
     );
   });
 
   it('shows evidence of any other shape as it is, and what each answer means', () => {
-    const text = textOf(renderGate(gate('task_failure', { turns: 10 }), devs));
+    const text = textOf(renderGate(shownGate(gate('task_failure', { turns: 10 })), devs));
     expect(text).toContain('"turns": 10');
     expect(text).toContain('skip: give the task up; what depends on it is blocked');
   });

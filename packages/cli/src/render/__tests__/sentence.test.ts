@@ -42,6 +42,17 @@ const EXAMPLES: Examples = {
     { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: '9b74' },
     'gate read: plan, by human:ada',
   ],
+  GATE_REVEALED: [
+    {
+      sessionId: 's',
+      kind: 'dag_approval',
+      principal: 'human:ada',
+      artifactHash: '9b',
+      count: 2,
+      places: '3f',
+    },
+    'what a gate hides was read: plan, 2 places, by human:ada',
+  ],
   FAILURE_GATE_OPENED: [{ taskId: 'csv:1', sessionId: 's' }, 'stuck: a human is asked'],
   CHECKPOINT_SAVE_FAILED: [{ nodeName: 'design', message: 'no' }, 'a journal line of design was lost: no'],
   RUN_DEGRADED: [{ reason: 'no' }, 'the run goes on without parts of its journal'],

@@ -11,6 +11,7 @@ import { wrap } from './wrap.ts';
  * @param width - Of the terminal, in columns.
  */
 export function paint({ style, text }: Styled, width: number): string {
+  if (style === 'plain') return text;
   if (style === 'markdown') return paintMarkdown(text, width);
   if (style === 'row') return hangingRow(text, width);
   return style === 'diff' ? paintDiff(text) : withLook(style, text);

@@ -1,6 +1,7 @@
 import type { Activity, PlanEntry } from '../../events/Activity.ts';
 import { LineMasker } from '../../masking/LineMasker.ts';
 import { redacted } from '../../masking/MaskRule.ts';
+import { maskAtGate } from '../../masking/maskAtGate.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { MASK_REACH, type Mask, safeCut } from '../../masking/safeCut.ts';
 
@@ -20,6 +21,12 @@ const MAX_PLAN = 100;
 const CUT = '…';
 
 const mask: Mask = (text) => maskSensitiveData(text);
+
+/** What an agent asks to do is shown as gates show it: a mask that guesses could hide what it was allowed. */
+const maskAsked: Mask = (text) => asAsked(text);
+
+/** As gates mask what an agent asked to do, also a record of it. */
+export const asAsked = <T>(value: T): T => maskAtGate(value, { gate: 'permission' }).view;
 
 /**
  * Masks what a step tells, in the order it is told: pieces of texts line by line, all else at once. A text ends where its
@@ -90,7 +97,12 @@ function masked(activity: Whole): Activity {
       return { kind: 'plan', entries: activity.entries.slice(0, MAX_PLAN).map(planEntry) };
     case 'permission': {
       const { kind, title, granted, why } = activity;
-      return { kind, title: line(title), granted, why: line(why) };
+      return {
+        kind,
+        title: start(title, MAX_LINE, maskAsked),
+        granted,
+        why: start(why, MAX_LINE, maskAsked),
+      };
     }
     case 'doing':
       return { kind: 'doing', what: line(activity.what) };
@@ -108,10 +120,10 @@ function figures({ model, ...counts }: Extract<Activity, { readonly kind: 'usage
 const line = (text: string): string => start(text, MAX_LINE);
 
 /** The beginning of a text, without half a secret at its end. */
-function start(given: string, limit: number): string {
+function start(given: string, limit: number, hide: Mask = mask): string {
   const text = String(given);
-  if (text.length <= limit) return mask(text);
+  if (text.length <= limit) return hide(text);
   const read = text.slice(0, limit + MASK_REACH);
-  const cut = safeCut(read, { from: 0, to: limit }, mask);
+  const cut = safeCut(read, { from: 0, to: limit }, hide);
   return (cut === null ? redacted('overlong') : cut.head) + CUT;
 }

@@ -18,7 +18,8 @@ export function decisionSignal(
   const { id: sessionId, artifactHash, decidedAt, votes = [] } = after;
   const closes = after.status !== 'awaiting_approval';
   if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
-  const { value: masked, count: redacted } = maskPreciseDeep(answer);
+  const { withHidden: _, ...said } = answer;
+  const { value: masked, count: redacted } = maskPreciseDeep(said);
   // Who says the same again, not knowing whether it was heard, is the same; two who decide are not.
   const id = `decision:${sessionId}:${hashOf(masked)}`;
   const at = decidedAt ?? votes.at(-1)?.votedAt;
@@ -26,6 +27,7 @@ export function decisionSignal(
     ...{ id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: masked, closes },
     ...(at !== undefined && { at }),
     ...(redacted > 0 && { redacted }),
+    ...(after.hidden !== undefined && { hidden: after.hidden }),
   };
 }
 

@@ -57,10 +57,10 @@ function takeDecision(decision: Decision, deps: TakingDeps): void {
 
 /** By the checks that every process has: what only the program refuses it refuses where it is answered, on record. */
 function recordDecision(decision: Decision, { manager }: EngineStore): void {
-  const { sessionId, artifactHash, at, redacted, answer: given } = decision;
+  const { sessionId, artifactHash, at, redacted, hidden = null, answer: given } = decision;
   const { by, via, ...answer } = given;
   manager.decide(sessionId, {
-    ...{ artifactHash, answer, by, via },
+    ...{ artifactHash, answer, by, via, hidden },
     ...(at !== undefined && { at }),
     ...(redacted !== undefined && { redacted }),
   });

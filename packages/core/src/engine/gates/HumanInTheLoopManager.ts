@@ -6,6 +6,7 @@ import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
 import type {
+  HiddenRecord,
   HitlSession,
   HitlSessionKind,
   Principal,
@@ -21,6 +22,8 @@ import { decisionWords } from './decisionWords.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
+import { hiddenFrom } from './hiddenPlaces.ts';
+import { withPutBack } from './placeholders.ts';
 import { assertMayDecide, principalOf } from './principals.ts';
 import { assertQuoted, placesIn, type ShownPlace } from './quotes.ts';
 import { VoteCount } from './VoteCount.ts';
@@ -66,6 +69,12 @@ export interface SessionDecision {
   readonly redacted?: number;
   /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
   readonly places?: readonly ShownPlace[];
+  /** How many places a human says yes to without having been shown what they hide. */
+  readonly withHidden?: number | undefined;
+  /** What is shown of code, as it is: what is hidden of it counts. */
+  readonly code?: string | undefined;
+  /** What was hidden, where it was asked for before: `null` for nothing. Then it is not asked for again. */
+  readonly hidden?: HiddenRecord | null | undefined;
 }
 
 /**
@@ -172,14 +181,12 @@ export class HumanInTheLoopManager<State = unknown> {
    * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
    * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`; checked in this order, and
-   *   nothing is written then.
-   * @throws TypeError for a `via` that is no word.
+   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`, for a yes to what is hidden
+   *   `GATE_HIDDEN`; checked in this order, and nothing is written then.
+   * @throws TypeError for a `via` that is no word, a `withHidden` that is no number of places.
    */
-  decide(
-    sessionId: string,
-    { artifactHash, answer, by: given, via, at = this.#now(), redacted = 0, places = [] }: SessionDecision,
-  ): HitlSession {
+  decide(sessionId: string, decision: SessionDecision): HitlSession {
+    const { artifactHash, answer, by: given, via, at = this.#now(), redacted = 0, places = [] } = decision;
     const by = principalOf(given);
     assertWay(via);
     if (typeof artifactHash !== 'string')
@@ -192,25 +199,25 @@ export class HumanInTheLoopManager<State = unknown> {
       assertMayDecide(by, session, { rules, thread });
       assertMayApprove(by, session);
     }
-    const masked = maskPreciseDeep(parseAnswer(rules, session.kind, answer));
+    const parsed = parseAnswer(rules, session.kind, answer);
+    const masked = maskPreciseDeep(parsed);
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
-    rule.assertFits?.(masked.value, session, by);
-    assertQuoted(masked.value, session, () => [...placesIn(session, rule.places), ...places]);
-    const said = rule.toRecord?.(masked.value) ?? masked.value;
+    const whole = withPutBack(parsed, masked.value, session);
+    rule.assertFits?.(whole, session, by);
+    assertQuoted(whole, session, () => [...placesIn(session, rule.places), ...places]);
+    const hidden = this.#hiddenFrom(session, { ...decision, answer: whole, by });
+    const said = rule.toRecord?.(whole) ?? whole;
     return this.#file.commit((emit) => {
-      const { decision, isNew } = this.#votes.count(session, {
-        answer: said,
-        artifactHash: wholeHash,
-        by,
-        at,
-      });
-      if (decision !== null)
-        this.#recordDecision({ id: sessionId, artifactHash: wholeHash, decision, principal: by, via, at });
+      const counted = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by, at, hidden });
+      const { decision: answered, isNew } = counted;
+      const about = { id: sessionId, artifactHash: wholeHash, principal: by, via, hidden, at };
+      if (answered !== null) this.#recordDecision({ ...about, decision: answered });
       const count = masked.count + redacted;
       if (isNew && count > 0)
         emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count }, scopeOf(session));
-      return sessions.require(sessionId);
+      // Of a vote, too: whoever passes it on says what its voter knew.
+      return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
     });
   }
 
@@ -219,9 +226,16 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#file.outbox.flush();
   }
 
+  #hiddenFrom(
+    session: HitlSession,
+    { hidden, ...deciding }: Omit<SessionDecision, 'answer'> & { readonly answer: object },
+  ): HiddenRecord | undefined {
+    return hidden === undefined ? hiddenFrom(session, deciding, this.#file.log) : (hidden ?? undefined);
+  }
+
   #recordDecision(given: RecordedDecision & { readonly decision: object }): void {
     const { sessions, threads, decisions, outbox } = this.#file;
-    const { id: sessionId, decision: answer, principal, via } = given;
+    const { id: sessionId, decision: answer, principal, via, hidden } = given;
     const decided = sessions.decide(given);
     if (decided === null) throw closed(sessions.require(sessionId)); // another process won since the check
     decisions.record(decided);
@@ -240,6 +254,7 @@ export class HumanInTheLoopManager<State = unknown> {
       kind,
       principal: principalText(principal),
       ...(via !== undefined && { via }),
+      ...(hidden !== undefined && { hidden }),
       ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
       ...decisionWords(answer),
     };

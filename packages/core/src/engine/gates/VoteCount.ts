@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Vote } from '../../state/HitlVoteStore.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { closed, principalText } from './decidable.ts';
 import { isSamePrincipal } from './people.ts';
@@ -15,6 +15,7 @@ interface Said {
   readonly by: Principal;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
+  readonly hidden?: HiddenRecord | undefined;
 }
 
 interface Counted {
@@ -37,7 +38,7 @@ export class VoteCount {
    *   was said before.
    * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
    */
-  count(session: HitlSession, { answer, artifactHash, by, at: votedAt }: Said): Counted {
+  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said): Counted {
     const { approvals } = takesOf(session);
     const { approved, feedback = null } = answer as {
       readonly approved?: boolean;
@@ -53,7 +54,10 @@ export class VoteCount {
     const { count: needed } = approvals;
     outbox.record(
       'GATE_VOTED',
-      { sessionId, kind, principal: principalText(by), votes: votes.length, needed },
+      {
+        ...{ sessionId, kind, principal: principalText(by), votes: votes.length, needed },
+        ...(hidden !== undefined && { hidden }),
+      },
       { taskId, ...(threadId !== null && { threadId }) },
     );
     const decision = votes.length < needed ? null : { ...answer, votes: votes.map(said) };

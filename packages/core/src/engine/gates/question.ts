@@ -24,6 +24,8 @@ export interface Question {
   readonly message: string;
   /** What the human is asked to read. */
   readonly artifact: unknown;
+  /** Places of it that were masked before it was recorded, where there are any: nobody can be shown them. */
+  readonly masked?: number;
   /** JSON Schema of the values that the author of a bare `interrupt()` or of a declared gate takes. */
   readonly responseSchema?: unknown;
   /** Set where nothing in the graph handles a no: rejecting then ends the run. */
@@ -87,11 +89,8 @@ export function isAnswerTo({ key, artifactHash }: Question, answer: unknown): an
   return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
 }
 
-/** Builds a question; the hash is taken over what is shown, masked, so that is what is bound. */
-export function questionAbout(
-  artifact: unknown,
-  about: Omit<Question, 'artifact' | 'artifactHash'>,
-): Question {
+/** Builds a question; the hash is taken over what is recorded, so that is what is bound. */
+export function questionAbout(artifact: unknown, about: Omit<Question, keyof ShownArtifact>): Question {
   return { ...about, ...shownBy(artifact) };
 }
 
@@ -100,17 +99,19 @@ export interface Asked {
   readonly id: string;
   readonly value: unknown;
   readonly responseSchema: unknown;
+  /** Places of the value that are masked already. @defaultValue 0 */
+  readonly masked?: number;
 }
 
 /** A bare `interrupt()` is a gate of its node: what it shows is what it passed, what it returns is what is decided. */
-export function bareQuestion({ id, value, responseSchema }: Asked, taskId: string): Question {
-  const { artifact, artifactHash } = shownBy(value);
+export function bareQuestion({ id, value, responseSchema, masked = 0 }: Asked, taskId: string): Question {
+  const shown = shownBy(value);
   return {
     kind: 'interrupt',
     key: bareKey(id),
     taskId,
-    artifact,
-    artifactHash,
+    ...shown,
+    ...(masked > 0 && { masked }),
     message: isInnerStop(id, value)
       ? stopMessage(value)
       : 'The graph asks, and goes on with the value that you answer.',
@@ -118,14 +119,17 @@ export function bareQuestion({ id, value, responseSchema }: Asked, taskId: strin
   };
 }
 
+export type ShownArtifact = Pick<Question, 'artifact' | 'artifactHash' | 'masked'>;
+
 /**
  * What a gate shows, and its hash.
  *
  * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
  */
-export function shownBy(value: unknown): Pick<Question, 'artifact' | 'artifactHash'> {
-  const artifact = shownValue(maskPreciseDeep(value ?? null).value);
-  return { artifact, artifactHash: hashOf(artifact) };
+export function shownBy(value: unknown): ShownArtifact {
+  const { value: recorded, count: masked } = maskPreciseDeep(value ?? null);
+  const artifact = shownValue(recorded);
+  return { artifact, artifactHash: hashOf(artifact), ...(masked > 0 && { masked }) };
 }
 
 /** The key of a bare `interrupt()`, by LangGraph's id of it. */
@@ -136,7 +140,7 @@ export function sessionOf(
   interruptId: string,
   visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
 ) {
-  const { kind, key, taskId, artifactHash, artifact, message, responseSchema, takes } = question;
+  const { kind, key, taskId, artifactHash, artifact, masked, message, responseSchema, takes } = question;
   return {
     threadId: visit.threadId,
     interruptId,
@@ -147,6 +151,7 @@ export function sessionOf(
     question: {
       message,
       artifact,
+      ...(masked !== undefined && { masked }),
       ...(responseSchema !== undefined && { responseSchema }),
       ...(takes !== undefined && { takes }),
     },

@@ -1,10 +1,10 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { maskAtGate } from '../../masking/maskAtGate.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { commentsOf, type GateComment, placeWords } from './comments.ts';
 import { shortWords } from './decisionWords.ts';
 
-// Comments hang on quoted text. It is looked for as it was recorded, and as displays print it, with more of it masked.
+// Comments hang on quoted text. It is looked for as it was recorded, and as displays print it, with places of it hidden.
 
 /** A text that a gate shows. */
 export interface ShownPlace {
@@ -66,8 +66,14 @@ export function assertQuoted(answer: object, session: HitlSession, read: () => r
 }
 
 function isQuoted(comment: GateComment, text: string): boolean {
-  return standsIn(comment, text) || standsIn(comment, maskSensitiveData(text));
+  return standsIn(comment, text) || standsIn({ ...comment, quote: undigested(comment.quote) }, asShown(text));
 }
+
+/** As displays print it, but for digests: whoever quotes one may have read it from another process. */
+const asShown = (text: string): string => undigested(maskAtGate(text, { gate: '' }).view);
+
+const undigested = (text: string): string =>
+  text.replaceAll(/(\[REDACTED:[a-z0-9_]{1,32}:\d{1,8}):[0-9a-f]{12}(?=\])/g, '$1');
 
 function standsIn({ quote, line }: GateComment, text: string): boolean {
   if (line === undefined) return text.includes(quote);
@@ -101,7 +107,7 @@ export function sinceQuoted(quote: string, before: ShownPlace | null, now: Shown
 }
 
 function timesIn(text: string, quote: string): number {
-  return Math.max(countOf(text, quote), countOf(maskSensitiveData(text), quote));
+  return Math.max(countOf(text, quote), countOf(asShown(text), undigested(quote)));
 }
 
 function countOf(text: string, quote: string): number {

@@ -5,7 +5,7 @@ import { isAnswer } from '../gates/answers.ts';
 import { ask } from '../gates/ask.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
-import { type Question, shownBy } from '../gates/question.ts';
+import { type Question, type ShownArtifact, shownBy } from '../gates/question.ts';
 import { recordedFor } from '../gates/recordedGates.ts';
 import type { Takes } from '../gates/Takes.ts';
 import { validated } from '../gates/validated.ts';
@@ -51,9 +51,7 @@ export function withdrawnIn({ store }: Pick<AskedAt, 'store'>) {
 
 const keyOf = ({ visit }: AskedAt): string => `node_gate/${visit.lgTaskId}`;
 
-type Shown = Pick<Question, 'artifact' | 'artifactHash'>;
-
-function askedBefore(at: AskedAt): Shown | null {
+function askedBefore(at: AskedAt): ShownArtifact | null {
   const { threadId, lgTaskId: visitId } = at.visit;
   const asked = at.store?.sessions.findAsked({
     threadId,
@@ -64,14 +62,12 @@ function askedBefore(at: AskedAt): Shown | null {
   return asked ? shownIn(asked) : null;
 }
 
-export function shownIn({ question, artifactHash }: HitlSession): Shown {
-  return {
-    artifact: (question as Partial<Shown> | null)?.artifact ?? null,
-    artifactHash: artifactHash ?? '',
-  };
+export function shownIn({ question, artifactHash }: HitlSession): ShownArtifact {
+  const { artifact = null, masked } = (question ?? {}) as Partial<ShownArtifact>;
+  return { artifact, artifactHash: artifactHash ?? '', ...(masked !== undefined && { masked }) };
 }
 
-function questionOf<State>(gate: ParsedGate<State>, about: Shown, at: AskedAt): Question {
+function questionOf<State>(gate: ParsedGate<State>, about: ShownArtifact, at: AskedAt): Question {
   const { visit } = at;
   const takes = takesOf(gate, at);
   const { responseSchema } = gate.answer ?? {};

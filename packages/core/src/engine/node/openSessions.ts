@@ -39,7 +39,12 @@ export function openSessions<State extends object>(
     if (id === undefined || isFrameQuestion(value) || isWaitQuestion(unmasked[at]?.value)) return [];
     const isEngines = isEngineQuestion(unmasked[at]?.value);
     return [
-      { id, question: isEngines ? (value as Question) : bareQuestion({ id, value, responseSchema }, taskId) },
+      {
+        id,
+        question: isEngines
+          ? (value as Question)
+          : bareQuestion({ id, value, responseSchema, masked: maskedIn(unmasked[at]?.value) }, taskId),
+      },
     ];
   });
   if (store === null || visit.epoch === null) {
@@ -57,6 +62,9 @@ export function openSessions<State extends object>(
   );
   return interrupts;
 }
+
+/** Nothing is found in a value that was masked before it got here: then what is shown is what runs. */
+const maskedIn = (value: unknown): number => maskPreciseDeep(value ?? null).count;
 
 interface AskedIn {
   readonly visit: Visit;

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { HiddenRecord } from '../../events/events.ts';
 import type { Outlet } from '../../state/Outlet.ts';
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { SignalOptions } from '../drive/signalRun.ts';
@@ -75,6 +76,8 @@ export type RunSignal = {
       readonly at?: number;
       /** Secrets that were masked in the answer. @defaultValue 0 */
       readonly redacted?: number;
+      /** What was hidden from whoever gave it, who knew that; where anything was. */
+      readonly hidden?: HiddenRecord;
     }
 );
 

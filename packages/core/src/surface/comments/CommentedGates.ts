@@ -6,7 +6,7 @@ import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
-import { codeReader, quotedFiles, type ReadCode, shownFiles } from './codeQuoted.ts';
+import { codeReader, quotedFiles, type ReadCode, reviewedCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';
 
 export interface PlacesOptions {
@@ -18,23 +18,39 @@ export interface PlacesOptions {
 export class CommentedGates {
   readonly #threadId: string;
   readonly #store: EngineStore;
+  readonly #code: CodeOfRuns | null;
   readonly #read: ReadCode | null;
 
   constructor(threadId: string, store: EngineStore, code: CodeOfRuns | null) {
     this.#threadId = threadId;
     this.#store = store;
+    this.#code = code;
     this.#read = codeReader(threadId, code);
   }
 
   /** Records a decision; what its comments quote of code is looked for in the commits that the gate names. */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, via, ...answer }: GateAnswer,
+    { by, via, withHidden, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
     const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
     const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];
+    const code = answer['approved'] === true ? await this.#codeAt(session) : undefined;
     const { db, manager } = this.#store;
-    return whenFree(db, () => manager.decide(sessionId, { artifactHash, answer, by, via, places }));
+    const given = { artifactHash, answer, by, via, places, withHidden, code };
+    return whenFree(db, () => manager.decide(sessionId, given));
+  }
+
+  /** An open gate of the run with the code that is shown with it. @throws DevsError `GATE_NOT_FOUND` */
+  async withCode({ sessionId }: Pick<Gate, 'sessionId'>): Promise<Gate & { readonly code?: string }> {
+    const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
+    const code = await this.#codeAt(session);
+    return { ...gateOf(session), ...(code !== undefined && { code }) };
+  }
+
+  async #codeAt(session: HitlSession): Promise<string | undefined> {
+    if (session.kind !== 'review' || session.status !== 'awaiting_approval') return undefined;
+    return reviewedCode(gateOf(session), this.#code);
   }
 
   /** Whoever cannot answer the session anyway is told so by the decision. */

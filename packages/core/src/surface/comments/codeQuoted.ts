@@ -1,7 +1,7 @@
 import type { Gate } from '../../engine/Gate.ts';
 import { comments } from '../../engine/gates/comments.ts';
 import { placeNamed, type ShownPlace, type ShownPlaces } from '../../engine/gates/quotes.ts';
-import { DevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { maskPrecise } from '../../masking/maskPrecise.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
@@ -19,6 +19,22 @@ export function codeReader(threadId: string, code: CodeOfRuns | null): ReadCode 
     const text = await readAt(threadId, commit, path);
     return text === null ? null : maskPrecise(text).value;
   };
+}
+
+/** What a code review shows of its code, unmasked; `undefined` at other gates, and where no code can be read. */
+export async function reviewedCode(
+  { kind, threadId, artifact }: Reviewed,
+  code: CodeOfRuns | null,
+): Promise<string | undefined> {
+  if (kind !== 'review') return undefined;
+  const { from, to } = (artifact as CodeReview).range;
+  try {
+    return await code?.diff?.(threadId, { from, to });
+  } catch (error) {
+    // Nobody is shown it either.
+    if (isDevsError(error, 'WORKSPACE_FAILED')) return undefined;
+    throw error;
+  }
 }
 
 type Reviewed = Pick<Gate, 'kind' | 'threadId' | 'artifact'>;

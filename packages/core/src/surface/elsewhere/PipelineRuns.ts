@@ -189,6 +189,7 @@ function travelling(workspace: Workspace, store: EngineStore): Workspace {
       workspace.open(id, { ...options, record: gitRecord(id, store) }),
     ...(workspace.assertUsable && { assertUsable: () => workspace.assertUsable?.() ?? Promise.resolve() }),
     ...(workspace.readAt && { readAt: workspace.readAt.bind(workspace) }),
+    ...(workspace.diff && { diff: workspace.diff.bind(workspace) }),
     ...(workspace.remove && { remove: workspace.remove.bind(workspace) }),
     ...(workspace.leave && { leave: workspace.leave.bind(workspace) }),
   };

@@ -39,6 +39,7 @@ const WAYS: Readonly<Record<Plain, Way>> = {
   shown: 'look',
   previewRewind: 'look',
   ask: 'hold',
+  reveal: 'hold',
   prune: 'hold',
   acceptGraph: 'hold',
   revive: 'hold',

@@ -79,13 +79,13 @@ describe('views', () => {
     const text = 'one\npay \u202Eeve\u202C now\nlast\u200B line';
     const places = [{ names: ['TAS', 'id'], texts: [text] as const }];
     const quoted = (quote: string, line?: number) =>
-      exactComments([{ in: 'TAS', quote, text: 'No.', ...(line && { line }) }], places)[0]?.quote;
+      exactComments([{ in: 'TAS', quote, text: 'No.', ...(line && { line }) }], places, 's')[0]?.quote;
     expect(quoted('one', 1)).toBe('one');
     expect(quoted('⟨U+202E⟩eve', 2)).toBe('pay \u202Eeve\u202C now');
     expect(quoted('now\nlast⟨U+200B⟩', 2)).toBe('pay \u202Eeve\u202C now\nlast\u200B line');
     expect(quoted('⟨U+202E⟩eve', 1)).toBe('⟨U+202E⟩eve');
     expect(quoted('⟨U+202E⟩eve')).toBe('⟨U+202E⟩eve');
-    const [elsewhere] = exactComments([{ in: 'PRD', quote: '⟨U+202E⟩', text: 'No.' }], places);
+    const [elsewhere] = exactComments([{ in: 'PRD', quote: '⟨U+202E⟩', text: 'No.' }], places, 's');
     expect(elsewhere?.quote).toBe('⟨U+202E⟩');
   });
 });

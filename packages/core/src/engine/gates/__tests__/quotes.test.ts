@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
-import { maskSensitiveData } from '../../../masking/maskSensitiveData.ts';
+import { maskAtGate } from '../../../masking/maskAtGate.ts';
 import type { HitlSession } from '../../../state/hitlSession.ts';
 import { type GateComment, rejectionText } from '../comments.ts';
 import { assertQuoted, type ShownPlace, sinceQuoted } from '../quotes.ts';
@@ -87,8 +87,8 @@ describe('a quote', () => {
   });
 
   test('is also looked for as a display masks it', () => {
-    const text = `api_key = "${'k3Yx'.repeat(8)}"`;
-    const masked = maskSensitiveData(text);
+    const text = `token: ghp_${'k3Yx'.repeat(9)}`;
+    const masked = maskAtGate(text, { gate: 'read in another process' }).view;
     expect(masked).not.toBe(text);
     expect(isShown({ quote: masked, line: 1 }, text)).toBe(true);
     expect(sinceQuoted(masked, placeOf(text), placeOf(text))).toBe('unchanged');

@@ -1,0 +1,54 @@
+import type { RevealedPlace } from '@devs/core';
+import { useSignal } from '@preact/signals';
+import type { ErrorView } from '../../src/http/errors.ts';
+import type { GateView } from '../../src/views/gateView.ts';
+import { post } from '../api.ts';
+import { gatePath } from '../apiPath.ts';
+import { Problem } from '../parts.tsx';
+import { errorOf, me } from '../state.ts';
+
+/** That less is shown than a yes is for, and the way to read it. @param count - Places that are hidden. */
+export function Hidden({ view, count }: { readonly view: GateView; readonly count: number }) {
+  const places = useSignal<readonly RevealedPlace[] | null>(null);
+  const error = useSignal<ErrorView | null>(null);
+  if (count === 0) return null;
+  const reveal = async (): Promise<void> => {
+    const { artifactHash } = view;
+    try {
+      const read = await post<{ readonly places: readonly RevealedPlace[] }>(`${gatePath(view)}/reveal`, {
+        artifactHash,
+      });
+      places.value = read.places;
+    } catch (failure) {
+      error.value = errorOf(failure);
+    }
+  };
+  const lost = view.masked ?? 0;
+  return (
+    <section class="banner hidden-places">
+      <p>
+        {count === 1 ? '1 place is' : `${count} places are`} hidden here, and a yes is for{' '}
+        {count === 1 ? 'it' : 'them'}, too. Look for <code>REDACTED</code>.
+        {lost > 0 && ` ${lost} of them cannot be shown: say yes in a terminal, with --with-hidden.`}
+      </p>
+      {places.value === null && view.isOpen && me.value?.isReadOnly === false && (
+        <button id="reveal" type="button" onClick={() => void reveal()}>
+          Show what is hidden <small>to you alone; it is recorded</small>
+        </button>
+      )}
+      {places.value !== null && <Revealed places={places.value} />}
+      {error.value !== null && <Problem error={error.value} />}
+    </section>
+  );
+}
+
+const Revealed = ({ places }: { readonly places: readonly RevealedPlace[] }) => (
+  <ol>
+    {places.map((place, at) => (
+      <li key={at}>
+        <code>{place.in}</code> at {place.at}: {place.name}, {place.length} characters, digest {place.digest}
+        <pre class="artifact">{place.text}</pre>
+      </li>
+    ))}
+  </ol>
+);
