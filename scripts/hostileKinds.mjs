@@ -201,9 +201,18 @@ export const KINDS = [
   },
   {
     name: 'bit-flips',
-    what: 'bits that flip in stored values and rows',
+    what: 'bits that flip in stored values, rows and keys',
     files: [{ path: 'packages/core/test/db/bitFlips.test.ts' }],
     env: ['DEVS_BIT_FLIPS'],
+  },
+  {
+    name: 'rows',
+    what: 'rows that are deleted, keys of rows that are swapped',
+    files: [
+      { path: 'packages/core/test/state/rowFaults/rowFaults.test.ts' },
+      { path: `${SAVER}/missingRows.test.ts`, titles: /, is refused/ },
+    ],
+    env: ['DEVS_ROW_FAULTS'],
   },
   {
     name: 'power',

@@ -44,7 +44,9 @@ async function drive(dir: string, made: string[]) {
 /** Records the steps as version 0.1.0 did: under the task of the outer node. */
 function asBefore(dir: string): void {
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
-  db.exec("UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1)");
+  db.exec(
+    "UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1), seal = NULL",
+  );
   db.close();
 }
 

@@ -172,7 +172,10 @@ describe('a task, attacked by its own checks without a sandbox', () => {
     const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
     expect(tasks).toMatchObject([{ status: 'failed' }]);
     const db = openReadOnly({ dbPath: join(project.dir, '.devs', 'state.sqlite') });
-    expect(doctor(db).findings).toMatchObject([{ code: 'SCHEMA_FOREIGN', table: 'agent_steps' }]);
+    expect(doctor(db).findings).toMatchObject([
+      { code: 'SCHEMA_FOREIGN', table: 'agent_steps' },
+      { code: 'VALUE_DAMAGED', table: 'agent_steps' },
+    ]);
     db.close();
   });
 

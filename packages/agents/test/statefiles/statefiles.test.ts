@@ -36,7 +36,8 @@ function schemaOf(dbPath: string) {
   const migrations = db.prepare('SELECT version, name, sha256 FROM schema_migrations ORDER BY version').all();
   const { ok, findings } = doctor(db);
   db.close();
-  return { objects, migrations, ok, findings };
+  // Rows of an earlier release have no sums, and get none.
+  return { objects, migrations, ok, findings: findings.filter(({ code }) => code !== 'ROW_UNSEALED') };
 }
 
 /** Keys of calls that were made more than once. */

@@ -11,6 +11,8 @@ import { type CachedValue, type StoredValue, ValueCache } from './blobs/ValueCac
 interface BlobRow extends StoredValue {
   readonly blobId: number;
   readonly sha256: Uint8Array;
+  /** As of {@link sealOf}; `null` in rows of before. */
+  readonly seal: number | null;
 }
 
 type BlobHead = Omit<BlobRow, 'bytes'>;
@@ -24,13 +26,15 @@ export interface PutOptions {
 }
 
 const INSERT = `
-  INSERT INTO state_blobs (sha256, size, encoding, base_id, prefix, suffix, bytes)
-  VALUES (@sha256, @size, @encoding, @baseId, @prefix, @suffix, @bytes)`;
+  INSERT INTO state_blobs (blob_id, sha256, size, encoding, base_id, prefix, suffix, bytes, seal)
+  VALUES (@blobId, @sha256, @size, @encoding, @baseId, @prefix, @suffix, @bytes, @seal)`;
+
+const SELECT_NEXT_ID = 'SELECT coalesce(max(blob_id), 0) + 1 FROM state_blobs';
 
 const SELECT_ID = `
   SELECT blob_id FROM state_blobs WHERE sha256 = ?`;
 
-const HEAD_COLUMNS = 'blob_id AS blobId, sha256, size, encoding, base_id AS baseId, prefix, suffix';
+const HEAD_COLUMNS = 'blob_id AS blobId, sha256, size, encoding, base_id AS baseId, prefix, suffix, seal';
 const SELECT_HEAD = `SELECT ${HEAD_COLUMNS} FROM state_blobs WHERE blob_id = ?`;
 const SELECT_ROW = `SELECT ${HEAD_COLUMNS}, bytes FROM state_blobs WHERE blob_id = ?`;
 
@@ -55,6 +59,7 @@ const caches = new WeakMap<Database, ValueCache>();
  * - B3 A base is older than its splices and cannot be deleted before them.
  * - B4 A value is used only if the SHA-256 of all its bytes is the stored one. One that is in memory was proved before,
  *   and is used while its row is still the same.
+ * - B5 A row is used only under the id that it was written with: others refer to it by that alone.
  *
  * Opens no transaction of its own: `put` belongs into the transaction of the row that refers to the blob.
  */
@@ -62,7 +67,8 @@ export class BlobStore {
   readonly #cache: ValueCache;
   /** Whether values are compressed by who keeps the file. */
   readonly #isLeft: boolean;
-  readonly #insert: Statement<[Omit<BlobRow, 'blobId'>]>;
+  readonly #insert: Statement<[BlobRow]>;
+  readonly #selectNextId: Statement<[], number>;
   readonly #selectId: Statement<[Uint8Array], number>;
   readonly #selectHead: Statement<[number], BlobHead>;
   readonly #selectRow: Statement<[number], BlobRow>;
@@ -73,6 +79,7 @@ export class BlobStore {
     this.#cache = cache;
     this.#isLeft = isWorkingCopy(db);
     this.#insert = prepare(db, INSERT);
+    this.#selectNextId = prepare<[], number>(db, SELECT_NEXT_ID).pluck();
     this.#selectId = prepare<[Uint8Array], number>(db, SELECT_ID).pluck();
     this.#selectHead = prepare(db, SELECT_HEAD);
     this.#selectRow = prepare(db, SELECT_ROW);
@@ -90,7 +97,9 @@ export class BlobStore {
     const known = this.find(sha256);
     if (known !== null) return known;
     const stored = (base === null ? null : this.#splice(bytes, sha256, base)) ?? this.#full(bytes, sha256);
-    return Number(this.#insert.run({ sha256, ...stored }).lastInsertRowid);
+    const blobId = this.#selectNextId.get() ?? 1;
+    this.#insert.run({ blobId, sha256, ...stored, seal: sealOf(blobId, sha256) });
+    return blobId;
   }
 
   /** The row of the bytes with this hash; `null` if the file does not have them. */
@@ -103,7 +112,13 @@ export class BlobStore {
    * @throws DevsError `STATE_CORRUPT` if there is no such blob, or its bytes are not those that were stored.
    */
   get(blobId: number): Uint8Array {
-    return this.#valueOf(this.#require(this.#selectHead, blobId)).bytes;
+    return this.load(blobId).bytes;
+  }
+
+  /** {@link get}, with the SHA-256 of the bytes. */
+  load(blobId: number): { readonly bytes: Uint8Array; readonly sha256: Uint8Array } {
+    const head = this.#require(this.#selectHead, blobId);
+    return { bytes: this.#valueOf(head).bytes, sha256: head.sha256 };
   }
 
   /**
@@ -179,9 +194,10 @@ export class BlobStore {
     return { splices, base: wholeValue(row, link) };
   }
 
-  #require<Row>(select: Statement<[number], Row>, blobId: number): Row {
+  #require<Row extends BlobHead>(select: Statement<[number], Row>, blobId: number): Row {
     const row = select.get(blobId);
     if (row === undefined) throw corrupt(blobId, 'is missing');
+    if (row.seal !== null && row.seal !== sealOf(blobId, row.sha256)) throw corrupt(blobId, 'is another one');
     return row;
   }
 }
@@ -201,6 +217,11 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** The driver and zlib give Buffers; a value comes back as what LangGraph put: a plain Uint8Array. */
 export function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Binds a row to its id: six bytes of its SHA-256 as a number, and the id. */
+function sealOf(blobId: number, sha256: Uint8Array): number {
+  return sha256.subarray(0, 6).reduce((number, byte) => number * 256 + byte, 0) + blobId;
 }
 
 function cacheOf(db: Database): ValueCache {

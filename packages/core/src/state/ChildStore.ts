@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { CHILD_SEAL, isSound, resealed, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 import { ENDED } from './threadSql.ts';
@@ -34,17 +35,23 @@ interface ChildRow {
 const SELECT = `
   SELECT child_id AS childId, parent_id AS parentId, ended_as AS endedAs, ended_because AS endedBecause,
          end_checkpoint_id AS endCheckpointId
-  FROM child_runs WHERE child_id = @childId`;
+  FROM child_runs WHERE child_id = @childId AND ${isSound(CHILD_SEAL)}`;
 
 const INSERT = `
-  INSERT INTO child_runs (child_id, parent_id, turn, begun_at)
-  VALUES (@childId, @parentId,
-          coalesce((SELECT max(turn) FROM thread_inputs WHERE thread_id = @parentId), 1), @now)`;
+  INSERT INTO child_runs (child_id, parent_id, turn, begun_at, row_sha256)
+  SELECT @childId, @parentId, latest.turn, @now,
+         ${sealOf(CHILD_SEAL, ['@childId', '@parentId', 'latest.turn', 'NULL', 'NULL', 'NULL'])}
+  FROM (SELECT coalesce(max(turn), 1) AS turn FROM thread_inputs WHERE thread_id = @parentId) AS latest`;
 
 // What a parent was told once is what it is told in every execution.
 const END = `
-  UPDATE child_runs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId
-  WHERE child_id = @childId AND ended_as IS NULL`;
+  UPDATE child_runs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId,
+                        row_sha256 = ${resealed(CHILD_SEAL, {
+                          ended_as: '@status',
+                          ended_because: '@reason',
+                          end_checkpoint_id: '@checkpointId',
+                        })}
+  WHERE child_id = @childId AND ended_as IS NULL AND ${isSound(CHILD_SEAL)}`;
 
 const SELECT_ABOVE = `
   WITH RECURSIVE above (id, depth) AS (
@@ -103,6 +110,7 @@ export class ChildStore {
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    useSeals(db);
   }
 
   /** In the caller's transaction, which has recorded the run, too. */

@@ -1,7 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import { equalBytes } from './BlobStore.ts';
 import { within } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
+import { hashOfRow } from './rowSeals.ts';
 
 /** Bytes of a pack in one row: what is written at once is no larger. */
 export const PACK_PART_BYTES = 4 * 1024 * 1024;
@@ -41,12 +44,18 @@ interface PartRow extends PackRow {
   readonly threadId: string;
   readonly part: number;
   readonly bytes: Uint8Array;
+  /** Of the other columns; `null` in rows of before. */
+  readonly sha256: Uint8Array | null;
 }
 
 interface StandRow {
   readonly refsJson: string;
   readonly left: string | null;
+  /** Of the other columns, and of {@link PartPlace} of every whole pack; `null` in rows of before. */
+  readonly rowSha256: Uint8Array | null;
 }
+
+type PartPlace = readonly [pack: number, part: number, level: number, tips: string];
 
 const OF_RUN = 'FROM git_packs WHERE thread_id = ?';
 
@@ -55,14 +64,16 @@ const WHOLE =
   "SELECT pack FROM git_packs AS whole WHERE whole.thread_id = git_packs.thread_id AND whole.tips <> ''";
 
 /**
- * Rows of `git_packs` and `git_stands`: what git holds of a run, as far as it travels with the run's file.
+ * Rows of `git_packs` and `git_stands`: what git holds of a run, as far as it travels with the run's file. A part that is
+ * missing, or not the one that was written, is `STATE_CORRUPT`.
  */
 export class GitPackStore {
   readonly #db: Database;
   readonly #stand: Statement<[string], StandRow>;
-  readonly #putStand: Statement<[string, string, string | null]>;
+  readonly #putStand: Statement<[StandRow & { readonly threadId: string }]>;
+  readonly #places: Statement<[string], PartPlace>;
   readonly #packs: Statement<[string], PackRow>;
-  readonly #bytes: Statement<[string, number], Uint8Array>;
+  readonly #parts: Statement<[string, number], PartRow>;
   readonly #next: Statement<[string], number>;
   readonly #insert: Statement<[PartRow]>;
   readonly #delete: Statement<[string, number]>;
@@ -73,23 +84,30 @@ export class GitPackStore {
     this.#db = db;
     this.#stand = prepare(
       db,
-      'SELECT refs_json AS refsJson, left_tree AS left FROM git_stands WHERE thread_id = ?',
+      `SELECT refs_json AS refsJson, left_tree AS left, row_sha256 AS rowSha256 FROM git_stands
+       WHERE thread_id = ?`,
     );
     this.#putStand = prepare(
       db,
-      `INSERT INTO git_stands (thread_id, refs_json, left_tree) VALUES (?, ?, ?)
-       ON CONFLICT (thread_id) DO UPDATE SET refs_json = excluded.refs_json, left_tree = excluded.left_tree`,
+      `INSERT INTO git_stands (thread_id, refs_json, left_tree, row_sha256)
+       VALUES (@threadId, @refsJson, @left, @rowSha256)
+       ON CONFLICT (thread_id) DO UPDATE SET
+         refs_json = excluded.refs_json, left_tree = excluded.left_tree, row_sha256 = excluded.row_sha256`,
     );
-    this.#packs = prepare(db, `SELECT pack, level, tips ${OF_RUN} AND tips <> '' ORDER BY pack ASC`);
-    this.#bytes = prepare<[string, number], Uint8Array>(
+    this.#places = prepare<[string], PartPlace>(
       db,
-      `SELECT bytes ${OF_RUN} AND pack = ? ORDER BY part ASC`,
-    ).pluck();
+      `SELECT pack, part, level, tips ${OF_RUN} AND pack IN (${WHOLE}) ORDER BY pack, part`,
+    ).raw();
+    this.#packs = prepare(db, `SELECT pack, level, tips ${OF_RUN} AND tips <> '' ORDER BY pack ASC`);
+    this.#parts = prepare(
+      db,
+      `SELECT thread_id AS threadId, pack, part, level, tips, bytes, sha256 ${OF_RUN} AND pack = ? ORDER BY part ASC`,
+    );
     this.#next = prepare<[string], number>(db, `SELECT coalesce(max(pack), 0) + 1 ${OF_RUN}`).pluck();
     this.#insert = prepare(
       db,
-      `INSERT INTO git_packs (thread_id, pack, part, level, tips, bytes)
-       VALUES (@threadId, @pack, @part, @level, @tips, @bytes)`,
+      `INSERT INTO git_packs (thread_id, pack, part, level, tips, bytes, sha256)
+       VALUES (@threadId, @pack, @part, @level, @tips, @bytes, @sha256)`,
     );
     this.#delete = prepare(db, 'DELETE FROM git_packs WHERE thread_id = ? AND pack = ?');
     this.#deleteBegun = prepare(db, `DELETE FROM git_packs WHERE thread_id = ? AND pack NOT IN (${WHOLE})`);
@@ -99,12 +117,20 @@ export class GitPackStore {
   standOf(threadId: string): GitStand | null {
     const row = this.#stand.get(threadId);
     if (row === undefined) return null;
+    const { rowSha256 } = row;
+    if (rowSha256 !== null && !equalBytes(this.#standSeal(threadId, row), rowSha256))
+      throw corrupt(threadId, 'where git stands, or a pack of it, is missing or another one');
     return { refs: parseStored(row.refsJson, 'git_stands') as GitStand['refs'], left: row.left };
   }
 
   /** In the caller's transaction. */
   putStand(threadId: string, { refs, left }: GitStand): void {
-    this.#putStand.run(threadId, JSON.stringify(refs), left);
+    const stand = { refsJson: JSON.stringify(refs), left };
+    this.#putStand.run({ threadId, ...stand, rowSha256: this.#standSeal(threadId, stand) });
+  }
+
+  #standSeal(threadId: string, { refsJson, left }: Omit<StandRow, 'rowSha256'>): Uint8Array {
+    return hashOfRow([threadId, refsJson, left, ...this.#places.all(threadId).flat()]);
   }
 
   /** Oldest first. */
@@ -113,7 +139,12 @@ export class GitPackStore {
   }
 
   bytesOf(threadId: string, pack: number): Uint8Array {
-    return Buffer.concat(this.#bytes.all(threadId, pack));
+    const parts = this.#parts.all(threadId, pack);
+    parts.forEach((row, at) => {
+      if (row.part !== at || (row.sha256 !== null && !equalBytes(partSeal(row), row.sha256)))
+        throw corrupt(threadId, `part ${at} of pack ${pack} of git is missing or another one`);
+    });
+    return Buffer.concat(parts.map(({ bytes }) => bytes));
   }
 
   /** Forgets what travelled: in the caller's transaction, or its own. */
@@ -139,7 +170,20 @@ export class GitPackStore {
     const from = place.part * PACK_PART_BYTES;
     const isLast = from + PACK_PART_BYTES >= bytes.length;
     const part = bytes.subarray(from, from + PACK_PART_BYTES);
-    this.#insert.run({ threadId, ...place, level, tips: isLast ? tips.join(' ') : '', bytes: part });
+    const row = { threadId, ...place, level, tips: isLast ? tips.join(' ') : '', bytes: part };
+    this.#insert.run({ ...row, sha256: partSeal(row) });
     if (isLast) for (const pack of replaces) this.#delete.run(threadId, pack);
   }
+}
+
+function partSeal({ threadId, pack, part, level, tips, bytes }: Omit<PartRow, 'sha256'>): Uint8Array {
+  return hashOfRow([threadId, pack, part, level, tips, bytes]);
+}
+
+function corrupt(threadId: string, what: string): DevsError {
+  return new DevsError(`The file of run "${threadId}" is damaged: ${what}.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+    context: { threadId },
+  });
 }

@@ -1,9 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
-import { DevsError } from '../errors/DevsError.ts';
+import { transaction } from '../db/transaction.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from './BlobStore.ts';
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
-import { ChannelHeads } from './blobs/ChannelHeads.ts';
+import { type ChannelHead, ChannelHeads } from './blobs/ChannelHeads.ts';
+import {
+  damagedChannel,
+  damagedCheckpoint,
+  missingChannel,
+  missingWrites,
+  versionTaken,
+} from './checkpointFaults.ts';
 import type {
   CallRecord,
   ChannelKey,
@@ -16,6 +23,7 @@ import type {
   TypedBytes,
   WriteRecord,
 } from './checkpointRecords.ts';
+import { channelDigest, checkpointSeal, isSealed, NEVER_STORED, writeSeal } from './checkpointSeals.ts';
 import * as sql from './graphCheckpointSql.ts';
 
 /** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
@@ -32,15 +40,17 @@ const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, b
  * another table; see `CheckpointPersister`.
  *
  * Bytes in, bytes out; what they mean is the saver's. Opens no transaction of its own. Everything read is checked
- * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs.
+ * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs; so is what is read of a checkpoint
+ * of which a row is missing, or lies under another key.
  */
 export class GraphCheckpointStore {
   readonly #db: Database;
   readonly #blobs: BlobStore;
   readonly #heads: ChannelHeads;
+  readonly #selectPlace: Statement<[CheckpointKey], number>;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
-  readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
-  readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
+  readonly #selectCheckpoint: Statement<[CheckpointKey], sql.CheckpointRow>;
+  readonly #selectLatest: Statement<[NamespaceKey], sql.CheckpointRow>;
   readonly #selectSeq: Statement<
     [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
     { readonly seq: number | null }
@@ -51,10 +61,12 @@ export class GraphCheckpointStore {
   >;
   readonly #insertChannel: Statement<[sql.ChannelRow]>;
   readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
-  readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number | null }>;
+  readonly #selectDigest: Statement<[NamespaceKey & ChannelKey], ChannelDigestRow>;
   readonly #insertWrite: Statement<[sql.WriteRow]>;
-  readonly #upsertWrite: Statement<[sql.WriteRow]>;
+  readonly #deleteWrite: Statement<[sql.WriteRow]>;
+  readonly #countWrites: Statement<[CheckpointKey & { readonly added: number }]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
+  readonly #selectWriteCount: Statement<[CheckpointKey], number | null>;
   readonly #selectCalls: Statement<[string], CallRecord>;
   readonly #sweeper: BlobSweeper;
   readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
@@ -64,6 +76,7 @@ export class GraphCheckpointStore {
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
     this.#db = db;
     this.#blobs = blobs;
+    this.#selectPlace = prepare<[CheckpointKey], number>(db, sql.SELECT_PLACE).pluck();
     this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
     this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
     this.#selectLatest = prepare(db, sql.SELECT_LATEST);
@@ -71,15 +84,17 @@ export class GraphCheckpointStore {
     this.#selectNamespaces = prepare(db, sql.SELECT_NAMESPACES_WITHIN);
     this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
     this.#selectChannel = prepare(db, sql.SELECT_CHANNEL);
-    this.#selectSize = prepare(db, sql.SELECT_CHANNEL_SIZE);
+    this.#selectDigest = prepare(db, sql.SELECT_CHANNEL_DIGEST);
     const heads = prepare<[NamespaceKey], [channel: string, blobId: number]>(
       db,
       sql.SELECT_CHANNEL_HEADS,
     ).raw();
     this.#heads = new ChannelHeads(({ threadId, checkpointNs }) => heads.all({ threadId, checkpointNs }));
     this.#insertWrite = prepare(db, sql.INSERT_WRITE);
-    this.#upsertWrite = prepare(db, sql.UPSERT_WRITE);
+    this.#deleteWrite = prepare(db, sql.DELETE_WRITE);
+    this.#countWrites = prepare(db, sql.COUNT_WRITES);
     this.#selectWrites = prepare(db, sql.SELECT_WRITES);
+    this.#selectWriteCount = prepare<[CheckpointKey], number | null>(db, sql.SELECT_WRITE_COUNT).pluck();
     this.#selectCalls = prepare(db, sql.SELECT_CALLS);
     this.#sweeper = new BlobSweeper(db);
     this.#selectBlobs = prepare<[{ readonly threadId: string }], number>(
@@ -89,16 +104,26 @@ export class GraphCheckpointStore {
     this.#deletes = sql.DELETE_THREAD.map((text) => prepare<[string]>(db, text));
   }
 
-  /** Inserts a checkpoint, or replaces the content of its row; the row keeps its place in the order. */
-  saveCheckpoint({ checkpoint, metadata, ...key }: CheckpointRecord): void {
-    this.#upsertCheckpoint.run({
+  /**
+   * Inserts a checkpoint, or replaces the content of its row; the row keeps its place in the order.
+   *
+   * @param channels - Those whose values are not in it, already stored at their versions.
+   */
+  saveCheckpoint(
+    { checkpoint, metadata, ...key }: CheckpointRecord,
+    channels: readonly ChannelKey[] = [],
+  ): void {
+    const { threadId, checkpointNs, checkpointId } = key;
+    const row = {
       ...key,
+      seq: this.#selectPlace.get({ threadId, checkpointNs, checkpointId }) ?? 1,
       type: checkpoint.type,
-      checkpoint: checkpoint.bytes,
       metadataType: metadata.type,
-      metadata: metadata.bytes,
       sha256: hashBytes(checkpoint.bytes, metadata.bytes),
-    });
+    };
+    const sealed = channels.map((at) => ({ ...at, digest: this.#headOf(key, at)?.digest ?? NEVER_STORED }));
+    const rowSha256 = checkpointSeal(row, sealed);
+    this.#upsertCheckpoint.run({ ...row, checkpoint: checkpoint.bytes, metadata: metadata.bytes, rowSha256 });
   }
 
   /**
@@ -107,13 +132,18 @@ export class GraphCheckpointStore {
    * @throws DevsError `VALUE_NOT_STORABLE` if the version holds another value: older checkpoints refer to it.
    */
   saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
-    const stored = value === null ? NOTHING : this.#placeChannel(key, channel.channel, value);
+    const sha256 = value === null ? null : hashBytes(value.bytes);
+    const stored =
+      value === null || sha256 === null
+        ? NOTHING
+        : this.#placeChannel(key, channel.channel, { value, sha256 });
     const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, ...stored };
     if (this.#insertChannel.run(row).changes === 0 && !isSame(this.#selectChannel.get(row), stored)) {
       throw versionTaken(row);
     }
     const { versions, blobs } = this.#heads.of(key);
-    versions.set(channel.channel, { version: channel.version, size: value?.bytes.byteLength ?? 0 });
+    const digest = channelDigest(stored.type, sha256);
+    versions.set(channel.channel, { version: channel.version, size: value?.bytes.byteLength ?? 0, digest });
     if (stored.blobId !== null) blobs.set(channel.channel, stored.blobId);
   }
 
@@ -122,31 +152,33 @@ export class GraphCheckpointStore {
     { threadId, checkpointNs }: NamespaceKey,
     versions: Readonly<Record<string, string | number>>,
   ): number {
-    const heads = this.#heads.of({ threadId, checkpointNs }).versions;
-    return Object.entries(versions).reduce((sum, [channel, at]) => {
-      const version = String(at);
-      const head = heads.get(channel);
-      if (head?.version === version) return sum + head.size;
-      return sum + (this.#selectSize.get({ threadId, checkpointNs, channel, version })?.size ?? 0);
+    return Object.entries(versions).reduce((sum, [channel, version]) => {
+      const head = this.#headOf({ threadId, checkpointNs }, { channel, version: String(version) });
+      return sum + (head?.size ?? 0);
     }, 0);
   }
 
   /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
   saveWrites(key: CheckpointKey, writes: readonly WriteRecord[]): void {
+    const { threadId, checkpointNs, checkpointId } = key;
+    let added = 0;
     for (const { value, ...write } of writes) {
-      const { threadId, checkpointNs, checkpointId } = key;
-      const sha256 = hashBytes(value.bytes);
-      const inline = value.bytes.byteLength <= INLINE_WRITE_BYTES;
+      const { bytes, type } = value;
+      const sha256 = hashBytes(bytes);
+      const inline = bytes.byteLength <= INLINE_WRITE_BYTES;
       const row = {
         ...{ threadId, checkpointNs, checkpointId },
         ...write,
-        type: value.type,
-        value: inline ? value.bytes : null,
-        blobId: inline ? null : this.#putWrite(key, write.channel, { bytes: value.bytes, sha256 }),
-        sha256,
-      };
-      (write.idx < 0 ? this.#upsertWrite : this.#insertWrite).run(row);
+        type,
+        value: inline ? bytes : null,
+        blobId: inline ? null : this.#putWrite(key, write.channel, { bytes, sha256 }),
+        sha256: writeSeal(key, { ...write, type }, sha256),
+        sealed: 1,
+      } as const;
+      if (write.idx < 0) added -= this.#deleteWrite.run(row).changes;
+      added += this.#insertWrite.run(row).changes;
     }
+    if (added > 0) this.#countWrites.run({ threadId, checkpointNs, checkpointId, added });
   }
 
   /** Which tasks of a run's own graph have called which nodes. */
@@ -167,7 +199,7 @@ export class GraphCheckpointStore {
 
   /** Up to `limit` checkpoints, newest first. */
   loadPage(query: CheckpointQuery, limit: number): readonly StoredCheckpoint[] {
-    const page = prepare<[object], sql.StoredCheckpointRow>(this.#db, sql.selectPage(query));
+    const page = prepare<[object], sql.CheckpointRow>(this.#db, sql.selectPage(query));
     return page.all({ ...query, limit }).map(toCheckpoint);
   }
 
@@ -196,18 +228,70 @@ export class GraphCheckpointStore {
 
   /** @returns `undefined` when the version was never stored, `null` when the channel is empty at it. */
   loadChannel(key: NamespaceKey, channel: ChannelKey): TypedBytes | null | undefined {
-    const row = this.#selectChannel.get({ ...key, ...channel });
-    if (row === undefined) return undefined;
-    const { type, value, sha256, blobId } = row;
-    if (blobId !== null) return { type, bytes: this.#blobs.get(blobId) };
-    if (value === null || sha256 === null) return null;
-    if (!equalBytes(hashBytes(value), sha256)) throw damagedChannel(key, channel);
-    return { type, bytes: plainBytes(value) };
+    return this.#loadDigested(key, channel)?.value;
   }
 
-  /** In no particular order. */
+  #loadDigested(
+    { threadId, checkpointNs }: NamespaceKey,
+    at: ChannelKey,
+  ): { readonly value: TypedBytes | null; readonly digest: string } | undefined {
+    const row = this.#selectChannel.get({ threadId, checkpointNs, ...at });
+    if (row === undefined) return undefined;
+    const { type, value, sha256, blobId } = row;
+    if (blobId !== null) {
+      const blob = this.#blobs.load(blobId);
+      return { value: { type, bytes: blob.bytes }, digest: channelDigest(type, blob.sha256) };
+    }
+    if (value === null || sha256 === null) return { value: null, digest: channelDigest(type, null) };
+    if (!equalBytes(hashBytes(value), sha256)) throw damagedChannel({ threadId, checkpointNs }, at);
+    return { value: { type, bytes: plainBytes(value) }, digest: channelDigest(type, sha256) };
+  }
+
+  /** What is known of a channel at a version; `undefined` if the file does not have it. */
+  #headOf(key: NamespaceKey, { channel, version }: ChannelKey): ChannelHead | undefined {
+    const { threadId, checkpointNs } = key;
+    const { versions } = this.#heads.of(key);
+    const known = versions.get(channel);
+    if (known?.version === version) return known;
+    const row = this.#selectDigest.get({ threadId, checkpointNs, channel, version });
+    if (row === undefined) return undefined;
+    const head = { version, size: row.size, digest: channelDigest(row.type, row.sha256) };
+    versions.set(channel, head);
+    return head;
+  }
+
+  /**
+   * The values of a checkpoint's channels, in the order given; `null` where one is empty.
+   *
+   * @param channels - All whose values are not in it.
+   * @throws DevsError `STATE_CORRUPT` if one of them is missing, or is not what the checkpoint was written with. One that
+   *   was named and never stored is empty, if the checkpoint says so.
+   */
+  loadChannels(stored: StoredCheckpoint, channels: readonly ChannelKey[]): readonly (TypedBytes | null)[] {
+    const loaded = channels.map((at) => {
+      const found = this.#loadDigested(stored, at);
+      return { ...at, ...(found ?? { value: null, digest: NEVER_STORED }) };
+    });
+    const missing = loaded.find(({ digest }) => digest === NEVER_STORED);
+    const isSound = isSealed(stored, loaded);
+    if (missing !== undefined && (!isSound || stored.rowSha256 === null))
+      throw missingChannel(stored, missing);
+    if (!isSound) throw damagedCheckpoint(stored, 'what it is made of');
+    return loaded.map(({ value }) => value);
+  }
+
+  /** In no particular order. @throws DevsError `STATE_CORRUPT` if one is missing, too. */
   loadWrites(key: CheckpointKey): readonly WriteRecord[] {
-    return this.#selectWrites.all(key).map((row) => this.#toWrite(key, row));
+    return this.#db.inTransaction
+      ? this.#loadWrites(key)
+      : transaction(this.#db, 'deferred', () => this.#loadWrites(key));
+  }
+
+  #loadWrites(key: CheckpointKey): readonly WriteRecord[] {
+    const writes = this.#selectWrites.all(key).map((row) => this.#toWrite(key, row));
+    const expected = this.#selectWriteCount.get(key) ?? null;
+    if (expected !== null && expected !== writes.length) throw missingWrites(key, writes.length, expected);
+    return writes;
   }
 
   /** Deletes a thread's rows in every namespace, and the values that nothing else refers to. */
@@ -217,11 +301,16 @@ export class GraphCheckpointStore {
     this.#sweeper.sweep(blobIds);
   }
 
-  #placeChannel(key: NamespaceKey, channel: string, { type, bytes }: TypedBytes): sql.StoredChannel {
+  #placeChannel(
+    key: NamespaceKey,
+    channel: string,
+    { value: { type, bytes }, sha256 }: { readonly value: TypedBytes; readonly sha256: Uint8Array },
+  ): sql.StoredChannel {
     if (bytes.byteLength > INLINE_CHANNEL_BYTES) {
-      return { type, value: null, sha256: null, blobId: this.#blobs.put(bytes, this.#baseOf(key, channel)) };
+      const blobId = this.#blobs.put(bytes, { ...this.#baseOf(key, channel), sha256 });
+      return { type, value: null, sha256: null, blobId };
     }
-    return { type, value: bytes, sha256: hashBytes(bytes), blobId: null };
+    return { type, value: bytes, sha256, blobId: null };
   }
 
   /** A write often is the channel's next value; it is not remembered as such, because it may be a mere addition. */
@@ -238,16 +327,26 @@ export class GraphCheckpointStore {
     return { base: this.#heads.of(key).blobs.get(channel) ?? null };
   }
 
-  #toWrite(key: CheckpointKey, { type, value, blobId, sha256, ...write }: sql.StoredWriteRow): WriteRecord {
-    const bytes = blobId === null ? (value ?? new Uint8Array()) : this.#blobs.get(blobId);
-    if (!equalBytes(hashBytes(bytes), sha256)) throw corrupt(key, `write ${write.taskId}/${write.idx}`);
-    return { ...write, value: { type, bytes: plainBytes(bytes) } };
+  #toWrite(key: CheckpointKey, row: sql.StoredWriteRow): WriteRecord {
+    const { taskId, idx, taskPath, channel, type, value, blobId, sha256, sealed } = row;
+    const blob = blobId === null ? null : this.#blobs.load(blobId);
+    const bytes = blob?.bytes ?? value ?? new Uint8Array();
+    const actual = blob?.sha256 ?? hashBytes(bytes);
+    const expected = sealed === 1 ? writeSeal(key, row, actual) : actual;
+    if (!equalBytes(expected, sha256)) throw damagedCheckpoint(key, `write ${taskId}/${idx}`);
+    return { taskId, idx, taskPath, channel, value: { type, bytes: plainBytes(bytes) } };
   }
 }
 
-function toCheckpoint(row: sql.StoredCheckpointRow): StoredCheckpoint {
+interface ChannelDigestRow {
+  readonly type: string;
+  readonly size: number;
+  readonly sha256: Uint8Array | null;
+}
+
+function toCheckpoint(row: sql.CheckpointRow): StoredCheckpoint {
   const { type, checkpoint, metadataType, metadata, sha256, ...rest } = row;
-  if (!equalBytes(hashBytes(checkpoint, metadata), sha256)) throw corrupt(rest, 'its row');
+  if (!equalBytes(hashBytes(checkpoint, metadata), sha256)) throw damagedCheckpoint(rest, 'its row');
   return {
     ...rest,
     checkpoint: { type, bytes: plainBytes(checkpoint) },
@@ -255,34 +354,7 @@ function toCheckpoint(row: sql.StoredCheckpointRow): StoredCheckpoint {
   };
 }
 
-function corrupt({ threadId, checkpointId }: CheckpointKey, what: string): DevsError {
-  return new DevsError(`Checkpoint ${checkpointId} is damaged: ${what} does not match its SHA-256.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
-    context: { threadId, checkpointId },
-  });
-}
-
-function damagedChannel({ threadId }: NamespaceKey, { channel, version }: ChannelKey): DevsError {
-  return new DevsError(
-    `Channel "${channel}" is damaged: at version ${version} it does not match its SHA-256.`,
-    {
-      code: 'STATE_CORRUPT',
-      remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
-      context: { threadId, channel, version },
-    },
-  );
-}
-
 function isSame(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
   if (a === undefined || a.type !== b.type || a.blobId !== b.blobId) return false;
   return a.sha256 === null || b.sha256 === null ? a.sha256 === b.sha256 : equalBytes(a.sha256, b.sha256);
-}
-
-function versionTaken({ threadId, channel, version }: sql.ChannelRow): DevsError {
-  return new DevsError(`Channel "${channel}" already has another value at version ${version}.`, {
-    code: 'VALUE_NOT_STORABLE',
-    remedy: 'Give a changed value a new version: use the getNextVersion of the saver that stores it.',
-    context: { threadId, channel, version },
-  });
 }

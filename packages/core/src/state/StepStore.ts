@@ -5,6 +5,7 @@ import { BlobStore } from './BlobStore.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
 import { within } from './immediately.ts';
+import { sealNumber, useSeals } from './rowSeals.ts';
 import {
   damagedResult,
   ENCODED,
@@ -37,7 +38,8 @@ export interface StepStoreOptions extends StoreOptions {
   readonly codec?: ResultCodec;
 }
 
-const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null };
+const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null, seal: null };
+
 /** The visit, and the thread and namespace in which the graphs inside it keep their checkpoints. */
 export interface UnfinishedInside {
   readonly threadId: string;
@@ -82,6 +84,7 @@ export class StepStore {
     this.#now = now;
     this.#codec = codec ?? null;
     this.#blobs = new BlobStore(db);
+    useSeals(db);
     this.#select = prepare(db, sql.SELECT);
     this.#selectTimes = prepare(db, sql.SELECT_TIMES);
     this.#selectVisit = prepare<[object], number>(db, sql.SELECT_VISIT).pluck();
@@ -105,7 +108,8 @@ export class StepStore {
   find(step: StepKey): RecordedStep | null {
     const row = this.#select.get(keyOf(step));
     if (row === undefined) return null;
-    const { state, attempt, codec, resultJson, resultSha256 } = row;
+    const { state, attempt, codec, resultJson, resultSha256, seal } = row;
+    if (seal !== null && seal !== sealNumber(sql.sealedColumns(row))) throw damagedResult(row);
     if (state !== 'done') {
       return { state, attempt, ...(codec === REFUSED && { refused: readRefusal(resultJson, resultSha256) }) };
     }
@@ -168,7 +172,9 @@ export class StepStore {
   finish(step: StepKey, result: unknown, usage: StepUsage, fence: Fence): void {
     const placed = result instanceof StepResult ? result : StepResult.plain(result); // a bad value must not open a transaction
     this.#fenced(fence, () => {
-      const values = { ...keyOf(step), ...this.#place(placed), ...sql.usageColumns(usage), now: this.#now() };
+      const done = { ...keyOf(step), ...this.#place(placed), state: 'done' } as const;
+      const seal = sealNumber(sql.sealedColumns(done));
+      const values = { ...done, seal, ...sql.usageColumns(usage), now: this.#now() };
       if (this.#finish.run(values).changes === 1) return;
       throw new RangeError(`Step "${step.name}" has no open intent; call intent() first.`);
     });
@@ -187,8 +193,9 @@ export class StepStore {
   refuse(step: StepKey, refusal: Refusal, usage: StepUsage, fence: Fence): void {
     const resultJson = canonicalJson(refusal);
     const resultSha256 = StepResult.sha256(resultJson, REFUSED);
-    const refused = { codec: REFUSED, resultJson, resultSha256 };
-    const values = { ...keyOf(step), ...sql.usageColumns(usage), ...refused };
+    const refused = { ...keyOf(step), state: 'failed', codec: REFUSED, resultSha256, blobId: null } as const;
+    const seal = sealNumber(sql.sealedColumns(refused));
+    const values = { ...refused, resultJson, seal, ...sql.usageColumns(usage) };
     this.#fenced(fence, () => this.#fail.run(values));
   }
 

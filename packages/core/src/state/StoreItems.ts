@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
 import { isSound, STORE_ITEM_SEAL, sealOf, useSeals } from './rowSeals.ts';
 
 /** Between the labels of a namespace; no label has it. */
@@ -24,6 +25,8 @@ type NewItem = Pick<StoredItem, 'namespace' | 'key' | 'json'>;
 
 interface ItemRow extends StoredItem {
   readonly born: number;
+  /** Under the `seq` that it was written with. */
+  readonly isInPlace: 0 | 1;
 }
 
 interface NamespaceRow {
@@ -33,7 +36,7 @@ interface NamespaceRow {
 
 const COLUMNS = `
   seq, namespace, born, key, value_json AS json, created_at AS createdAt, updated_at AS updatedAt,
-  ${isSound(STORE_ITEM_SEAL)} AS sound`;
+  ${isSound(STORE_ITEM_SEAL)} AS sound, seal IS NULL OR seal = seal_of(seq, row_sha256) AS isInPlace`;
 
 const SELECT = `SELECT ${COLUMNS} FROM store_items WHERE namespace = ? AND key = ?`;
 
@@ -64,8 +67,24 @@ const INSERT = `
   INSERT INTO store_items (namespace, born, key, value_json, created_at, updated_at, row_sha256)
   VALUES (@namespace, @born, @key, @json, @createdAt, @updatedAt, ${SEAL})`;
 
+const SEAL_PLACE = 'UPDATE store_items SET seal = seal_of(seq, row_sha256) WHERE seq = ?';
+
 const UPDATE = `
-  UPDATE store_items SET value_json = @json, updated_at = @updatedAt, row_sha256 = ${SEAL} WHERE seq = @seq`;
+  UPDATE store_items SET value_json = @json, updated_at = @updatedAt, row_sha256 = ${SEAL},
+                         seal = iif(seal IS NULL, NULL, seal_of(seq, ${SEAL}))
+  WHERE seq = @seq`;
+
+// A namespace that had items before it was counted is not counted any more.
+const COUNT_FIRST = `
+  INSERT INTO store_counts (namespace, items)
+  SELECT @namespace, 0 WHERE NOT EXISTS (SELECT 1 FROM store_items WHERE namespace = @namespace)
+  ON CONFLICT DO NOTHING`;
+
+const COUNT = 'UPDATE store_counts SET items = items + @added WHERE namespace = @namespace';
+
+const SELECT_COUNTED = `
+  SELECT items, (SELECT count(*) FROM store_items WHERE namespace = @namespace) AS found
+  FROM store_counts WHERE namespace = @namespace`;
 
 /** Items read at a time, so that a large namespace need not be in memory as a whole. */
 const PAGE = 64;
@@ -81,8 +100,14 @@ export class StoreItems {
   readonly #selectNext: Statement<[], number>;
   readonly #selectNamespaces: Statement<[object], NamespaceRow>;
   readonly #insert: Statement<[object]>;
+  readonly #sealPlace: Statement<[number | bigint]>;
   readonly #update: Statement<[object]>;
   readonly #delete: Statement<[string, string]>;
+  readonly #countFirst: Statement<[{ readonly namespace: string }]>;
+  readonly #count: Statement<[{ readonly namespace: string; readonly added: number }]>;
+  readonly #selectCounted: Statement<[{ readonly namespace: string }], Counted>;
+  /** Namespaces that were found whole by this connection. */
+  readonly #whole = new Set<string>();
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
@@ -93,20 +118,27 @@ export class StoreItems {
     this.#selectNext = prepare<[], number>(db, SELECT_NEXT).pluck();
     this.#selectNamespaces = prepare(db, SELECT_NAMESPACES);
     this.#insert = prepare(db, INSERT);
+    this.#sealPlace = prepare(db, SEAL_PLACE);
     this.#update = prepare(db, UPDATE);
     this.#delete = prepare(db, 'DELETE FROM store_items WHERE namespace = ? AND key = ?');
+    this.#countFirst = prepare(db, COUNT_FIRST);
+    this.#count = prepare(db, COUNT);
+    this.#selectCounted = prepare(db, SELECT_COUNTED);
   }
 
-  /** @throws DevsError `STATE_CORRUPT` if it is not what was written; so do all that read items. */
+  /** @throws DevsError `STATE_CORRUPT` if it is not what was written, or one is missing; so do all that read items. */
   get(namespace: string, key: string): StoredItem | null {
-    return this.#select.get(namespace, key) ?? null;
+    const found = this.#select.get(namespace, key);
+    if (found === undefined) this.#assertWhole(namespace);
+    return found === undefined ? null : inPlace(found);
   }
 
   /** Items of one namespace, in the order in which they were first put. */
   *in(namespace: string): Generator<StoredItem> {
+    this.#assertWhole(namespace);
     for (let after = 0; ; ) {
       const page = this.#selectPage.all({ namespace, after, count: PAGE });
-      yield* page;
+      yield* page.map(inPlace);
       if (page.length < PAGE) return;
       after = page.at(-1)?.seq ?? after;
     }
@@ -134,11 +166,48 @@ export class StoreItems {
       this.#update.run({ ...known, ...item, updatedAt: now });
       return;
     }
-    const born = this.#selectBorn.get(item.namespace) ?? this.#selectNext.get();
-    this.#insert.run({ ...item, born, createdAt: now, updatedAt: now });
+    const { namespace } = item;
+    const born = this.#selectBorn.get(namespace) ?? this.#selectNext.get();
+    this.#countFirst.run({ namespace });
+    this.#count.run({ namespace, added: 1 });
+    const { lastInsertRowid } = this.#insert.run({ ...item, born, createdAt: now, updatedAt: now });
+    this.#sealPlace.run(lastInsertRowid);
   }
 
   delete(namespace: string, key: string): void {
-    this.#delete.run(namespace, key);
+    const { changes } = this.#delete.run(namespace, key);
+    if (changes > 0) this.#count.run({ namespace, added: -changes });
   }
+
+  /** Counted once: what is asked for most often is there. */
+  #assertWhole(namespace: string): void {
+    if (this.#whole.has(namespace)) return;
+    const counted = this.#selectCounted.get({ namespace });
+    if (counted === undefined) return;
+    if (counted.items !== counted.found) throw missing(namespace, counted);
+    this.#whole.add(namespace);
+  }
+}
+
+function inPlace(row: ItemRow): StoredItem {
+  if (row.isInPlace === 1) return row;
+  throw new DevsError(`Item "${row.key}" of the store is in the place of another.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { namespace: row.namespace, key: row.key },
+  });
+}
+
+interface Counted {
+  /** As written. */
+  readonly items: number;
+  readonly found: number;
+}
+
+function missing(namespace: string, { items, found }: Counted): DevsError {
+  return new DevsError(`${found} of the ${items} items of the store's namespace "${namespace}" are there.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { namespace },
+  });
 }

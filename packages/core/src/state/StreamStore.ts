@@ -4,6 +4,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
 import type { TypedBytes } from './checkpointRecords.ts';
 import { parseStored } from './parseStored.ts';
+import { sealNumber, useSeals } from './rowSeals.ts';
 
 export type RecordedMode = 'updates' | 'values' | 'custom' | 'gate' | 'end';
 
@@ -32,17 +33,23 @@ interface Row extends Pick<StreamRecord, 'seq' | 'mode' | 'ns'> {
   readonly type: string | null;
   readonly value: Buffer | null;
   readonly sha256: Buffer | null;
+  readonly scope: string | null;
+  readonly ordinal: number | null;
+  /** `null` in rows of before. */
+  readonly seal: number | null;
 }
 
 const INSERT = `
-  INSERT INTO stream_events (thread_id, seq, mode, ns, scope, ordinal, refers_json, type, value, sha256)
-  VALUES (@threadId, coalesce((SELECT max(seq) FROM stream_events WHERE thread_id = @threadId), 0) + 1,
-          @mode, @ns, @scope, @ordinal, @refersJson, @type, @value, @sha256)
+  INSERT INTO stream_events (thread_id, seq, mode, ns, scope, ordinal, refers_json, type, value, sha256, seal)
+  SELECT @threadId, next.seq, @mode, @ns, @scope, @ordinal, @refersJson, @type, @value, @sha256,
+         seal_of(@threadId, next.seq, @mode, @ns, @scope, @ordinal, @refersJson, @type, @sha256)
+  FROM (SELECT coalesce(max(seq), 0) + 1 AS seq FROM stream_events WHERE thread_id = @threadId) AS next
+  WHERE true
   ON CONFLICT (thread_id, scope, ordinal) WHERE scope IS NOT NULL DO NOTHING
   RETURNING seq`;
 
 const SELECT_PAGE = `
-  SELECT seq, mode, ns, refers_json AS refersJson, type, value, sha256 FROM stream_events
+  SELECT seq, mode, ns, refers_json AS refersJson, type, value, sha256, scope, ordinal, seal FROM stream_events
   WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
 const SELECT_FIRST = 'SELECT min(seq) FROM stream_events WHERE thread_id = ?';
@@ -70,6 +77,7 @@ export class StreamStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
+    useSeals(db);
     this.#statements = statementsOf(db);
   }
 
@@ -86,9 +94,18 @@ export class StreamStore {
     return true;
   }
 
-  /** The next events of a run, oldest first; few of them. */
+  /**
+   * The next events of a run, oldest first; few of them.
+   *
+   * @throws DevsError `STATE_CORRUPT` if one is not what was appended, or is missing between two others.
+   */
   page(threadId: string, afterSeq: number): readonly StreamRecord[] {
-    return this.#statements.page.all(threadId, afterSeq, PAGE).map((row) => toRecord(threadId, row));
+    const rows = this.#statements.page.all(threadId, afterSeq, PAGE);
+    const first = rows[0]?.seq ?? 0;
+    return rows.map((row, at) => {
+      if (row.seq !== first + at) throw corrupt(threadId, first + at, 'is missing');
+      return toRecord(threadId, row);
+    });
   }
 
   /** The oldest event that is kept; 0 where a run has none. */
@@ -109,15 +126,27 @@ function bodyColumns(body: NewStreamEvent['body']): object {
   return { refersJson: null, type, value: bytes, sha256: hashBytes(bytes) };
 }
 
-function toRecord(threadId: string, { refersJson, type, value, sha256, ...event }: Row): StreamRecord {
-  const what = `event ${event.seq} of the stream of "${threadId}"`;
-  if (refersJson !== null) return { ...event, body: { refers: parseStored(refersJson, what) } };
+function toRecord(threadId: string, row: Row): StreamRecord {
+  const { seq, mode, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
+  const sealed = [threadId, seq, mode, ns, scope, ordinal, refersJson, type, sha256];
+  if (seal !== null && seal !== sealNumber(sealed)) throw corrupt(threadId, seq, 'is another one');
+  const event = { seq, mode, ns };
+  if (refersJson !== null) {
+    return {
+      ...event,
+      body: { refers: parseStored(refersJson, `event ${seq} of the stream of "${threadId}"`) },
+    };
+  }
   if (type === null || value === null || sha256 === null || !equalBytes(hashBytes(value), sha256)) {
-    throw new DevsError(`${what} does not match its SHA-256.`, {
-      code: 'STATE_CORRUPT',
-      remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
-      context: { threadId, seq: event.seq },
-    });
+    throw corrupt(threadId, seq, 'does not match its SHA-256');
   }
   return { ...event, body: { value: { type, bytes: plainBytes(value) } } };
+}
+
+function corrupt(threadId: string, seq: number, what: string): DevsError {
+  return new DevsError(`Event ${seq} of the stream of "${threadId}" ${what}.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+    context: { threadId, seq },
+  });
 }

@@ -3,6 +3,7 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
 import type { TypedBytes } from './checkpointRecords.ts';
+import { sealNumber, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 
@@ -39,10 +40,14 @@ interface TurnRow {
 }
 
 interface InputRow {
+  readonly turn: number;
+  readonly turnKey: string;
   readonly type: string;
   /** Base64 in rows of an older engine, which have no SHA-256. */
   readonly value: Buffer | string;
   readonly sha256: Buffer | null;
+  /** `null` in rows of before. */
+  readonly seal: number | null;
 }
 
 const LATEST = '(SELECT max(turn) FROM thread_inputs WHERE thread_id = @threadId)';
@@ -56,16 +61,21 @@ const SELECT_LATEST = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? 
 const SELECT_BY_KEY = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? AND turn_key = coalesce(?, '')`;
 
 const SELECT_INPUT = `
-  SELECT type, value, sha256 FROM thread_inputs
+  SELECT turn, turn_key AS turnKey, type, value, sha256, seal FROM thread_inputs
   WHERE thread_id = @threadId AND turn = coalesce(@turn, ${LATEST})`;
 
 const INSERT = `
-  INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, driven_before)
-  VALUES (@threadId, coalesce(${LATEST}, 0) + 1, coalesce(@key, ''), @type, @value, @sha256, @now,
-          (SELECT coalesce(sum(ms), 0) FROM driven_time WHERE thread_id = @threadId))`;
+  INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, driven_before, seal)
+  SELECT @threadId, next.turn, coalesce(@key, ''), @type, @value, @sha256, @now,
+         (SELECT coalesce(sum(ms), 0) FROM driven_time WHERE thread_id = @threadId),
+         seal_of(@threadId, next.turn, coalesce(@key, ''), @type, @sha256)
+  FROM (SELECT coalesce(${LATEST}, 0) + 1 AS turn) AS next
+  WHERE true ON CONFLICT DO NOTHING`;
 
 const UPDATE = `
-  UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId AND turn = ${LATEST}`;
+  UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256,
+                           seal = seal_of(thread_id, turn, turn_key, @type, @sha256)
+  WHERE thread_id = @threadId AND turn = ${LATEST}`;
 
 // Of a first turn nothing is written: its row may be large, and a run that has a checkpoint has taken it up.
 const MARK_TAKEN = `
@@ -85,9 +95,10 @@ const SELECT_TURN_AT = `
 // The last of them stands as the run does.
 const COPY = `
   INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, taken_at, ended_as, ended_because,
-                             end_checkpoint_id)
+                             end_checkpoint_id, seal)
   SELECT @to, turn, turn_key, type, value, sha256, @now, @now, iif(turn < @turn, ended_as, NULL),
-         iif(turn < @turn, ended_because, NULL), iif(turn < @turn, end_checkpoint_id, NULL)
+         iif(turn < @turn, ended_because, NULL), iif(turn < @turn, end_checkpoint_id, NULL),
+         iif(seal IS NULL, NULL, seal_of(@to, turn, turn_key, type, sha256))
   FROM thread_inputs WHERE thread_id = @from AND turn <= @turn`;
 
 /**
@@ -109,6 +120,7 @@ export class ThreadInputStore {
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    useSeals(db);
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectByKey = prepare(db, SELECT_BY_KEY);
     this.#selectInput = prepare(db, SELECT_INPUT);
@@ -118,9 +130,15 @@ export class ThreadInputStore {
     this.#end = prepare(db, END);
   }
 
-  /** Records a turn after those the run has, in the transaction that begins it. @param input - Masked. */
+  /**
+   * Records a turn after those the run has, in the transaction that begins it.
+   *
+   * @param input - Masked.
+   * @throws DevsError `STATE_CORRUPT` if there is one of that key: the row of its run is missing.
+   */
   insert(threadId: string, input: TypedBytes, key: string | null = null): void {
-    this.#insert.run({ ...toRow(threadId, input), key, now: this.#now() });
+    const { changes } = this.#insert.run({ ...toRow(threadId, input), key, now: this.#now() });
+    if (changes === 0) throw corrupt(threadId, 'is there, and its run is not');
   }
 
   /** Puts another input in place of the latest, which no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
@@ -145,9 +163,11 @@ export class ThreadInputStore {
     this.#end.run({ threadId, ...end });
   }
 
-  /** The turn that a run stands in; `null` if it has no input. */
+  /** The turn that a run stands in; `null` if it has no input. @throws DevsError `STATE_CORRUPT` if a later one is missing. */
   latest(threadId: string): InputTurn | null {
-    return toTurn(this.#selectLatest.get(threadId));
+    const turn = toTurn(this.#selectLatest.get(threadId));
+    if (turn !== null && turn.end !== null) throw corrupt(threadId, 'is missing');
+    return turn;
   }
 
   /** The turn of a key, or with `null` the one that was begun without. */
@@ -159,10 +179,13 @@ export class ThreadInputStore {
   require(threadId: string, turn: number | null = null): TypedBytes {
     const row = this.#selectInput.get({ threadId, turn });
     if (row === undefined) throw corrupt(threadId, 'is missing');
-    const { type, value, sha256 } = row;
+    const { type, value, sha256, seal } = row;
     const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : value;
     if (sha256 !== null && !equalBytes(hashBytes(bytes), sha256)) {
       throw corrupt(threadId, 'does not match its SHA-256');
+    }
+    if (seal !== null && seal !== sealNumber([threadId, row.turn, row.turnKey, type, sha256])) {
+      throw corrupt(threadId, 'is that of another turn');
     }
     return { type, bytes: plainBytes(bytes) };
   }

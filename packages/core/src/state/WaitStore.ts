@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import * as sql from './waitSql.ts';
 
@@ -64,6 +65,7 @@ export class WaitStore {
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    useSeals(db);
   }
 
   /** Records a wait; one that is known keeps the date of its first time. In the caller's transaction. */

@@ -23,12 +23,29 @@ export interface CheckpointRecord extends CheckpointKey {
 /** Insertion order is the order in time; ids are not, because clocks step back. */
 export interface StoredCheckpoint extends CheckpointRecord {
   readonly seq: number;
+  /** Of the row and of its channels; `null` in rows of before, which have none. */
+  readonly rowSha256: Uint8Array | null;
 }
 
 /** A channel at a version. */
 export interface ChannelKey {
   readonly channel: string;
   readonly version: string;
+}
+
+/**
+ * The channels of a checkpoint whose values are not in it.
+ *
+ * @param versions - Of all its channels.
+ * @param inside - The values that are in it.
+ */
+export function channelsApart(
+  versions: Readonly<Record<string, string | number>>,
+  inside: Readonly<Record<string, unknown>>,
+): readonly ChannelKey[] {
+  return Object.entries(versions)
+    .filter(([channel]) => !Object.hasOwn(inside, channel))
+    .map(([channel, version]) => ({ channel, version: String(version) }));
 }
 
 /** The value of a channel at a version; `null` when the channel is empty at it. */

@@ -4,11 +4,14 @@ import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { transaction } from '../db/transaction.ts';
 import { DecisionLog } from './DecisionLog.ts';
+import { damagedCheckpoints } from './doctor/damagedCheckpoints.ts';
 import { damagedRows } from './doctor/damagedRows.ts';
 import { damagedValues } from './doctor/damagedValues.ts';
+import { damagedWrites } from './doctor/damagedWrites.ts';
 import { error, type Finding, note } from './doctor/finding.ts';
 import { orphanRows } from './doctor/orphanRows.ts';
 import { unknownWords } from './doctor/unknownWords.ts';
+import { unsealedRows } from './doctor/unsealedRows.ts';
 import { unusedBlobs } from './doctor/unusedBlobs.ts';
 
 export type { FileSizes } from '../db/fileSizes.ts';
@@ -25,7 +28,7 @@ export interface DoctorReport {
 
 /**
  * Examines a whole state file and changes nothing: pages, indexes, foreign keys, the schema, the SHA-256 of every
- * stored value, rows without their other half, and the chain of decisions. Looks at one snapshot, so a run may go on
+ * stored value, rows that are missing or lie under the key of another, and the chain of decisions. Looks at one snapshot, so a run may go on
  * meanwhile; a connection of `openReadOnly` is enough.
  *
  * ```ts
@@ -56,15 +59,18 @@ export function doctor(db: Database): DoctorReport {
   return { ok: all.every(({ severity }) => severity === 'note'), findings: all, sizes };
 }
 
+const CHECKS = [
+  ...[damagedRows, damagedCheckpoints, damagedWrites, damagedValues, unknownWords, orphanRows],
+  ...[unusedBlobs, unsealedRows, logFindings],
+];
+
 function contentFindings(db: Database): readonly Finding[] {
   const [oldest] = pendingMigrations(db);
   if (oldest !== undefined) {
     const detail = `The file lacks migration ${oldest.name} and later ones; its content was not examined.`;
     return [note('NOT_EXAMINED', null, detail)];
   }
-  return [damagedRows, damagedValues, unknownWords, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
-    findingsOrDamage(() => check(db)),
-  );
+  return CHECKS.flatMap((check) => findingsOrDamage(() => check(db)));
 }
 
 function logFindings(db: Database): readonly Finding[] {

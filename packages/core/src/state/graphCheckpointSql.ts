@@ -12,9 +12,8 @@ export interface CheckpointRow {
   readonly metadataType: string;
   readonly metadata: Uint8Array;
   readonly sha256: Uint8Array;
-}
-
-export interface StoredCheckpointRow extends CheckpointRow {
+  /** As of `checkpointSeal`; `null` in rows of before. */
+  readonly rowSha256: Uint8Array | null;
   readonly seq: number;
 }
 
@@ -43,6 +42,8 @@ export interface StoredWriteRow {
   readonly value: Uint8Array | null;
   readonly blobId: number | null;
   readonly sha256: Uint8Array;
+  /** 0 in rows of before: `sha256` is then of the bytes alone. */
+  readonly sealed: 0 | 1;
 }
 
 export interface WriteRow extends StoredWriteRow {
@@ -53,21 +54,35 @@ export interface WriteRow extends StoredWriteRow {
 
 const CHECKPOINT_COLUMNS = `
   seq, thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId,
-  parent_checkpoint_id AS parentId, type, checkpoint, metadata_type AS metadataType, metadata, sha256`;
+  parent_checkpoint_id AS parentId, type, checkpoint, metadata_type AS metadataType, metadata, sha256,
+  row_sha256 AS rowSha256`;
 
-// An upsert, because INSERT OR REPLACE would give an old row the newest seq.
+const THIS_CHECKPOINT =
+  'thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId';
+
+/** Its place in the order: the one that its row has, or the next. */
+export const SELECT_PLACE = `
+  SELECT coalesce((SELECT seq FROM checkpoints WHERE ${THIS_CHECKPOINT}),
+                  (SELECT coalesce(max(seq), 0) + 1 FROM checkpoints))`;
+
+// An upsert, because INSERT OR REPLACE would give an old row the newest seq. What was written on top of it may be there
+// before it.
 export const UPSERT_CHECKPOINT = `
   INSERT INTO checkpoints
-    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, sha256)
+    (seq, thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, sha256,
+     row_sha256, writes)
   VALUES
-    (@threadId, @checkpointNs, @checkpointId, @parentId, @type, @checkpoint, @metadataType, @metadata, @sha256)
-  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+    (@seq, @threadId, @checkpointNs, @checkpointId, @parentId, @type, @checkpoint, @metadataType, @metadata, @sha256,
+     @rowSha256, (SELECT count(*) FROM checkpoint_writes WHERE ${THIS_CHECKPOINT}))
+  ON CONFLICT DO UPDATE SET
     parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type, checkpoint = excluded.checkpoint,
-    metadata_type = excluded.metadata_type, metadata = excluded.metadata, sha256 = excluded.sha256`;
+    metadata_type = excluded.metadata_type, metadata = excluded.metadata, sha256 = excluded.sha256,
+    row_sha256 = excluded.row_sha256`;
+
+export const COUNT_WRITES = `UPDATE checkpoints SET writes = writes + @added WHERE ${THIS_CHECKPOINT}`;
 
 export const SELECT_CHECKPOINT = `
-  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints
-  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ${THIS_CHECKPOINT}`;
 
 export const SELECT_LATEST = `
   SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints
@@ -126,8 +141,8 @@ export const SELECT_CHANNEL = `
   SELECT type, value, sha256, blob_id AS blobId FROM checkpoint_blobs
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND version = @version AND channel = @channel`;
 
-export const SELECT_CHANNEL_SIZE = `
-  SELECT coalesce(length(c.value), b.size) AS size
+export const SELECT_CHANNEL_DIGEST = `
+  SELECT c.type, coalesce(length(c.value), b.size, 0) AS size, coalesce(c.sha256, b.sha256) AS sha256
   FROM checkpoint_blobs AS c LEFT JOIN state_blobs AS b ON b.blob_id = c.blob_id
   WHERE c.thread_id = @threadId AND c.checkpoint_ns = @checkpointNs AND c.version = @version AND c.channel = @channel`;
 
@@ -136,24 +151,22 @@ export const SELECT_CHANNEL_HEADS = `
   SELECT channel, max(blob_id) FROM checkpoint_blobs
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND blob_id IS NOT NULL GROUP BY channel`;
 
-const WRITE_VALUES = `
+export const INSERT_WRITE = `
   INSERT INTO checkpoint_writes
-    (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256)
+    (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256, sealed)
   VALUES
-    (@threadId, @checkpointNs, @checkpointId, @taskId, @idx, @taskPath, @channel, @type, @value, @blobId, @sha256)`;
-
-export const INSERT_WRITE = `${WRITE_VALUES}
+    (@threadId, @checkpointNs, @checkpointId, @taskId, @idx, @taskPath, @channel, @type, @value, @blobId, @sha256, @sealed)
   ON CONFLICT DO NOTHING`;
 
-export const UPSERT_WRITE = `${WRITE_VALUES}
-  ON CONFLICT DO UPDATE SET
-    task_path = excluded.task_path, channel = excluded.channel, type = excluded.type, value = excluded.value,
-    blob_id = excluded.blob_id, sha256 = excluded.sha256`;
+export const DELETE_WRITE = `
+  DELETE FROM checkpoint_writes WHERE ${THIS_CHECKPOINT} AND task_id = @taskId AND idx = @idx`;
 
 export const SELECT_WRITES = `
-  SELECT task_id AS taskId, idx, task_path AS taskPath, channel, type, value, blob_id AS blobId, sha256
-  FROM checkpoint_writes
-  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
+  SELECT task_id AS taskId, idx, task_path AS taskPath, channel, type, value, blob_id AS blobId, sha256, sealed
+  FROM checkpoint_writes WHERE ${THIS_CHECKPOINT}`;
+
+/** How many there have to be; NULL where that is not known. */
+export const SELECT_WRITE_COUNT = `SELECT writes FROM checkpoints WHERE ${THIS_CHECKPOINT}`;
 
 /** What a node wrote to call another one; of a task that was sent, the path names no node. */
 export const SELECT_CALLS = `

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash, hash as hashText } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 
@@ -57,6 +57,25 @@ export const STORE_ITEM_SEAL: RowSeal = {
   columns: ['namespace', 'born', 'key', 'value_json', 'created_at', 'updated_at'],
 };
 
+// Its place in the order is the file's.
+export const WAIT_SEAL: RowSeal = {
+  what: 'Wait',
+  table: 'waits',
+  id: 'seq',
+  check: 'row_sha256',
+  columns: [
+    ...['thread_id', 'place', 'name', 'purpose', 'subject', 'interrupt_id', 'due_at', 'state', 'met_by'],
+  ],
+};
+
+export const CHILD_SEAL: RowSeal = {
+  what: 'Child run',
+  table: 'child_runs',
+  id: 'child_id',
+  check: 'row_sha256',
+  columns: ['child_id', 'parent_id', 'turn', 'ended_as', 'ended_because', 'end_checkpoint_id'],
+};
+
 /** SQL: 1 for a row that is as it was written; throws `STATE_CORRUPT` for another one. Needs {@link useSeals}. */
 export const isSound = ({ what, id, check, columns }: RowSeal): string =>
   `assert_row('${what}', ${id}, ${check}, ${columns.join(', ')})`;
@@ -69,7 +88,15 @@ export const isDamaged = ({ check, columns }: RowSeal): string =>
 export const sealOf = ({ columns }: RowSeal, values: readonly string[] = columns): string =>
   `row_sha256_of(${values.join(', ')})`;
 
-type Value = string | number | bigint | Uint8Array | null;
+/** SQL: {@link sealOf} with some columns changed; nothing for a row that has none. Needs {@link useSeals}. */
+export const resealed = (seal: RowSeal, changed: Readonly<Record<string, string>>): string =>
+  `iif(${seal.check} IS NULL, NULL, ${sealOf(
+    seal,
+    seal.columns.map((name) => changed[name] ?? name),
+  )})`;
+
+/** What a column can hold. */
+export type SealedValue = string | number | bigint | Uint8Array | null;
 
 const known = new WeakSet<Database>();
 
@@ -78,28 +105,37 @@ export function useSeals(db: Database): void {
   if (known.has(db)) return;
   known.add(db);
   const options = { varargs: true, deterministic: true };
-  db.function('row_sha256_of', options, (...values: Value[]) => hashOfRow(values));
-  db.function('assert_row', options, (what: string, id: Value, check: Buffer | null, ...values: Value[]) => {
-    if (check !== null && !hashOfRow(values).equals(check)) throw damaged(what, id);
-    return 1;
-  });
+  db.function('row_sha256_of', options, (...values: SealedValue[]) => hashOfRow(values));
+  db.function('seal_of', options, (...values: SealedValue[]) => sealNumber(values));
+  db.function(
+    'assert_row',
+    options,
+    (what: string, id: SealedValue, check: Buffer | null, ...values: SealedValue[]) => {
+      if (check !== null && !hashOfRow(values).equals(check)) throw damaged(what, id);
+      return 1;
+    },
+  );
 }
 
-/** Each value with its kind and length, so that no two rows read alike. */
-function hashOfRow(values: readonly Value[]): Buffer {
-  const hash = createHash('sha256');
+/** Six bytes of {@link hashOfRow}, for rows that have a SHA-256 of what is in them: damage is no attack. In SQL `seal_of`. */
+export const sealNumber = (values: readonly SealedValue[]): number => hashOfRow(values).readUIntBE(0, 6);
+
+/** SHA-256 of values in this order: each with its kind and length, so that no two rows read alike. */
+export function hashOfRow(values: readonly SealedValue[]): Buffer {
+  let hash: Hash | null = null;
   let text = '';
   for (const value of values) {
     if (typeof value === 'string') text += `t${Buffer.byteLength(value)}:${value}`;
     else if (value instanceof Uint8Array) {
+      hash ??= createHash('sha256');
       hash.update(`${text}b${value.length}:`).update(value);
       text = '';
     } else text += `${value === null ? 'null' : Number(value)};`;
   }
-  return hash.update(text).digest();
+  return hash === null ? hashText('sha256', text, 'buffer') : hash.update(text).digest();
 }
 
-function damaged(what: string, id: Value): DevsError {
+function damaged(what: string, id: SealedValue): DevsError {
   return new DevsError(`${what} "${String(id)}" in the state file is not what was written.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',

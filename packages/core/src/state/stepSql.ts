@@ -24,7 +24,17 @@ export interface StepRow extends StepSummaryRow {
   /** How the result is encoded; `null`: as JSON. */
   readonly codec: string | null;
   readonly blobId: number | null;
+  /** As of {@link sealedColumns}; `null` where there is no result, and in rows of before. */
+  readonly seal: number | null;
 }
+
+/** What binds a step that has ended to its key. */
+export const sealedColumns = (
+  step: StepKey & Pick<StepRow, 'state' | 'codec' | 'resultSha256' | 'blobId'>,
+) => [
+  ...[step.threadId, step.lgTaskId, step.name, step.state],
+  ...[step.codec, step.resultSha256, step.blobId],
+];
 
 /** Without results, which may be large. */
 const SUMMARY_COLUMNS = `
@@ -33,7 +43,7 @@ const SUMMARY_COLUMNS = `
   started_at AS startedAt, finished_at AS finishedAt`;
 
 const COLUMNS = `${SUMMARY_COLUMNS},
-  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId`;
+  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId, seal`;
 
 const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
 
@@ -63,7 +73,11 @@ export const SELECT_UNFINISHED_INSIDE = `
   LIMIT 1`;
 
 export const MOVE_VISIT = `
-  UPDATE agent_steps SET lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node
+  UPDATE agent_steps SET
+    lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node,
+    seal = iif(seal IS NULL, NULL,
+               seal_of(thread_id, @toVisitId || substr(lg_task_id, length(@visitId) + 1), name, state,
+                       codec, result_sha256, blob_id))
   WHERE ${OF_VISIT}`;
 
 export const SELECT_FOR_THREAD = `
@@ -81,6 +95,7 @@ export const INTEND = `
   VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now, ${TURN})
   ON CONFLICT (thread_id, lg_task_id, name)
     DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, result_json = NULL, result_sha256 = NULL,
+                  seal = NULL,
                   reserved_usd = excluded.reserved_usd,
                   reserved_tokens = excluded.reserved_tokens, started_at = excluded.started_at
     WHERE state <> 'done'
@@ -88,7 +103,7 @@ export const INTEND = `
 
 // The calls may have been made; nobody will ask for their results.
 export const ABANDON = `
-  UPDATE agent_steps SET state = 'failed', failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
   WHERE thread_id = ? AND state = 'intent'`;
 
 // '0' is the character after the slash.
@@ -98,7 +113,7 @@ export const SELECT_IN = `
   SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE ${IN_PLACE}`;
 
 export const ABANDON_IN = `
-  UPDATE agent_steps SET state = 'failed', failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
   WHERE ${IN_PLACE} AND state = 'intent'`;
 
 // What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
@@ -112,16 +127,16 @@ const ADD_USAGE = `
 
 export const FINISH = `
   UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
-                         codec = @codec, blob_id = @blobId, finished_at = @now, ${ADD_USAGE}
+                         codec = @codec, blob_id = @blobId, finished_at = @now, seal = @seal, ${ADD_USAGE}
   WHERE ${KEY} AND state = 'intent'`;
 
 export const FAIL = `
   UPDATE agent_steps SET state = 'failed', failures = failures + 1, codec = @codec, result_json = @resultJson,
-                         result_sha256 = @resultSha256, ${ADD_USAGE}
+                         result_sha256 = @resultSha256, seal = @seal, ${ADD_USAGE}
   WHERE ${KEY} AND state = 'intent'`;
 
 export const ALLOW_REFUSED = `
-  UPDATE agent_steps SET codec = NULL, result_json = NULL, result_sha256 = NULL
+  UPDATE agent_steps SET codec = NULL, result_json = NULL, result_sha256 = NULL, seal = NULL
   WHERE thread_id = @threadId AND codec = @codec`;
 
 // Kept by a trigger; `''` is the whole turn.

@@ -1,44 +1,60 @@
-// SQL of WaitStore.
+// SQL of WaitStore. Needs `useSeals`.
 
+import { isSound, resealed, sealOf, WAIT_SEAL } from './rowSeals.ts';
 import { ENDED } from './threadSql.ts';
 
 const COLUMNS = `
   seq, thread_id AS threadId, place, name, purpose, subject, interrupt_id AS interruptId, due_at AS dueAt, state,
   met_by AS metBy`;
 
+const NEW = [
+  ...['@threadId', '@place', '@name', '@purpose', '@subject', '@interruptId', '@dueAt', "'pending'", 'NULL'],
+];
+
+const SOUND = isSound(WAIT_SEAL);
+
 // One that was given up and is come back to goes on with the date it had.
 export const INSERT = `
-  INSERT INTO waits (thread_id, place, name, purpose, subject, interrupt_id, due_at, created_at)
-  VALUES (@threadId, @place, @name, @purpose, @subject, @interruptId, @dueAt, @now)
-  ON CONFLICT (thread_id, place, name) DO UPDATE SET state = 'pending', ended_at = NULL WHERE state = 'void'`;
+  INSERT INTO waits (thread_id, place, name, purpose, subject, interrupt_id, due_at, created_at, row_sha256)
+  VALUES (@threadId, @place, @name, @purpose, @subject, @interruptId, @dueAt, @now, ${sealOf(WAIT_SEAL, NEW)})
+  ON CONFLICT (thread_id, place, name) DO UPDATE SET
+    state = 'pending', ended_at = NULL, row_sha256 = ${resealed(WAIT_SEAL, { state: "'pending'" })}
+  WHERE state = 'void'`;
 
 export const SELECT = `
-  SELECT ${COLUMNS} FROM waits WHERE thread_id = @threadId AND place = @place AND name = @name`;
+  SELECT ${COLUMNS} FROM waits WHERE thread_id = @threadId AND place = @place AND name = @name AND ${SOUND}`;
 
 export const SELECT_AT = `
   SELECT ${COLUMNS} FROM waits
-  WHERE thread_id = @threadId AND interrupt_id IN (SELECT value FROM json_each(@interruptIds)) ORDER BY seq`;
+  WHERE thread_id = @threadId AND interrupt_id IN (SELECT value FROM json_each(@interruptIds)) AND ${SOUND}
+  ORDER BY seq`;
 
 export const SELECT_DEADLINES = `
   SELECT ${COLUMNS} FROM waits
-  WHERE thread_id = @threadId AND purpose = 'deadline' AND place IN (SELECT value FROM json_each(@gates))
+  WHERE thread_id = @threadId AND purpose = 'deadline' AND place IN (SELECT value FROM json_each(@gates)) AND ${SOUND}
   ORDER BY due_at, seq`;
 
 export const FIRE = `
-  UPDATE waits SET state = 'due', ended_at = @now WHERE seq = @seq AND state = 'pending' AND due_at <= @at`;
+  UPDATE waits SET state = 'due', ended_at = @now, row_sha256 = ${resealed(WAIT_SEAL, { state: "'due'" })}
+  WHERE seq = @seq AND state = 'pending' AND due_at <= @at AND ${SOUND}`;
 
 export const MEET = `
-  UPDATE waits SET state = 'met', met_by = @metBy, ended_at = @now WHERE seq = @seq AND state = 'pending'`;
+  UPDATE waits SET state = 'met', met_by = @metBy, ended_at = @now,
+                   row_sha256 = ${resealed(WAIT_SEAL, { state: "'met'", met_by: '@metBy' })}
+  WHERE seq = @seq AND state = 'pending' AND ${SOUND}`;
 
 export const KEEP_ONLY = `
-  UPDATE waits SET state = 'void', ended_at = @now
+  UPDATE waits SET state = 'void', ended_at = @now, row_sha256 = ${resealed(WAIT_SEAL, { state: "'void'" })}
   WHERE thread_id = @threadId AND state = 'pending' AND purpose <> 'deadline'
-    AND interrupt_id NOT IN (SELECT value FROM json_each(@interruptIds))`;
+    AND interrupt_id NOT IN (SELECT value FROM json_each(@interruptIds)) AND ${SOUND}`;
+
+const MOVED = '@toVisitId || substr(place, length(@visitId) + 1)';
 
 // A visit's id, or one with a slash behind it.
 export const MOVE_VISIT = `
-  UPDATE waits SET place = @toVisitId || substr(place, length(@visitId) + 1)
-  WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')`;
+  UPDATE waits SET place = ${MOVED}, row_sha256 = ${resealed(WAIT_SEAL, { place: MOVED })}
+  WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')
+    AND ${SOUND}`;
 
 /** Of `waits AS w`: that of a gate counts as long as somebody may decide it. */
 export const IS_ASKED = `

@@ -19,6 +19,7 @@ import {
 import { aQuestion, HASH } from '../../src/state/__tests__/aQuestion.ts';
 import { decideAndLog } from '../../src/state/__tests__/decideAndLog.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
+import { channelsApart, type StoredCheckpoint } from '../../src/state/checkpointRecords.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
@@ -204,6 +205,77 @@ describe('a bit that flips in what people asked and decided', () => {
     expect(tally.silent).toEqual([]);
     expect(tally.refused).toBeGreaterThan(ROW_FLIPS / 2);
     expect(tally.reported).toBe(ROW_FLIPS);
+  });
+});
+
+// The columns that rows are found by, which lie side by side in them, and in the indexes.
+const KEYS = `
+  SELECT CAST(thread_id || checkpoint_ns || version || channel || type AS BLOB) FROM checkpoint_blobs
+  UNION ALL SELECT CAST(thread_id || checkpoint_ns || checkpoint_id || task_id AS BLOB) FROM checkpoint_writes
+  UNION ALL SELECT CAST(thread_id || checkpoint_ns || checkpoint_id AS BLOB) FROM checkpoints
+  UNION ALL SELECT CAST(thread_id || lg_task_id || name AS BLOB) FROM agent_steps
+  UNION ALL SELECT CAST(thread_id || type AS BLOB) FROM thread_inputs`;
+
+/** What each checkpoint of a file is made of, as far as it can be found: all of it, or a refusal. */
+function checkpointsIn(db: Database): ReadonlyMap<string, string> {
+  const store = new GraphCheckpointStore(db);
+  const every = { threadId: null, checkpointNs: null, checkpointId: null, beforeSeq: null, beforeId: null };
+  const all = (): ReadonlyMap<string, string> =>
+    new Map(
+      store.loadPage(every, CHECKPOINTS).map((stored) => [stored.checkpointId, contentOf(stored, store)]),
+    );
+  try {
+    return all();
+  } catch (error) {
+    if (isDevsError(error, 'STATE_CORRUPT')) return new Map();
+    throw error;
+  }
+}
+
+function contentOf(stored: StoredCheckpoint, store: GraphCheckpointStore): string {
+  try {
+    const { channel_versions: versions } = JSON.parse(Buffer.from(stored.checkpoint.bytes).toString()) as {
+      readonly channel_versions: Readonly<Record<string, number>>;
+    };
+    const writes = store.loadWrites(stored).toSorted((left, right) => left.idx - right.idx);
+    return JSON.stringify([stored, store.loadChannels(stored, channelsApart(versions, {})), writes]);
+  } catch (error) {
+    if (isDevsError(error, 'STATE_CORRUPT')) return 'refused';
+    throw error;
+  }
+}
+
+describe('a bit that flips in the key of a row', () => {
+  test(`is reported by doctor, and no checkpoint is read without what it is made of (${ROW_FLIPS} flips)`, {
+    timeout: 60_000 + ROW_FLIPS * 300,
+  }, async ({ annotate, db, dbPath, task }) => {
+    aFullFile(db, { checkpoints: CHECKPOINTS });
+    const copy = join(dirname(dbPath), 'copy.sqlite');
+    backup(db, copy);
+    const offsets = valueBytes(copy, KEYS);
+    expect(offsets.length).toBeGreaterThan(1000);
+    const sound = readFileSync(copy);
+    const expected = checkpointsIn(db);
+    expect(expected.size).toBe(CHECKPOINTS);
+    expect([...expected.values()]).not.toContain('refused');
+
+    const tally = { flips: 0, reported: 0, refused: 0, used: 0 };
+    for (let n = 0; n < ROW_FLIPS; n += 1) {
+      writeFileSync(copy, flipped(sound, offsets[randomInt(offsets.length)] ?? 0, n % 8));
+      tally.flips += 1;
+      const viewer = openReadOnly({ dbPath: copy });
+      if (!doctor(viewer).ok) tally.reported += 1;
+      const found = checkpointsIn(viewer);
+      viewer.close();
+      if ([...found.values()].includes('refused')) tally.refused += 1;
+      const isUsed = [...found].some(([id, text]) => text !== 'refused' && text !== expected.get(id));
+      if (isUsed) tally.used += 1;
+    }
+    tried(task, { ways: tally.flips, through: tally.used });
+    await annotate(JSON.stringify(tally));
+    expect(tally.used).toBe(0);
+    expect(tally.refused).toBeGreaterThan(0);
+    expect(tally.reported).toBeGreaterThanOrEqual(ROW_FLIPS * 0.98);
   });
 });
 

@@ -65,7 +65,12 @@ describe('a file of the engine before migration 022', () => {
   test('is sound, its decisions included, and goes on', ({ dbPath }) => {
     aFileOf021(dbPath).close();
     const db = createDatabase({ dbPath });
-    expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
+    const report = doctor(db);
+    expect(report.ok).toBe(true);
+    expect(report.findings.map(({ code, table }) => `${code} ${table}`)).toEqual([
+      'ROW_UNSEALED agent_steps',
+      'ROW_UNSEALED thread_inputs',
+    ]);
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });
     expect(() => db.exec('DELETE FROM hitl_decisions')).toThrow('append-only');
     db.close();

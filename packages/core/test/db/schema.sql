@@ -72,7 +72,7 @@ CREATE TABLE "agent_steps" (
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1,
+  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1, seal INTEGER,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -100,7 +100,7 @@ CREATE TABLE checkpoint_writes (
   type          TEXT    NOT NULL,
   value         BLOB,                                    -- NULL where blob_id names the bytes
   blob_id       INTEGER REFERENCES state_blobs (blob_id),
-  sha256        BLOB    NOT NULL,                        -- of the bytes, wherever they are
+  sha256        BLOB    NOT NULL, sealed INTEGER NOT NULL DEFAULT 0,                        -- of the bytes, wherever they are
   PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx),
   CHECK ((value IS NULL) <> (blob_id IS NULL))
 ) STRICT, WITHOUT ROWID;
@@ -115,7 +115,7 @@ CREATE TABLE checkpoints (
   checkpoint           BLOB    NOT NULL,                 -- without the channel values kept in checkpoint_blobs
   metadata_type        TEXT    NOT NULL,
   metadata             BLOB    NOT NULL,
-  sha256               BLOB    NOT NULL,                 -- of checkpoint, then metadata
+  sha256               BLOB    NOT NULL, row_sha256 BLOB, writes INTEGER,                 -- of checkpoint, then metadata
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
 
@@ -126,7 +126,7 @@ CREATE TABLE child_runs (
   begun_at          INTEGER NOT NULL,                                -- ms since the Unix epoch, UTC
   ended_as          TEXT,                                            -- how its parent was told that it ended; NULL until then
   ended_because     TEXT,
-  end_checkpoint_id TEXT,                                            -- the values that its parent was given
+  end_checkpoint_id TEXT, row_sha256 BLOB,                                            -- the values that its parent was given
   CHECK (child_id <> parent_id)
 ) STRICT;
 
@@ -163,7 +163,7 @@ CREATE TABLE git_packs (
   part      INTEGER NOT NULL,                            -- from 0: a pack is its parts in this order
   level     INTEGER NOT NULL,                            -- how often it was made of others
   tips      TEXT    NOT NULL,                            -- ids with a space between: it has all that they reach
-  bytes     BLOB    NOT NULL,                            -- as `git index-pack --fix-thin` takes it
+  bytes     BLOB    NOT NULL, sha256 BLOB,                            -- as `git index-pack --fix-thin` takes it
   PRIMARY KEY (thread_id, pack, part)
 ) STRICT;
 
@@ -171,7 +171,7 @@ CREATE TABLE git_stands (
   thread_id TEXT PRIMARY KEY REFERENCES threads (thread_id),
   refs_json TEXT NOT NULL,                               -- commit by name of its ref
   left_tree TEXT                                         -- as the engine left the folder; NULL before
-) STRICT;
+, row_sha256 BLOB) STRICT;
 
 CREATE TABLE guard_firings (
   thread_id TEXT NOT NULL,
@@ -291,7 +291,7 @@ CREATE TABLE state_blobs (
   base_id  INTEGER REFERENCES state_blobs (blob_id),
   prefix   INTEGER,
   suffix   INTEGER,
-  bytes    BLOB    NOT NULL,
+  bytes    BLOB    NOT NULL, seal INTEGER,
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
 
@@ -329,6 +329,11 @@ CREATE TABLE step_transcripts (
   at         INTEGER NOT NULL                            -- ms since the Unix epoch, UTC: when it was written
 ) STRICT;
 
+CREATE TABLE store_counts (
+  namespace TEXT    PRIMARY KEY,                         -- as in store_items
+  items     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE store_items (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
   namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
@@ -338,7 +343,7 @@ CREATE TABLE store_items (
   created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   row_sha256 BLOB    NOT NULL                            -- of the other columns
-) STRICT;
+, seal INTEGER) STRICT;
 
 CREATE TABLE stream_events (
   thread_id   TEXT    NOT NULL,
@@ -350,7 +355,7 @@ CREATE TABLE stream_events (
   refers_json TEXT,                                      -- where in the file it is
   type        TEXT,                                      -- of the serialized value
   value       BLOB,                                      -- masked
-  sha256      BLOB,
+  sha256      BLOB, seal INTEGER,
   PRIMARY KEY (thread_id, seq),
   CHECK ((scope IS NULL) = (ordinal IS NULL)),
   CHECK ((refers_json IS NULL) = (value IS NOT NULL AND type IS NOT NULL AND sha256 IS NOT NULL))
@@ -360,7 +365,7 @@ CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
   value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
-  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, -- of the bytes
+  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, seal INTEGER, -- of the bytes
   CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
 ) STRICT;
 
@@ -397,7 +402,7 @@ CREATE TABLE waits (
   state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
   met_by       TEXT,                                     -- the row that came
   created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
-  ended_at     INTEGER,
+  ended_at     INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, place, name),
   CHECK ((state = 'met') = (met_by IS NOT NULL))
 ) STRICT;

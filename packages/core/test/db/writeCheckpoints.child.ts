@@ -11,9 +11,15 @@ const key = { threadId, checkpointNs: '' };
 
 const commit = db.transaction((version: string) => {
   const bytes = new Uint8Array(randomBytes(Number(valueBytes)));
-  const none = { type: 'json', bytes: new Uint8Array(Buffer.from('{}')) };
+  const json = (value: object) => ({
+    type: 'json',
+    bytes: new Uint8Array(Buffer.from(JSON.stringify(value))),
+  });
+  const checkpoint = json({ channel_versions: { value: version } });
   store.saveChannel(key, { channel: 'value', version, value: { type: 'bytes', bytes } });
-  store.saveCheckpoint({ ...key, checkpointId: version, parentId: null, checkpoint: none, metadata: none });
+  store.saveCheckpoint({ ...key, checkpointId: version, parentId: null, checkpoint, metadata: json({}) }, [
+    { channel: 'value', version },
+  ]);
 });
 
 new ThreadStore(db).claim(threadId);

@@ -62,6 +62,7 @@ function setBack(db: Database, threadId: string, { seq }: Moment, keepWrites: bo
     values,
   );
   db.prepare('DELETE FROM checkpoints WHERE thread_id = @threadId AND seq > @seq').run(values);
+  if (!keepWrites) db.prepare('UPDATE checkpoints SET writes = 0 WHERE seq = @seq').run({ seq });
   db.prepare("UPDATE threads SET status = 'running', reason = NULL, lease_owner = NULL").run();
   db.prepare("UPDATE hitl_sessions SET status = 'awaiting_approval' WHERE status = 'cancelled'").run();
 }

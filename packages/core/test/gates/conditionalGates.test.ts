@@ -69,7 +69,7 @@ describe('a gate that was asked, and shows nothing in the program of today', () 
     const app = asking(db, before);
     const gate = only((await app.run('run', {})).gates);
     // As a process leaves it that dies between the question's row and the checkpoint's.
-    db.prepare('DELETE FROM checkpoint_writes').run();
+    db.exec('DELETE FROM checkpoint_writes; UPDATE checkpoints SET writes = 0');
     db.prepare(`UPDATE threads SET lease_owner = NULL, status = 'running'`).run();
     const { gates } = await asking(db, { show: () => undefined }).run('run');
     expect(gates).toEqual([gate]);

@@ -1058,6 +1058,49 @@ CREATE TABLE state_file (
 CREATE INDEX hitl_decisions_by_session ON hitl_decisions (session_id);
 `,
   },
+  {
+    version: 38,
+    name: '038_bind_rows_to_their_keys',
+    sha256: '7316582c801b7719d41680c91ebfaf2a0aaa5b5da48be9e51de4119c0c334f47',
+    sql: `-- Rows that are missing, or lie under the key of another row, are found. What was written before this migration has none of
+-- these sums and stays unchecked: a sum of what a file holds now would make damage look sound. A later migration that changes
+-- what a sum covers sets it to NULL, or \`sealed\` to 0.
+
+-- SHA-256 of the row's key and place in the order, its parent, its sha256, and of each channel by version that is not in the
+-- checkpoint itself: its name, version, kind, SHA-256. Written by GraphCheckpointStore only.
+ALTER TABLE checkpoints ADD COLUMN row_sha256 BLOB;
+-- How many rows of checkpoint_writes are on top of it. Written by GraphCheckpointStore only.
+ALTER TABLE checkpoints ADD COLUMN writes INTEGER;
+-- 1 where sha256 is of the key, too, and of the columns beside the bytes. Written by GraphCheckpointStore only.
+ALTER TABLE checkpoint_writes ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
+
+-- The first six bytes of sha256 as a number, plus blob_id: rows refer to blobs by their ids alone. Written by BlobStore only.
+ALTER TABLE state_blobs ADD COLUMN seal INTEGER;
+
+-- The first six bytes, as a number, of a SHA-256 of the row's key, of the SHA-256 of what it holds and of what says how to read
+-- it. Each written by the class that writes the table.
+ALTER TABLE agent_steps ADD COLUMN seal INTEGER;
+ALTER TABLE thread_inputs ADD COLUMN seal INTEGER;
+ALTER TABLE stream_events ADD COLUMN seal INTEGER;
+ALTER TABLE store_items ADD COLUMN seal INTEGER;
+
+-- SHA-256 of the other columns. Written by GitPackStore only.
+ALTER TABLE git_packs ADD COLUMN sha256 BLOB;
+-- The same, and of which parts of which packs there are. Written by GitPackStore only.
+ALTER TABLE git_stands ADD COLUMN row_sha256 BLOB;
+
+-- SHA-256 of the other columns but the order and the times. Written by WaitStore and ChildStore only.
+ALTER TABLE waits ADD COLUMN row_sha256 BLOB;
+ALTER TABLE child_runs ADD COLUMN row_sha256 BLOB;
+
+-- How many items a namespace of the long-term store has; none of a namespace from before this migration. Written by StoreItems
+-- only.
+CREATE TABLE store_counts (
+  namespace TEXT    PRIMARY KEY,                         -- as in store_items
+  items     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1070,7 +1113,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   base_id  INTEGER REFERENCES state_blobs (blob_id),
   prefix   INTEGER,
   suffix   INTEGER,
-  bytes    BLOB    NOT NULL,
+  bytes    BLOB    NOT NULL, seal INTEGER,
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT`,
   `CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL`,
@@ -1084,7 +1127,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   checkpoint           BLOB    NOT NULL,                 -- without the channel values kept in checkpoint_blobs
   metadata_type        TEXT    NOT NULL,
   metadata             BLOB    NOT NULL,
-  sha256               BLOB    NOT NULL,                 -- of checkpoint, then metadata
+  sha256               BLOB    NOT NULL, row_sha256 BLOB, writes INTEGER,                 -- of checkpoint, then metadata
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT`,
   `CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns)`,
@@ -1099,7 +1142,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   type          TEXT    NOT NULL,
   value         BLOB,                                    -- NULL where blob_id names the bytes
   blob_id       INTEGER REFERENCES state_blobs (blob_id),
-  sha256        BLOB    NOT NULL,                        -- of the bytes, wherever they are
+  sha256        BLOB    NOT NULL, sealed INTEGER NOT NULL DEFAULT 0,                        -- of the bytes, wherever they are
   PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx),
   CHECK ((value IS NULL) <> (blob_id IS NULL))
 ) STRICT, WITHOUT ROWID`,
@@ -1150,7 +1193,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1,
+  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1, seal INTEGER,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL`,
@@ -1199,7 +1242,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
   value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
-  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, -- of the bytes
+  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, seal INTEGER, -- of the bytes
   CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
 ) STRICT`,
   `CREATE TABLE signals (
@@ -1316,7 +1359,7 @@ BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END`,
   refers_json TEXT,                                      -- where in the file it is
   type        TEXT,                                      -- of the serialized value
   value       BLOB,                                      -- masked
-  sha256      BLOB,
+  sha256      BLOB, seal INTEGER,
   PRIMARY KEY (thread_id, seq),
   CHECK ((scope IS NULL) = (ordinal IS NULL)),
   CHECK ((refers_json IS NULL) = (value IS NOT NULL AND type IS NOT NULL AND sha256 IS NOT NULL))
@@ -1336,7 +1379,7 @@ BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END`,
   state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
   met_by       TEXT,                                     -- the row that came
   created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
-  ended_at     INTEGER,
+  ended_at     INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, place, name),
   CHECK ((state = 'met') = (met_by IS NOT NULL))
 ) STRICT`,
@@ -1361,7 +1404,7 @@ BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END`,
   created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
   row_sha256 BLOB    NOT NULL                            -- of the other columns
-) STRICT`,
+, seal INTEGER) STRICT`,
   `CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key)`,
   `CREATE INDEX store_items_in_order ON store_items (namespace, seq, born)`,
   `CREATE TABLE child_runs (
@@ -1371,7 +1414,7 @@ BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END`,
   begun_at          INTEGER NOT NULL,                                -- ms since the Unix epoch, UTC
   ended_as          TEXT,                                            -- how its parent was told that it ended; NULL until then
   ended_because     TEXT,
-  end_checkpoint_id TEXT,                                            -- the values that its parent was given
+  end_checkpoint_id TEXT, row_sha256 BLOB,                                            -- the values that its parent was given
   CHECK (child_id <> parent_id)
 ) STRICT`,
   `CREATE INDEX child_runs_by_parent ON child_runs (parent_id)`,
@@ -1414,14 +1457,14 @@ END`,
   part      INTEGER NOT NULL,                            -- from 0: a pack is its parts in this order
   level     INTEGER NOT NULL,                            -- how often it was made of others
   tips      TEXT    NOT NULL,                            -- ids with a space between: it has all that they reach
-  bytes     BLOB    NOT NULL,                            -- as \`git index-pack --fix-thin\` takes it
+  bytes     BLOB    NOT NULL, sha256 BLOB,                            -- as \`git index-pack --fix-thin\` takes it
   PRIMARY KEY (thread_id, pack, part)
 ) STRICT`,
   `CREATE TABLE git_stands (
   thread_id TEXT PRIMARY KEY REFERENCES threads (thread_id),
   refs_json TEXT NOT NULL,                               -- commit by name of its ref
   left_tree TEXT                                         -- as the engine left the folder; NULL before
-) STRICT`,
+, row_sha256 BLOB) STRICT`,
   `CREATE TABLE step_spending (
   thread_id      TEXT    NOT NULL,
   turn           INTEGER NOT NULL,
@@ -1473,5 +1516,9 @@ END`,
   file_id TEXT    NOT NULL CHECK (length(file_id) = 64)  -- hex
 ) STRICT`,
   `CREATE INDEX hitl_decisions_by_session ON hitl_decisions (session_id)`,
+  `CREATE TABLE store_counts (
+  namespace TEXT    PRIMARY KEY,                         -- as in store_items
+  items     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

@@ -10,11 +10,12 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/transaction.ts';
-import type {
-  CheckpointQuery,
-  StoredCheckpoint,
-  TypedBytes,
-  WriteRecord,
+import {
+  type CheckpointQuery,
+  channelsApart,
+  type StoredCheckpoint,
+  type TypedBytes,
+  type WriteRecord,
 } from '../../state/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { configOf, VERSIONED_FORMAT } from './checkpointConfig.ts';
@@ -31,7 +32,7 @@ interface Snapshot {
 }
 
 /** A channel and its value; `null` where it is empty. */
-type LoadedChannel = readonly [channel: string, value: TypedBytes | null | undefined];
+type LoadedChannel = readonly [channel: string, value: TypedBytes | null];
 
 /** Checkpoints read at a time; no statement is open while the caller works. */
 const PAGE_SIZE = 32;
@@ -114,12 +115,9 @@ export class CheckpointReader {
     stored: StoredCheckpoint,
     { channel_values: inline, channel_versions: versions }: Checkpoint,
   ): readonly LoadedChannel[] {
-    return Object.entries(versions)
-      .filter(([channel]) => !Object.hasOwn(inline, channel))
-      .map(([channel, version]) => [
-        channel,
-        this.#store.loadChannel(stored, { channel, version: String(version) }),
-      ]);
+    const apart = channelsApart(versions, inline);
+    const values = this.#store.loadChannels(stored, apart);
+    return apart.map(({ channel }, at) => [channel, values[at] ?? null]);
   }
 
   /** At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again. */

@@ -17,7 +17,12 @@ import { whenFree } from '../../db/busy.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { prepareConnection } from '../../db/prepareConnection.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
-import type { ChannelRecord, CheckpointKey } from '../../state/checkpointRecords.ts';
+import {
+  type ChannelKey,
+  type ChannelRecord,
+  type CheckpointKey,
+  channelsApart,
+} from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { commitLate, immediately } from '../../state/immediately.ts';
@@ -282,18 +287,21 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const { channel_values: values, channel_versions: versions } = checkpoint;
     const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
     const whole = checkpoint.v < VERSIONED_FORMAT;
-    const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
+    const inline = Object.fromEntries(
+      Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name)),
+    );
+    const apart = channelsApart(versions, inline);
     // Every dump begins before the first await: what the caller changes later is not stored.
     const [row, meta, channels] = await Promise.all([
-      this.#codec.dump({ ...settled, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
+      this.#codec.dump({ ...settled, channel_values: inline }, 'the checkpoint'),
       this.#codec.dump(metadata, 'the metadata'),
-      this.#dumpChannels(values, whole ? versions : newVersions),
+      this.#dumpChannels(values, channelsApart(whole ? versions : newVersions, {})),
     ]);
     this.#codec.assertCheckpointSize(this.#sizeOf(key, versions, channels));
     const parentId = getCheckpointId(config) || null;
     const save = (lease: FencedLease | null): void => {
-      this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
+      this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
       if (lease !== null) this.#onCheckpoint(lease, { ...key, source: metadata.source });
     };
     return this.#fenced(config, save);
@@ -342,19 +350,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   async #dumpChannels(
     values: Readonly<Record<string, unknown>>,
-    versions: ChannelVersions,
+    channels: readonly ChannelKey[],
   ): Promise<readonly ChannelRecord[]> {
-    const entries = Object.entries(versions);
     const dumped = await allOf(
-      entries.map(([channel]) =>
+      channels.map(({ channel }) =>
         Object.hasOwn(values, channel) ? this.#codec.dump(values[channel], `channel "${channel}"`) : null,
       ),
     );
-    return entries.map(([channel, version], at) => ({
-      channel,
-      version: String(version),
-      value: dumped[at] ?? null,
-    }));
+    return channels.map((channel, at) => ({ ...channel, value: dumped[at] ?? null }));
   }
 }
 

@@ -1,4 +1,5 @@
 import { transaction } from '../../db/transaction.ts';
+import { channelsApart } from '../../state/checkpointRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { plainValue } from './plainValue.ts';
@@ -30,11 +31,10 @@ export function storedValues(
     if (checkpoint === undefined || checkpoint.v < VERSIONED_FORMAT) return undefined;
     if (checkpoints.loadWrites(stored).some(({ channel }) => !NO_VALUES.has(channel))) return undefined;
     const values = new Map(Object.entries(checkpoint.channel_values));
-    for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
-      const bytes = values.has(channel)
-        ? null
-        : checkpoints.loadChannel(stored, { channel, version: String(version) });
-      if (bytes === null || bytes === undefined) continue;
+    const apart = channelsApart(checkpoint.channel_versions, checkpoint.channel_values);
+    for (const [at, bytes] of checkpoints.loadChannels(stored, apart).entries()) {
+      const channel = apart[at]?.channel;
+      if (bytes === null || channel === undefined) continue;
       const plain = plainValue(bytes);
       if (plain === null) return undefined;
       values.set(channel, plain.value);

@@ -39,7 +39,7 @@ describe("a run's input", () => {
   test('exists once, and only of a run', ({ db }) => {
     const inputs = withRun(db);
     inputs.insert('run-1', INPUT);
-    expect(() => inputs.insert('run-1', INPUT)).toThrow('UNIQUE');
+    expect(() => inputs.insert('run-1', INPUT)).toThrow('is there, and its run is not');
     expect(() => inputs.insert('nobody', INPUT)).toThrow('FOREIGN KEY');
   });
 });
@@ -66,7 +66,7 @@ describe("a run's turns", () => {
     expect([inputs.require('run-1'), inputs.require('run-1', 1)]).toEqual([NEXT, INPUT]);
     inputs.replace('run-1', INPUT);
     expect(inputs.require('run-1', 2)).toEqual(INPUT);
-    expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('UNIQUE');
+    expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('is there, and its run is not');
   });
 
   test('are all looked at by the doctor', ({ db }) => {

@@ -38,10 +38,14 @@ export interface StoredTexts {
 
 export const RUN = { threadId: 'run-1', checkpointNs: '' };
 
+const CHANNELS = ['text', 'small', 'nothing'] as const;
+
+const versionsOf = (n: number): object => Object.fromEntries(CHANNELS.map((channel) => [channel, n]));
+
 export function storedTexts(n: number): StoredTexts {
   return {
     checkpointId: `checkpoint-${n}`,
-    checkpoint: JSON.stringify({ v: 4, text: noise(400, n) }),
+    checkpoint: JSON.stringify({ v: 4, text: noise(400, n), channel_versions: versionsOf(n) }),
     metadata: JSON.stringify({ step: n, text: noise(100, n + 1000) }),
     channel: JSON.stringify(noise(2000, n + 2000)),
     small: JSON.stringify(noise(50, n + 6000)),
@@ -54,10 +58,13 @@ function saveCheckpoint(store: GraphCheckpointStore, n: number): void {
   const { checkpointId, checkpoint, metadata, channel, small, writes } = storedTexts(n);
   const json = (text: string) => ({ type: 'json', bytes: bytesOf(text) });
   const key = { ...RUN, checkpointId };
-  store.saveCheckpoint({ ...key, parentId: null, checkpoint: json(checkpoint), metadata: json(metadata) });
   store.saveChannel(RUN, { channel: 'text', version: String(n), value: json(channel) });
   store.saveChannel(RUN, { channel: 'small', version: String(n), value: json(small) });
   store.saveChannel(RUN, { channel: 'nothing', version: String(n), value: null });
+  store.saveCheckpoint(
+    { ...key, parentId: null, checkpoint: json(checkpoint), metadata: json(metadata) },
+    CHANNELS.map((name) => ({ channel: name, version: String(n) })),
+  );
   const records = writes.map((text, idx) => ({
     taskId: `task-${n}`,
     idx,

@@ -7,8 +7,8 @@ import type { TypedBytes } from '../checkpointRecords.ts';
 import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import {
   SELECT_CHANNEL,
+  SELECT_CHANNEL_DIGEST,
   SELECT_CHANNEL_HEADS,
-  SELECT_CHANNEL_SIZE,
   SELECT_CHECKPOINT,
   SELECT_LATEST,
   SELECT_WRITES,
@@ -90,7 +90,11 @@ describe('the statements of a checkpoint', () => {
       SELECT_CHANNEL,
       /^SEARCH checkpoint_blobs USING PRIMARY KEY \(thread_id=\? .*channel=\?\)$/,
     ],
-    ['its size', SELECT_CHANNEL_SIZE, /^SEARCH c USING PRIMARY KEY \(thread_id=\? .*channel=\?\)/],
+    [
+      'what it is known by',
+      SELECT_CHANNEL_DIGEST,
+      /^SEARCH c USING PRIMARY KEY \(thread_id=\? .*channel=\?\)/,
+    ],
     [
       'the last values of all',
       SELECT_CHANNEL_HEADS,

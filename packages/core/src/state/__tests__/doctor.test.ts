@@ -131,6 +131,20 @@ describe('doctor reports', () => {
     ['SCHEMA_CHANGED events', 'DROP INDEX events_by_thread; CREATE INDEX events_by_thread ON events (seq)'],
     ['SCHEMA_FOREIGN threads', 'CREATE TRIGGER t AFTER UPDATE ON threads BEGIN DELETE FROM signals; END'],
     ['NOT_EXAMINED null', 'DROP TABLE agent_steps'],
+    ['ROW_ORPHANED checkpoint_blobs', 'DELETE FROM checkpoints WHERE seq = 1'],
+    [
+      'VALUE_MISSING checkpoint_blobs',
+      "DELETE FROM checkpoint_blobs WHERE channel = 'nothing' AND version = '2'",
+    ],
+    ['VALUE_MISSING checkpoint_writes', 'DELETE FROM checkpoint_writes WHERE idx = 0'],
+    ['VALUE_DAMAGED checkpoints', 'UPDATE checkpoints SET seq = 99 WHERE seq = 2'],
+    ['VALUE_DAMAGED checkpoints', "UPDATE checkpoints SET parent_checkpoint_id = 'other' WHERE seq = 2"],
+    ['VALUE_DAMAGED checkpoint_writes', 'UPDATE checkpoint_writes SET idx = idx + 7'],
+    ['VALUE_DAMAGED state_blobs', 'UPDATE state_blobs SET blob_id = blob_id + 1000'],
+    ['VALUE_DAMAGED agent_steps', "UPDATE agent_steps SET name = 'other'"],
+    ['VALUE_DAMAGED thread_inputs', "UPDATE thread_inputs SET turn_key = 'other'"],
+    ['VALUE_MISSING thread_inputs', 'UPDATE thread_inputs SET turn = 2'],
+    ['VALUE_MISSING journal_values', 'DELETE FROM journal_values'],
   ] as const)('%s after: %s', ([expected, sql], { db }) => {
     aFullFile(db);
     tamper(db, sql);
@@ -140,7 +154,6 @@ describe('doctor reports', () => {
   });
 
   test.for([
-    ['ROW_ORPHANED checkpoint_writes', 'DELETE FROM checkpoints WHERE seq = 1'],
     ['BLOB_UNUSED state_blobs', 'DELETE FROM agent_steps'],
     ['SCHEMA_FOREIGN theirs', 'CREATE TABLE theirs (x)'],
   ] as const)('%s as a note: %s', ([expected, sql], { db }) => {
@@ -160,7 +173,7 @@ describe('doctor reports', () => {
     }
     expect(db.prepare('SELECT count(base_id) FROM state_blobs').pluck().get()).toBe(1);
     db.exec("DELETE FROM checkpoint_blobs WHERE version = '0'");
-    expect(doctor(db).findings).toEqual([]);
+    expect(codesOf(doctor(db))).toEqual(['ROW_ORPHANED checkpoint_blobs']);
     db.exec('DELETE FROM checkpoint_blobs');
     expect(codesOf(doctor(db))).toEqual(['BLOB_UNUSED state_blobs']);
   });

@@ -94,14 +94,19 @@ class Run {
   }
 }
 
-const bytesOf = (migrations: typeof MIGRATIONS): Buffer => {
+const bytesOf = (migrations: typeof MIGRATIONS, more = ''): Buffer => {
   const db = new BetterSqlite3(':memory:');
   runMigrations(db, migrations);
+  db.exec(more);
   return db.serialize();
 };
 
 const FILE = bytesOf(MIGRATIONS);
-const OLDER_FILE = bytesOf(MIGRATIONS.filter(({ version }) => version < SUMS_FROM));
+// With the column that steps are written with since.
+const OLDER_FILE = bytesOf(
+  MIGRATIONS.filter(({ version }) => version < SUMS_FROM),
+  'ALTER TABLE agent_steps ADD COLUMN seal INTEGER',
+);
 
 /** An empty state file in memory, whose rows need no run. */
 function opened(file: Buffer): Database {
@@ -146,7 +151,10 @@ test('a file of an older engine is summed when it is opened, and counts on', () 
       const db = opened(OLDER_FILE);
       const run = new Run(db);
       for (const deed of before) run.do(deed);
-      runMigrations(db);
+      runMigrations(
+        db,
+        MIGRATIONS.filter(({ version }) => version <= SUMS_FROM),
+      );
       expectSums(db);
       for (const deed of after) run.do(deed);
       expectSums(db);

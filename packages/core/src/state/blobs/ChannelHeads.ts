@@ -1,11 +1,13 @@
 import type { NamespaceKey } from '../checkpointRecords.ts';
 import { RecentMap } from './RecentMap.ts';
 
-/** The version of a channel that was stored last. */
+/** The version of a channel that was stored or asked for last. */
 export interface ChannelHead {
   readonly version: string;
   /** Bytes; 0 where the channel is empty at it. */
   readonly size: number;
+  /** As of `channelDigest`. */
+  readonly digest: string;
 }
 
 /** What is known about the channels of a namespace. */

@@ -2,20 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
 import { prepare } from '../../db/prepare.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
-import type { CheckpointKey } from '../checkpointRecords.ts';
-import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { GitPackStore } from '../GitPackStore.ts';
 import type { StoredState } from '../journaledState.ts';
 import { type StepKey, StepStore } from '../StepStore.ts';
+import { StreamStore } from '../StreamStore.ts';
 import { ThreadInputStore } from '../ThreadInputStore.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { error, type ValueFinding } from './finding.ts';
-
-interface InlineWrite {
-  readonly taskId: string;
-  readonly idx: number;
-  readonly value: Uint8Array;
-  readonly sha256: Uint8Array;
-}
 
 interface InlineChannel {
   readonly channel: string;
@@ -31,37 +24,37 @@ interface Turn extends StoredState {
 // Ascending: the base of a splice is older than the splice, so a store that remembers its last values reads each once.
 const SELECT_BLOBS = 'SELECT blob_id FROM state_blobs ORDER BY blob_id ASC';
 
-const SELECT_CHECKPOINTS = `
-  SELECT thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId
-  FROM checkpoints ORDER BY seq ASC`;
-
-const SELECT_INLINE_WRITES = `
-  SELECT task_id AS taskId, idx, value, sha256 FROM checkpoint_writes WHERE blob_id IS NULL`;
-
-const SELECT_MISMATCHED_WRITES = `
-  SELECT w.task_id AS taskId, w.idx FROM checkpoint_writes AS w JOIN state_blobs AS b USING (blob_id)
-  WHERE b.sha256 <> w.sha256`;
-
 const SELECT_INLINE_CHANNELS = `
   SELECT channel, version, value, sha256 FROM checkpoint_blobs WHERE value IS NOT NULL`;
 
 const SELECT_STEPS = `
-  SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE state = 'done'`;
+  SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps`;
 
 const SELECT_TURNS = `
   SELECT id, serialized_state, sha256 FROM langgraph_checkpoints ORDER BY rowid ASC`;
 
 const SELECT_INPUTS = 'SELECT thread_id AS threadId, turn FROM thread_inputs ORDER BY rowid ASC';
 
-/** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
+// The turns of a run count up from 1, and the last one has not ended: the next would have begun with it.
+const SELECT_RUNS_WITHOUT_INPUT = `
+  SELECT thread_id FROM thread_inputs GROUP BY thread_id
+  HAVING count(*) <> max(turn) OR max(iif(ended_as IS NULL, 0, turn)) = max(turn)`;
+
+const SELECT_STREAMS = 'SELECT DISTINCT thread_id FROM stream_events';
+
+const SELECT_STANDS = 'SELECT thread_id FROM git_stands UNION SELECT thread_id FROM git_packs';
+
+const SELECT_JOURNAL_VALUES = 'SELECT blob_id, turn_id FROM journal_values';
+
+/** Values that are not the ones whose SHA-256 was stored with them, in every table that has one but those of checkpoints. */
 export function damagedValues(db: Database): readonly ValueFinding[] {
   return [
     ...damagedBlobs(db),
-    ...damagedCheckpoints(db),
-    ...damagedWrites(db),
     ...damagedChannels(db),
     ...damagedSteps(db),
     ...damagedInputs(db),
+    ...damagedStreams(db),
+    ...damagedPacks(db),
     ...unreadableTurns(db),
   ];
 }
@@ -70,12 +63,6 @@ function damagedBlobs(db: Database): readonly ValueFinding[] {
   const blobs = new BlobStore(db);
   const ids = prepare<[], number>(db, SELECT_BLOBS).pluck().all();
   return ids.flatMap((blobId) => damageOf('state_blobs', () => blobs.get(blobId)));
-}
-
-function damagedCheckpoints(db: Database): readonly ValueFinding[] {
-  const store = new GraphCheckpointStore(db);
-  const keys = prepare<[], CheckpointKey>(db, SELECT_CHECKPOINTS).all();
-  return keys.flatMap((key) => damageOf('checkpoints', () => store.load(key)));
 }
 
 function damagedSteps(db: Database): readonly ValueFinding[] {
@@ -87,21 +74,35 @@ function damagedSteps(db: Database): readonly ValueFinding[] {
 function damagedInputs(db: Database): readonly ValueFinding[] {
   const inputs = new ThreadInputStore(db);
   const turns = prepare<[], { readonly threadId: string; readonly turn: number }>(db, SELECT_INPUTS).all();
-  return turns.flatMap(({ threadId, turn }) =>
+  const damaged = turns.flatMap(({ threadId, turn }) =>
     damageOf('thread_inputs', () => inputs.require(threadId, turn)),
+  );
+  const missing = prepare<[], string>(db, SELECT_RUNS_WITHOUT_INPUT).pluck().all();
+  return [
+    ...damaged,
+    ...missing.map((id) => error('VALUE_MISSING', 'thread_inputs', `An input of run "${id}" is missing.`)),
+  ];
+}
+
+function damagedStreams(db: Database): readonly ValueFinding[] {
+  const streams = new StreamStore(db);
+  const ids = prepare<[], string>(db, SELECT_STREAMS).pluck().all();
+  return ids.flatMap((id) =>
+    damageOf('stream_events', () => {
+      const last = streams.lastSeq(id);
+      let after = streams.firstSeq(id) - 1;
+      while (after < last) after = streams.page(id, after).at(-1)?.seq ?? last;
+    }),
   );
 }
 
-/** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */
-function damagedWrites(db: Database): readonly ValueFinding[] {
-  const damaged: Pick<InlineWrite, 'taskId' | 'idx'>[] = [];
-  for (const write of prepare<[], InlineWrite>(db, SELECT_INLINE_WRITES).iterate()) {
-    if (!equalBytes(hashBytes(write.value), write.sha256)) damaged.push(write);
-  }
-  damaged.push(...prepare<[], InlineWrite>(db, SELECT_MISMATCHED_WRITES).all());
-  return damaged.map(({ taskId, idx }) =>
-    error('VALUE_DAMAGED', 'checkpoint_writes', `Write ${taskId}/${idx} does not match its SHA-256.`),
-  );
+function damagedPacks(db: Database): readonly ValueFinding[] {
+  const packs = new GitPackStore(db);
+  const ids = prepare<[], string>(db, SELECT_STANDS).pluck().all();
+  return ids.flatMap((id) => [
+    ...damageOf('git_stands', () => packs.standOf(id)),
+    ...packs.list(id).flatMap(({ pack }) => damageOf('git_packs', () => packs.bytesOf(id, pack))),
+  ]);
 }
 
 /** Of the values that lie in their rows. */
@@ -122,6 +123,8 @@ function damagedChannels(db: Database): readonly ValueFinding[] {
 /** Whether a turn's text is the one that was written, and its large fields exist. */
 function unreadableTurns(db: Database): readonly ValueFinding[] {
   const existing = new Set(prepare<[], number>(db, SELECT_BLOBS).pluck().all());
+  const references = prepare<[], [blobId: number, turnId: string]>(db, SELECT_JOURNAL_VALUES).raw().all();
+  const kept = new Set(references.map(([blobId, turnId]) => `${blobId} ${turnId}`));
   const findings: ValueFinding[] = [];
   for (const turn of prepare<[], Turn>(db, SELECT_TURNS).iterate()) {
     const blobIds = blobsOfTurn(turn);
@@ -133,6 +136,9 @@ function unreadableTurns(db: Database): readonly ValueFinding[] {
     } else if (missing.length > 0) {
       const detail = `Turn ${turn.id} refers to missing blobs: ${missing.join(', ')}.`;
       findings.push(error('VALUE_MISSING', 'langgraph_checkpoints', detail));
+    } else if (blobIds?.some((blobId) => !kept.has(`${blobId} ${turn.id}`)) === true) {
+      const detail = `What turn ${turn.id} refers to is not kept for it.`;
+      findings.push(error('VALUE_MISSING', 'journal_values', detail));
     }
   }
   return findings;

@@ -6,6 +6,7 @@ export interface ValueFinding {
     | 'VALUE_DAMAGED'
     | 'VALUE_MISSING'
     | 'ROW_ORPHANED'
+    | 'ROW_UNSEALED'
     | 'BLOB_UNUSED'
     | 'DECISION_LOG_BROKEN'
     | 'NOT_EXAMINED';

@@ -73,7 +73,9 @@ const doing = (work: (state: typeof State.State) => Promise<typeof State.Update>
 
 /** Records the steps of a file as version 0.1.0 did: under the task of the outer node. */
 function asBefore(db: Database): void {
-  db.exec("UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1)");
+  db.exec(
+    "UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1), seal = NULL",
+  );
 }
 
 /** Says yes to every further question of the tools, and to no question of the engine. */

@@ -86,7 +86,7 @@ describe('the store in a state file', () => {
     const batch = fc.array(operation, { minLength: 1, maxLength: 5 }).filter(deletesAlone);
     const batches = fc.array(batch, { maxLength: 15 });
     const property = fc.asyncProperty(batches, async (all) => {
-      db.exec('DELETE FROM store_items');
+      db.exec('DELETE FROM store_items; DELETE FROM store_counts');
       const [own, memory] = [new SqliteStore(db), new TidyMemory()];
       for (const batch of all) {
         // What is put must not be shared: the store in memory keeps the object itself.

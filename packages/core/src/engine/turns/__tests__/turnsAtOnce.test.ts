@@ -151,7 +151,7 @@ describe('turns that are given at once', () => {
     });
     const app = durable(graph, { db });
     await app.run('run', { log: ['a'] }, { turn: '1' });
-    db.exec("UPDATE agent_steps SET state = 'intent'"); // as a kill in the call leaves it
+    db.exec("UPDATE agent_steps SET state = 'intent', seal = NULL"); // as a kill in the call leaves it
     const states = () => app.store.steps.listForThread('run').map(({ state }) => state);
     expect(await app.run('run', { log: ['b'] }, { turn: '2' })).toMatchObject({ status: 'completed' });
     expect(states()).toEqual(['failed', 'done']);

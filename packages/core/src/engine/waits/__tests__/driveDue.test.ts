@@ -105,7 +105,9 @@ describe('driveDue()', () => {
     const app = napping(db, clock);
     await app.run('r', {});
     // As a process leaves it that is killed between the timer and the node.
-    db.exec("UPDATE waits SET state = 'due', ended_at = 0; UPDATE threads SET status = 'running'");
+    db.exec(
+      "UPDATE waits SET state = 'due', ended_at = 0, row_sha256 = NULL; UPDATE threads SET status = 'running'",
+    );
     expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
   });
 

@@ -1,0 +1,168 @@
+import type { Database } from 'better-sqlite3';
+import { findingsOrDamage } from '../../db/checkFile.ts';
+import { prepare } from '../../db/prepare.ts';
+import {
+  type ChannelKey,
+  type CheckpointKey,
+  channelsApart,
+  type NamespaceKey,
+  type StoredCheckpoint,
+} from '../checkpointRecords.ts';
+import { channelDigest, isSealed, NEVER_STORED } from '../checkpointSeals.ts';
+import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { error, note, type ValueFinding } from './finding.ts';
+
+interface ChannelRow extends NamespaceKey, ChannelKey {
+  readonly type: string;
+  readonly sha256: Uint8Array | null;
+}
+
+interface Channel extends ChannelKey {
+  readonly digest: string;
+  /** Whether a checkpoint is made of it. */
+  isNamed: boolean;
+}
+
+const SELECT_KEYS = `
+  SELECT thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId
+  FROM checkpoints ORDER BY seq ASC`;
+
+// In the order of the table: those of a namespace follow one another.
+const SELECT_CHANNELS = `
+  SELECT c.thread_id AS threadId, c.checkpoint_ns AS checkpointNs, c.channel, c.version, c.type,
+         coalesce(c.sha256, b.sha256) AS sha256
+  FROM checkpoint_blobs AS c LEFT JOIN state_blobs AS b USING (blob_id) ORDER BY c.thread_id, c.checkpoint_ns`;
+
+/**
+ * Checkpoints that are not what was written, or whose channels are not, and channels of no checkpoint: what a checkpoint that
+ * is missing leaves. The values themselves are read elsewhere, each once.
+ */
+export function damagedCheckpoints(db: Database): readonly ValueFinding[] {
+  const store = new GraphCheckpointStore(db);
+  const keys = new Map<string, CheckpointKey[]>();
+  for (const key of prepare<[], CheckpointKey>(db, SELECT_KEYS).all()) {
+    const namespace = namespaceOf(key);
+    const others = keys.get(namespace);
+    if (others === undefined) keys.set(namespace, [key]);
+    else others.push(key);
+  }
+  const findings: ValueFinding[] = [];
+  let unknown = 0;
+  for (const { namespace, threadId, channels } of byNamespace(db)) {
+    const examinations = (keys.get(namespace) ?? []).map((key) => examined(key, store, channels));
+    keys.delete(namespace);
+    findings.push(...examinations.flatMap((found) => found ?? []));
+    const unknownHere = examinations.filter((found) => found === null).length;
+    unknown += unknownHere;
+    if (unknownHere === 0) findings.push(...orphans(threadId, channels));
+  }
+  for (const key of [...keys.values()].flat()) {
+    const found = examined(key, store, new Map());
+    if (found === null) unknown += 1;
+    else findings.push(...found);
+  }
+  if (unknown === 0) return findings;
+  const detail = `What ${unknown} checkpoints are made of only the program knows that wrote them.`;
+  return [...findings, note('NOT_EXAMINED', 'checkpoints', detail)];
+}
+
+interface NamespaceChannels {
+  readonly namespace: string;
+  readonly threadId: string;
+  readonly channels: ReadonlyMap<string, Channel>;
+}
+
+function* byNamespace(db: Database): Generator<NamespaceChannels> {
+  let namespace = '';
+  let threadId = '';
+  let channels = new Map<string, Channel>();
+  for (const row of prepare<[], ChannelRow>(db, SELECT_CHANNELS).iterate()) {
+    if (namespaceOf(row) !== namespace) {
+      if (channels.size > 0) yield { namespace, threadId, channels };
+      [namespace, threadId, channels] = [namespaceOf(row), row.threadId, new Map()];
+    }
+    channels.set(keyOf(row), toChannel(row));
+  }
+  if (channels.size > 0) yield { namespace, threadId, channels };
+}
+
+const namespaceOf = ({ threadId, checkpointNs }: NamespaceKey): string =>
+  JSON.stringify([threadId, checkpointNs]);
+
+/** `null` where only the program that wrote the checkpoint can tell what it is made of. */
+function examined(
+  key: CheckpointKey,
+  store: GraphCheckpointStore,
+  channels: ReadonlyMap<string, Channel>,
+): readonly ValueFinding[] | null {
+  let isKnown = true;
+  const damage = findingsOrDamage((): readonly ValueFinding[] => {
+    const stored = store.load(key);
+    const made = stored === null ? null : madeOf(stored);
+    if (stored === null || made === null) {
+      isKnown = false;
+      return [];
+    }
+    const { versions, inside } = made;
+    for (const at of channelsApart(versions, {})) {
+      const channel = channels.get(keyOf(at));
+      if (channel !== undefined) channel.isNamed = true;
+    }
+    const apart = channelsApart(versions, inside);
+    const found = apart.map((at) => channels.get(keyOf(at)) ?? { ...at, digest: NEVER_STORED });
+    const missing = found.filter(({ digest }) => digest === NEVER_STORED);
+    const isSound = isSealed(stored, found);
+    if (missing.length > 0 && (!isSound || stored.rowSha256 === null))
+      return missing.map((at) => missingFrom(key, at));
+    if (isSound) return [];
+    const detail = `Checkpoint ${key.checkpointId}, or a channel of it, is not what was written.`;
+    return [error('VALUE_DAMAGED', 'checkpoints', detail)];
+  });
+  return isKnown ? damage.map(({ code, table, detail }) => asFinding(code, table, detail)) : null;
+}
+
+function asFinding(code: string, table: string | null, detail: string): ValueFinding {
+  return error(code === 'VALUE_MISSING' ? code : 'VALUE_DAMAGED', table ?? 'checkpoints', detail);
+}
+
+/** Of a checkpoint that is JSON, whatever else its serializer makes of it. */
+function madeOf({ checkpoint }: StoredCheckpoint): Made | null {
+  try {
+    const parsed = JSON.parse(Buffer.from(checkpoint.bytes).toString('utf8')) as Partial<WrittenCheckpoint>;
+    const { channel_versions: versions, channel_values: inside = {} } = parsed;
+    return versions === undefined ? null : { versions, inside };
+  } catch {
+    return null;
+  }
+}
+
+interface Made {
+  readonly versions: Readonly<Record<string, string | number>>;
+  /** The values that are in the checkpoint itself. */
+  readonly inside: Readonly<Record<string, unknown>>;
+}
+
+interface WrittenCheckpoint {
+  readonly channel_versions: Made['versions'];
+  readonly channel_values: Made['inside'];
+}
+
+function orphans(threadId: string, channels: ReadonlyMap<string, Channel>): readonly ValueFinding[] {
+  return [...channels.values()]
+    .filter(({ isNamed }) => !isNamed)
+    .map(({ channel, version }) => {
+      const detail = `No checkpoint of "${threadId}" has channel "${channel}" at version ${version}: one may be missing.`;
+      return error('ROW_ORPHANED', 'checkpoint_blobs', detail);
+    });
+}
+
+function missingFrom({ checkpointId }: CheckpointKey, { channel, version }: ChannelKey): ValueFinding {
+  const detail = `Checkpoint ${checkpointId} has no row for its channel "${channel}" at version ${version}.`;
+  return error('VALUE_MISSING', 'checkpoint_blobs', detail);
+}
+
+function toChannel({ channel, version, type, sha256 }: ChannelRow): Channel {
+  return { channel, version, digest: channelDigest(type, sha256), isNamed: false };
+}
+
+const keyOf = ({ channel, version }: ChannelKey): string => `${version}\n${channel}`;
