@@ -158,8 +158,9 @@ export class ThreadInputStore {
     if (changes === 0) throw corrupt(from, 'is missing');
   }
 
-  /** Records how the latest turn ended, in the transaction that begins the next. */
+  /** Records how the latest turn ended, in the transaction that begins the next. @throws DevsError as {@link latest}. */
   end(threadId: string, end: TurnEnd): void {
+    this.latest(threadId);
     this.#end.run({ threadId, ...end });
   }
 

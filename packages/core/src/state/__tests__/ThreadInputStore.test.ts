@@ -67,6 +67,9 @@ describe("a run's turns", () => {
     inputs.replace('run-1', INPUT);
     expect(inputs.require('run-1', 2)).toEqual(INPUT);
     expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('is there, and its run is not');
+    db.exec('DELETE FROM thread_inputs WHERE turn = 2');
+    for (const again of [() => inputs.latest('run-1'), () => inputs.end('run-1', end)])
+      expect(again).toThrow('is missing');
   });
 
   test('are all looked at by the doctor', ({ db }) => {
