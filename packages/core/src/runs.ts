@@ -19,6 +19,7 @@ export { newRunFile } from './engine/files/newRunFile.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
 export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
 export { pageLimit, pageOf, placeOf } from './engine/runs/pages.ts';
+export { CountedDeaths } from './state/CountedDeaths.ts';
 export { isOwnerAlive, localHost, ownerToken } from './state/hostIdentity.ts';
 export type { RunQuery } from './state/RunDirectory.ts';
 export { ENDED_STATUSES, hasEnded } from './state/threadRecords.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { type Db, getConstructionPlans, PgBoss } from 'pg-boss';
-import type { Jobs, QueuedRun } from './Jobs.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun } from './Jobs.ts';
 import { jobsChannel } from './Owner.ts';
 import { quoted } from './schema.ts';
 
@@ -27,6 +27,14 @@ export interface DeadLetter {
 
 /** How many of a tenant's jobs are in hand at the same time, in one queue. */
 export type TenantCaps = ReadonlyMap<string, number>;
+
+/** What is fetched. */
+export interface FetchOptions {
+  readonly limit: number;
+  readonly caps: TenantCaps;
+  /** For a worker that has nothing in hand. @defaultValue false */
+  readonly alone?: boolean;
+}
 
 export interface BossJobsOptions {
   /** Of the runs; the jobs have one of their own beside it. */
@@ -55,6 +63,27 @@ const QUEUE = {
   heartbeatSeconds: 30, // what was fetched by who died before he claimed it
   deadLetter: DEAD_QUEUE,
 } as const;
+
+/**
+ * Of jobs whose runs may be what their drivers died of: below all others, and what is fetched says on which side of it. Who
+ * gives a run a priority cannot get there.
+ */
+const SUSPECT = -1_000_000_000;
+
+const priorityOf = ({ priority, deaths }: QueuedRun): number =>
+  deaths > 0 ? SUSPECT - 1 + Math.min(Math.max(priority, SUSPECT), 0) : Math.max(priority, SUSPECT);
+
+/** Between two workers that make room for the same job, ms. */
+const ROOM_MS = 5000;
+
+/** Said with the name of a queue: it has a job for a worker that has nothing in hand. */
+const ALONE = ' alone';
+
+/** What is said when a queue has a job. */
+export const noticeOf = (notice: string): { readonly queue: string; readonly isAlone: boolean } =>
+  notice.endsWith(ALONE)
+    ? { queue: notice.slice(0, -ALONE.length), isAlone: true }
+    : { queue: notice, isAlone: false };
 
 /** Above any number of jobs in hand. */
 const NO_CAP = 1_000_000;
@@ -101,6 +130,7 @@ export class BossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #pool: Pick<ClientBase, 'query'>;
   readonly #runs: string;
+  readonly #workers: string;
   readonly #table: string;
   readonly #channel: string;
   readonly #opened = new Map<string, Promise<void>>();
@@ -110,6 +140,7 @@ export class BossJobs implements Jobs {
   constructor(pool: Pool, options: BossJobsOptions) {
     this.#pool = pool as unknown as Pick<ClientBase, 'query'>;
     this.#runs = `${quoted(options.schema)}.runs`;
+    this.#workers = `${quoted(options.schema)}.workers`;
     this.#boss = bossOf(pool, options, false);
     this.#table = `${quoted(bossSchema(options.schema))}.job`;
     this.#channel = jobsChannel(options.schema);
@@ -131,7 +162,7 @@ export class BossJobs implements Jobs {
   }
 
   async wake(client: ClientBase, run: QueuedRun): Promise<void> {
-    if ((await this.#send(client, run)) !== null) await this.#notify(client, run.queue);
+    if ((await this.#send(client, run)) !== null) await this.#notify(client, run);
   }
 
   async complete(client: ClientBase, { queue }: Pick<QueuedRun, 'queue'>, jobId: string): Promise<void> {
@@ -143,7 +174,7 @@ export class BossJobs implements Jobs {
   async putBack(client: ClientBase, run: QueuedRun, jobId: string, afterMs = 0): Promise<void> {
     await this.complete(client, run, jobId);
     await this.#send(client, run, afterMs);
-    if (afterMs === 0) await this.#notify(client, run.queue);
+    if (afterMs === 0) await this.#notify(client, run);
   }
 
   /** The attempt has failed: it is tried again later, or is a dead letter. Nothing where somebody else has it. */
@@ -153,17 +184,64 @@ export class BossJobs implements Jobs {
     await boss.fail(job.queue, { id, retryCount }, { error: String(error) }, { db: dbOf(client) });
   }
 
-  /** The next jobs of a queue, the highest priority first, then the oldest. */
-  async fetch(
-    queue: string,
-    { limit, caps }: { readonly limit: number; readonly caps: TenantCaps },
-  ): Promise<readonly FetchedJob[]> {
+  /** The run is given up, whatever job of it there is: a dead letter that says why. */
+  async giveUp(client: ClientBase, run: QueuedRun, why: string): Promise<void> {
+    const boss = await this.#ready();
+    await this.#send(client, run);
+    const { rows } = await client.query<{ readonly id: string }>(
+      `UPDATE ${this.#table} SET retry_limit = retry_count
+       WHERE name = $1 AND singleton_key = $2 AND state <= 'active' RETURNING id`,
+      [run.queue, keyOf(run.runId)],
+    );
+    const ids = rows.map(({ id }) => id);
+    await boss.fail(run.queue, ids, { error: why }, { db: dbOf(client) });
+  }
+
+  /**
+   * The next jobs of a queue, the highest priority first, then the oldest. Those whose runs may be what their drivers died of
+   * are fetched `alone`, and no other with them.
+   */
+  async fetch(queue: string, { limit, caps, alone = false }: FetchOptions): Promise<readonly FetchedJob[]> {
     const boss = await this.#ready();
     const jobs = await boss.fetch<{ readonly runId: string }>(queue, {
       batchSize: limit,
+      ...(alone ? { maxPriority: SUSPECT - 1 } : { minPriority: SUSPECT }),
       ...(caps.size > 0 && { groupConcurrency: { default: NO_CAP, tiers: Object.fromEntries(caps) } }),
     });
     return jobs.map(({ id, data, retryCount }) => ({ jobId: id, runId: data.runId, queue, retryCount }));
+  }
+
+  /**
+   * Whether a job waits for a worker with nothing in hand, and this worker is to make room for it: the first of those that
+   * fetch from its queue once it has waited for `afterMs`, the next one as long after that.
+   */
+  async isRoomWanted(worker: string, queues: readonly string[], afterMs: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `SELECT 1 FROM ${this.#table} j WHERE j.name = ANY ($2) AND j.state < 'active' AND j.priority < $3
+         AND j.start_after <= now() - interval '1 ms' * $4::int - interval '1 ms' * ${ROOM_MS} * (
+           SELECT count(*) FROM ${this.#workers} w, ${this.#workers} self
+           WHERE self.worker_id = $1 AND NOT w.draining AND w.graphs ? j.name
+             AND (w.started_at, w.worker_id) < (self.started_at, self.worker_id))
+       LIMIT 1`,
+      [worker, queues, SUSPECT, afterMs],
+    );
+    return (rowCount ?? 0) > 0;
+  }
+
+  /**
+   * Runs that are to be driven, and that nobody has and no job is of: a server that has lost commits, or who declined one too
+   * early. Locks the runs.
+   */
+  async withoutJob(client: ClientBase, limit: number): Promise<readonly QueuedRun[]> {
+    const { rows } = await client.query<QueuedRun>(
+      `SELECT r.run_id AS "runId", r.queue, r.tenant, r.priority, r.deaths FROM ${this.#runs} r
+       WHERE r.owner IS NULL AND r.ended_at IS NULL AND (r.status IN ('created', 'running') OR r.wake_seq > r.handled_seq)
+         AND r.deaths < ${MAX_DEATHS} AND NOT EXISTS (
+           SELECT 1 FROM ${this.#table} j WHERE j.state <= 'active' AND j.name LIKE 'runs.%' AND j.data ->> 'runId' = r.run_id)
+       ORDER BY r.run_id LIMIT $1 FOR UPDATE OF r SKIP LOCKED`,
+      [limit],
+    );
+    return rows;
   }
 
   /** Jobs that were fetched, and whose runs nobody has. Locks the runs. */
@@ -172,7 +250,7 @@ export class BossJobs implements Jobs {
     limit: number,
   ): Promise<readonly (QueuedRun & { readonly job_id: string })[]> {
     const { rows } = await client.query<QueuedRun & { readonly job_id: string }>(
-      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, j.id AS job_id
+      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, r.deaths, j.id AS job_id
        FROM ${this.#table} j JOIN ${this.#runs} r ON r.run_id = j.data ->> 'runId'
        WHERE j.state = 'active' AND j.name LIKE 'runs.%' AND r.owner IS NULL
        ORDER BY r.run_id LIMIT $1 FOR UPDATE OF r SKIP LOCKED`,
@@ -205,12 +283,15 @@ export class BossJobs implements Jobs {
     }));
   }
 
-  /** Has the runs driven again that were given up; how many. */
+  /** Has the runs driven again that were given up; how many. Those that processes died with are another matter: see `Leases`. */
   async redrive(letters: readonly DeadLetter[]): Promise<number> {
     if (letters.length === 0) return 0;
     const boss = await this.#ready();
     const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
-    for (const queue of new Set(letters.map((letter) => letter.queue))) await this.#notify(this.#pool, queue);
+    for (const queue of new Set(letters.map((letter) => letter.queue))) {
+      await this.#notify(this.#pool, { queue, deaths: 0 });
+      await this.#notify(this.#pool, { queue, deaths: 1 });
+    }
     return redriven;
   }
 
@@ -234,15 +315,18 @@ export class BossJobs implements Jobs {
       {
         db: dbOf(client),
         singletonKey: keyOf(run.runId),
-        priority: run.priority,
+        priority: priorityOf(run),
         group: { id: run.tenant, tier: run.tenant },
         startAfter: Math.ceil(afterMs / 1000),
       },
     );
   }
 
-  async #notify(client: Pick<ClientBase, 'query'>, queue: string): Promise<void> {
-    await client.query('SELECT pg_notify($1, $2)', [this.#channel, queue]);
+  async #notify(
+    client: Pick<ClientBase, 'query'>,
+    { queue, deaths }: Pick<QueuedRun, 'queue' | 'deaths'>,
+  ): Promise<void> {
+    await client.query('SELECT pg_notify($1, $2)', [this.#channel, deaths > 0 ? queue + ALONE : queue]);
   }
 
   /** Its first use starts it: who only reads asks nothing of it. */

@@ -113,7 +113,7 @@ export class ClusterAdmin {
     const letters = await this.#jobs.deadLetters();
     const wanted = letters.filter(({ runId }) => id === null || runId === id);
     if (id !== null && wanted.length === 0) throw notGivenUp(id);
-    await this.#jobs.redrive(wanted);
+    await new Leases(this.#tables, this.#jobs).redrive(wanted);
     return wanted.map(({ runId }) => runId);
   }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDevsError } from '@devs/core';
-import { emptyLog, OpenQuestions, openWorkingCopy } from '@devs/core/runs';
+import { CountedDeaths, emptyLog, OpenQuestions, openWorkingCopy } from '@devs/core/runs';
 import type { Outlet } from '@devs/core/state';
 import type { Database } from 'better-sqlite3';
 import { encodeChange } from './change.ts';
@@ -40,6 +40,11 @@ export class HeldFile implements Outlet, Sender {
   readonly #path: string;
   readonly #tap: WalTap;
   readonly #questions: OpenQuestions;
+  /** `null` once what was counted is no more: nobody has to look. */
+  #deaths: CountedDeaths | null;
+  #share: () => void = () => undefined;
+  /** Resolves when others may be driven beside it: it made progress since a process died with it, or none has. */
+  readonly shared: Promise<void>;
   readonly #lost = new AbortController();
   #seq: number;
   /** Since the base, bytes. */
@@ -68,6 +73,14 @@ export class HeldFile implements Outlet, Sender {
       throw error;
     }
     this.#questions = new OpenQuestions(this.db);
+    const deaths = new CountedDeaths(this.db, claim.deaths);
+    this.#deaths = claim.deaths > 0 ? deaths : null;
+    this.shared =
+      this.#deaths === null
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            this.#share = resolve;
+          });
   }
 
   /** @throws DevsError `SCHEMA_TOO_NEW`, `STATE_CORRUPT`, `STATE_DISK_FULL`, `STATE_IO` */
@@ -151,7 +164,9 @@ export class HeldFile implements Outlet, Sender {
     const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));
     this.#seq += 1;
     this.#changed += bytes.length;
-    return { seq: this.#seq, bytes, gates: this.#questions.news() };
+    const isProgress = this.#deaths?.hasProgressed === true;
+    if (isProgress) this.#deaths = null;
+    return { seq: this.#seq, bytes, gates: this.#questions.news(), isProgress };
   }
 
   #request(): void {
@@ -164,6 +179,7 @@ export class HeldFile implements Outlet, Sender {
     way.then(
       () => {
         if (this.#underWay === way) this.#underWay = null;
+        if (this.#deaths === null) this.#share();
       },
       (error: unknown) => {
         if (isDevsError(error, 'LEASE_LOST')) this.#lost.abort(error);

@@ -28,11 +28,15 @@ export class HeldPostgresRun implements HeldRun {
   readonly isCopy = true;
   readonly outlet: Outlet;
   readonly lost: AbortSignal;
+  /** Resolves when others may be driven beside it; see {@link HeldFile.shared}. */
+  readonly shared: Promise<void>;
   readonly #parts: HeldRunParts;
   readonly #ends = new Set<() => void>();
   /** Of what was told and given out. */
   #given: number;
   #isSettled = false;
+  /** How many of its ends are asked for: what the row says meanwhile may be of before or after. */
+  #ending = 0;
   #closing: Promise<void> | null = null;
 
   constructor(parts: HeldRunParts) {
@@ -43,6 +47,7 @@ export class HeldPostgresRun implements HeldRun {
     this.db = file.db;
     this.outlet = file;
     this.lost = file.lost;
+    this.shared = file.shared;
     this.#parts = parts;
     this.#given = taken;
   }
@@ -50,7 +55,7 @@ export class HeldPostgresRun implements HeldRun {
   /** Aborts {@link lost} where the run is held under another lease by now, or by nobody. */
   checkLease(lease: string | undefined): void {
     const { claim, file } = this.#parts;
-    if (!this.#isSettled && lease !== claim.lease) file.lose();
+    if (!this.#isSettled && this.#ending === 0 && lease !== claim.lease) file.lose();
   }
 
   async signals(): Promise<readonly RunSignal[]> {
@@ -73,17 +78,31 @@ export class HeldPostgresRun implements HeldRun {
     await file.arrived();
     const grown = file.grown();
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const settled = await rows.settle(claim, { end, seq: file.seq, taken: this.#given, base });
-    this.#isSettled ||= settled === 'settled';
-    return settled;
+    const settlement = { end, seq: file.seq, taken: this.#given, base };
+    return this.#whileEnding(async () => {
+      const settled = await rows.settle(claim, settlement);
+      this.#isSettled ||= settled === 'settled';
+      return settled;
+    });
   }
 
   async remove(): Promise<boolean> {
     const { claim, file, rows } = this.#parts;
     await file.arrived();
-    const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
-    this.#isSettled ||= left;
-    return left;
+    return this.#whileEnding(async () => {
+      const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
+      this.#isSettled ||= left;
+      return left;
+    });
+  }
+
+  async #whileEnding<T>(end: () => Promise<T>): Promise<T> {
+    this.#ending += 1;
+    try {
+      return await end();
+    } finally {
+      this.#ending -= 1;
+    }
   }
 
   close(): Promise<void> {

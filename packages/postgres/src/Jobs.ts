@@ -8,7 +8,12 @@ export interface QueuedRun {
   readonly tenant: string;
   /** The highest is driven first. */
   readonly priority: number;
+  /** Processes that died while they had it, since it made progress: with one, it is driven by a worker that has nothing else. */
+  readonly deaths: number;
 }
+
+/** With so many deaths a run is given up. */
+export const MAX_DEATHS = 5;
 
 /**
  * Has runs driven. All but {@link openQueue} and {@link close} take part in the caller's transaction, which holds the row of

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import type { BossJobs, FetchedJob, TenantCaps } from './BossJobs.ts';
-import type { QueuedRun } from './Jobs.ts';
+import type { BossJobs, DeadLetter, FetchedJob, TenantCaps } from './BossJobs.ts';
+import { MAX_DEATHS, type QueuedRun } from './Jobs.ts';
+import { DEAD_AFTER_MS } from './Owner.ts';
 import { requireTenant } from './options.ts';
 import { isDeadSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
@@ -11,13 +12,21 @@ interface FreedRow {
   readonly queue: string;
   readonly tenant: string;
   readonly priority: number;
+  readonly deaths: number;
   readonly job_id: string | null;
 }
 
-const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => ({
+const queuedRun = ({ run_id, queue, tenant, priority, deaths }: FreedRow): QueuedRun => ({
   runId: run_id,
-  ...{ queue, tenant, priority },
+  ...{ queue, tenant, priority, deaths },
 });
+
+const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths';
+
+/** Of a lease that its process does not know: not of one whose claim may be on its way, ms. */
+const KNOWN_AFTER_MS = DEAD_AFTER_MS;
+
+const GIVEN_UP = `${MAX_DEATHS} processes have died, or stood still, while they had this run, and nothing of it was recorded meanwhile: what it does next ends its process, or takes more memory than there is`;
 
 /** At once, runs. */
 const BATCH = 200;
@@ -39,13 +48,15 @@ export class Leases {
 
   /**
    * Takes the runs of dead processes from them, and has them driven: a new epoch refuses what a frozen one writes when it
-   * goes on. Those that somebody works on this moment are left for the next time. Returns how many.
+   * goes on. Those that somebody works on this moment are left for the next time. Each has one more death then, and at the fifth
+   * is a dead letter: who a process died of is not known, so that all it had are driven with care until they make progress.
+   * Returns how many.
    */
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
       const orphaned = `NOT EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner)`;
-      const rows = await this.#free(client, orphaned, []);
+      const rows = await this.#free(client, orphaned, { deaths: 1 });
       if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client);
       return rows.length;
     });
@@ -53,26 +64,53 @@ export class Leases {
 
   /** Has runs driven that are held under leases which nobody knows any more. */
   async freeLeases(leases: readonly string[]): Promise<void> {
-    await this.#tables.transaction((client) => this.#free(client, 'r.lease = ANY ($1::uuid[])', [leases]));
+    await this.#tables.transaction((client) =>
+      this.#free(client, 'r.lease = ANY ($1::uuid[])', { values: [leases] }),
+    );
+  }
+
+  /**
+   * Has runs driven that a live process has by their rows and not by what it says itself: it has lost them, and does not find
+   * that out. Returns how many.
+   */
+  async freeUnconfirmed(): Promise<number> {
+    const unconfirmed = `EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner
+      AND r.claimed_at < w.leases_at - interval '${KNOWN_AFTER_MS} ms' AND NOT r.lease = ANY (w.leases))`;
+    return this.#tables.transaction(async (client) => (await this.#free(client, unconfirmed)).length);
+  }
+
+  /** Has runs driven that are to be and have no job, as their rows say: a job is a hint. Returns how many. */
+  async restoreJobs(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const runs = await this.#jobs.withoutJob(client, BATCH);
+      for (const run of runs) await this.#jobs.wake(client, run);
+      return runs.length;
+    });
   }
 
   /** @param which - Of `runs r`, that somebody has. */
-  async #free(client: ClientBase, which: string, values: readonly unknown[]): Promise<readonly FreedRow[]> {
+  async #free(
+    client: ClientBase,
+    which: string,
+    { deaths = 0, values = [] }: { readonly deaths?: number; readonly values?: readonly unknown[] } = {},
+  ): Promise<readonly FreedRow[]> {
     const schema = this.#schema;
     const { rows } = await client.query<FreedRow>(
       `WITH theirs AS (
   SELECT r.run_id, r.job_id FROM ${schema}.runs r WHERE r.owner IS NOT NULL AND ${which}
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
-FROM theirs WHERE r.run_id = theirs.run_id
-RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, deaths = r.deaths + ${deaths},
+  updated_at = now()
+FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
       [...values],
     );
     await this.#recount(client, rows);
     for (const row of rows) {
       if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
-      await this.#jobs.wake(client, queuedRun(row));
+      if (row.deaths < MAX_DEATHS) await this.#jobs.wake(client, queuedRun(row));
+      else if (deaths > 0 && row.deaths === MAX_DEATHS)
+        await this.#jobs.giveUp(client, queuedRun(row), GIVEN_UP);
     }
     return rows;
   }
@@ -87,9 +125,9 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
   async wakeDue(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
-        `UPDATE ${this.#schema}.runs SET until = NULL WHERE run_id IN (
+        `UPDATE ${this.#schema}.runs r SET until = NULL WHERE run_id IN (
            SELECT run_id FROM ${this.#schema}.runs WHERE until <= now() ORDER BY until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-         RETURNING run_id, queue, tenant, priority, job_id`,
+         RETURNING ${FREED}, job_id`,
       );
       for (const row of rows) await this.#jobs.wake(client, queuedRun(row));
       return rows.length;
@@ -97,15 +135,16 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
   }
 
   /**
-   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended; or somebody holds it, who looks
-   * again when he settles, and is reaped when he dies), else it is back in its queue, after `afterMs`. Looked at under the lock of
-   * the run: nobody claims, settles or tells meanwhile.
+   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended, or was given up; or somebody
+   * holds it, who looks again when he settles, is reaped when he dies, and has it freed where he does not confirm that), else it
+   * is back in its queue, after `afterMs`. Looked at under the lock of the run: nobody claims, settles or tells meanwhile.
    */
   async decline(job: FetchedJob, afterMs: number): Promise<void> {
     await this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
-        `SELECT run_id, queue, tenant, priority, job_id, owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 AS rests
-         FROM ${this.#schema}.runs WHERE run_id = $1 FOR UPDATE`,
+        `SELECT ${FREED}, job_id,
+           owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 OR deaths >= ${MAX_DEATHS} AS rests
+         FROM ${this.#schema}.runs r WHERE run_id = $1 FOR UPDATE`,
         [job.runId, job.queue],
       );
       const [row] = rows;
@@ -126,8 +165,8 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
   async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
-        `UPDATE ${this.#schema}.runs SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
-         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING run_id, queue, tenant, priority, job_id`,
+        `UPDATE ${this.#schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
+         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING ${FREED}, job_id`,
         [job.runId, epoch],
       );
       await this.#recount(client, rows);
@@ -137,6 +176,14 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`,
       else await this.#jobs.fail(client, job, error);
       return true;
     });
+  }
+
+  /** Has runs driven again that were given up, those that processes died with still with care. Returns how many. */
+  async redrive(letters: readonly DeadLetter[]): Promise<number> {
+    const ids = letters.map(({ runId }) => runId);
+    const sql = `UPDATE ${this.#schema}.runs SET deaths = 1 WHERE run_id = ANY ($1) AND deaths > 1`;
+    await this.#tables.query(sql, [ids]);
+    return this.#jobs.redrive(letters);
   }
 
   /** The tenants that have a limit. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type {
   GatePage,
   IndexedRun,
@@ -23,7 +24,7 @@ import { requireTenant } from './options.ts';
 import type { RunAtOnce, RunFiles } from './RunFiles.ts';
 import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
-import type { SessionOwner } from './SessionOwner.ts';
+import type { LeaseComparison, SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
 import type { Watches } from './Watches.ts';
 import { Worker, type WorkerOptions } from './Worker.ts';
@@ -66,17 +67,24 @@ export interface PostgresRunsParts {
   readonly end: () => Promise<void>;
 }
 
+/** A run that this process has, or is about to: `run` is `null` while its claim is under way. */
+interface InHand {
+  readonly lease: string;
+  readonly run: HeldPostgresRun | null;
+}
+
 /** Runs whose files are in PostgreSQL. Made by `postgres`. */
 export class PostgresRuns implements Runs {
   readonly #parts: PostgresRunsParts;
   /** That this process has in hand. */
-  readonly #held = new Map<string, HeldPostgresRun | null>();
+  readonly #held = new Map<string, InHand>();
   readonly #told = new Map<string, Set<() => void>>();
   #isListening = false;
   #closing: Promise<void> | null = null;
 
   constructor(parts: PostgresRunsParts) {
     this.#parts = parts;
+    parts.owner.compares(() => this.#comparison());
   }
 
   get schema(): string {
@@ -161,10 +169,11 @@ export class PostgresRuns implements Runs {
    */
   async take(id: string, how: Omit<Claimer, 'owner'> = {}): Promise<HeldPostgresRun | NotClaimed> {
     if (this.#held.has(id)) return 'busy';
-    this.#held.set(id, null);
+    const lease = randomUUID();
+    this.#held.set(id, { lease, run: null });
     try {
-      const held = await this.#claim(id, how);
-      if (typeof held === 'object') this.#held.set(id, held);
+      const held = await this.#claim({ runId: id, lease }, how);
+      if (typeof held === 'object') this.#held.set(id, { lease, run: held });
       else this.#held.delete(id);
       return held;
     } catch (error) {
@@ -173,13 +182,16 @@ export class PostgresRuns implements Runs {
     }
   }
 
-  async #claim(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed> {
+  async #claim(
+    wanted: Pick<Claim, 'runId' | 'lease'>,
+    how: Omit<Claimer, 'owner'>,
+  ): Promise<HeldPostgresRun | NotClaimed> {
     const { owner, ready, rows, schema } = this.#parts;
     await ready();
-    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#hear(runId));
+    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
     this.#isListening = true;
     await owner.ready();
-    const claim = await rows.claim(id, { ...how, owner: owner.id }, SCHEMA_VERSION);
+    const claim = await rows.claim(wanted, { ...how, owner: owner.id }, SCHEMA_VERSION);
     if (typeof claim === 'string') return claim;
     try {
       return await this.#checkout(claim);
@@ -239,7 +251,7 @@ export class PostgresRuns implements Runs {
   async #close(): Promise<void> {
     const { owner, copies, end, watches } = this.#parts;
     watches.close();
-    await Promise.allSettled([...this.#held.values()].flatMap((held) => held?.close() ?? []));
+    await Promise.allSettled([...this.#held.values()].flatMap(({ run }) => run?.close() ?? []));
     await owner.close();
     await end();
     copies.remove();
@@ -254,22 +266,24 @@ export class PostgresRuns implements Runs {
     };
   }
 
-  /** @param runId - `null` where the connection is new: what was held under the last one may have been given to others. */
-  #hear(runId: string | null): void {
-    this.#tell(runId);
-    if (runId === null) void this.#compareLeases().catch(() => undefined); // who has lost one finds out at his next commit
-  }
-
   /**
-   * Lets go of runs that others have by now, and of those that are this process' by their rows and that it does not know: a
-   * server that has lost commits has them as they were.
+   * Lets go of runs that others have by now, and of those that are this process' by their rows under leases that it does not
+   * know, which are others' then: a server that has lost commits has them as they were.
    */
-  async #compareLeases(): Promise<void> {
-    const { owner, rows, driving } = this.#parts;
-    const [before, leases] = [[...this.#held], await rows.heldBy(owner.id)];
-    for (const [id, held] of before) if (held !== null) held.checkLease(leases.get(id));
-    const unknown = [...leases].filter(([id]) => !this.#held.has(id)).map(([, lease]) => lease);
-    if (unknown.length > 0) await driving.leases.freeLeases(unknown);
+  #comparison(): LeaseComparison {
+    const { meters, leases: all } = this.#parts.driving;
+    const before = [...this.#held];
+    const leases = before.map(([, { lease }]) => lease);
+    const failed = (): void => meters.add('failedComparisons');
+    const compare = (rows: ReadonlyMap<string, string>): void => {
+      for (const [id, { run }] of before) run?.checkLease(rows.get(id));
+      const known = new Set([...leases, ...[...this.#held.values()].map(({ lease }) => lease)]);
+      const unknown = [...rows.values()].filter((lease) => !known.has(lease));
+      if (unknown.length === 0) return;
+      meters.add('unknownLeases', unknown.length);
+      all.freeLeases(unknown).catch(failed);
+    };
+    return { leases, compare, failed };
   }
 
   /** @param runId - `null`: nobody knows which, as the connection is new. */

@@ -4,10 +4,12 @@ import type { SessionOwner } from './SessionOwner.ts';
 
 export interface ReaperParts {
   readonly owner: Pick<SessionOwner, 'leads'>;
-  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy'>;
+  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy' | 'freeUnconfirmed' | 'restoreJobs'>;
   /** Told of what it did. */
   readonly onReaped: (runs: number) => void;
   readonly onDue: (runs: number) => void;
+  readonly onUnconfirmed: (runs: number) => void;
+  readonly onRestored: (runs: number) => void;
   /** Told why it cannot do it now. */
   readonly onError: (error: unknown) => void;
 }
@@ -49,9 +51,12 @@ export class Reaper {
   }
 
   async #look(tick: number): Promise<void> {
-    const { leases, onReaped, onDue } = this.#parts;
+    const { leases, onReaped, onDue, onUnconfirmed, onRestored } = this.#parts;
     onReaped(await leases.reap());
     onDue(await leases.wakeDue());
-    if (tick % TIDY_TICKS === 0) await leases.tidy();
+    if (tick % TIDY_TICKS !== 0) return;
+    await leases.tidy();
+    onUnconfirmed(await leases.freeUnconfirmed());
+    onRestored(await leases.restoreJobs());
   }
 }

@@ -25,10 +25,15 @@ export interface Claimer {
   readonly jobId?: string | undefined;
   /** Whether the tenant's cap is obeyed. */
   readonly isCapped?: boolean | undefined;
+  /** Whether it has nothing else in hand: who has takes no run that processes have died with. @defaultValue true */
+  readonly isAlone?: boolean | undefined;
 }
 
-/** Why a run was not claimed: there is none; a newer release has its file; a live process has it; its tenant has as many as it may. */
-export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full';
+/**
+ * Why a run was not claimed: there is none; a newer release has its file; a live process has it; its tenant has as many as it
+ * may; processes have died with it, and this one has others; it was given up, and a job is no reason to try it again.
+ */
+export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 
 /** Where a run stands when it is let go of. */
 export interface Settlement {
@@ -47,6 +52,13 @@ interface ClaimRow {
   readonly queue: string;
   readonly tenant: string;
   readonly priority: number;
+  readonly deaths: number;
+}
+
+/** A run that was let go of. */
+interface LeftRow {
+  readonly job_id: string | null;
+  readonly deaths: number;
 }
 
 /** Nobody has to tell these something for them to go on. */
@@ -80,7 +92,7 @@ export class RunRows {
   /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
   async create(run: NewRunFile, schemaVersion: number): Promise<boolean> {
     const { id: runId, tenant = 'default', priority = 0, index } = run;
-    const queued = { runId, tenant, priority, queue: queueName(run.queue) };
+    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0 };
     await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
@@ -104,25 +116,19 @@ export class RunRows {
   /**
    * Makes the caller the one who may change a run that nobody has, or one who is dead: what had arrived until then is all that it has.
    * One that he has himself is his anew: he knows whether he still works on it.
+   *
+   * @param lease - Of this claim alone: known to whoever compares leases before the row has it.
    */
   async claim(
-    runId: string,
-    { owner, jobId, isCapped = false }: Claimer,
+    { runId, lease }: Pick<Claim, 'runId' | 'lease'>,
+    { owner, jobId, isCapped = false, isAlone = true }: Claimer,
     schemaVersion: number,
   ): Promise<Claim | NotClaimed> {
-    const lease = randomUUID();
-    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped];
+    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
-    const { not, epoch, queue, tenant, priority } = row;
-    return not ?? { runId, lease, epoch: Number(epoch), queue, tenant, priority };
-  }
-
-  /** What a process has, by the rows: ids and leases. */
-  async heldBy(owner: string): Promise<ReadonlyMap<string, string>> {
-    const sql = `SELECT run_id, lease FROM ${this.#tables.schema}.runs WHERE owner = $1`;
-    const rows = await this.#tables.query<{ run_id: string; lease: string }>(sql, [owner]);
-    return new Map(rows.map(({ run_id, lease }) => [run_id, lease]));
+    const { not, epoch, ...run } = row;
+    return not ?? { runId, lease, epoch: Number(epoch), ...run };
   }
 
   /** What a run was told after `seq`, oldest first, and the number of the last. */
@@ -173,12 +179,12 @@ export class RunRows {
     const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
     const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
-      const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.settle, values });
+      const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
       const [row] = rows;
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, next);
+      if (DUE.has(end.status)) await this.#jobs.wake(client, { ...next, deaths: row.deaths });
       return 'settled';
     });
   }
@@ -226,12 +232,13 @@ export class RunRows {
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
   async free({ lease, ...run }: Claim): Promise<void> {
     await this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<{ job_id: string | null }>({
+      const { rows } = await client.query<LeftRow>({
         ...this.#sql.free,
         values: [run.runId, lease],
       });
       const [freed] = rows;
-      if (freed !== undefined && freed.job_id === null) await this.#jobs.wake(client, run);
+      if (freed !== undefined && freed.job_id === null)
+        await this.#jobs.wake(client, { ...run, deaths: freed.deaths });
     });
   }
 }

@@ -15,6 +15,16 @@ export interface OwnerDetails {
   readonly draining: boolean;
 }
 
+/** One comparison of what a process holds with what it has by the rows. */
+export interface LeaseComparison {
+  /** That it holds, those of claims under way included. */
+  readonly leases: readonly string[];
+  /** Told what it has by the rows, lease by run. Does not throw. */
+  readonly compare: (rows: ReadonlyMap<string, string>) => void;
+  /** Told that the rows could not be read. */
+  readonly failed: () => void;
+}
+
 export interface SessionOwnerOptions {
   /** Of a server, not of a pooler in transaction mode: the lock and the channels are of one session. */
   readonly connection: ClientConfig;
@@ -30,6 +40,11 @@ const LAST_GAP_MS = 1000;
 /** The first half of the keys: locks of others have other ones. */
 const LOCK_CLASS = 0x64657673n << 32n;
 const LEADER_CLASS = 0x64657674;
+
+interface HeldRow {
+  readonly run_id: string | null;
+  readonly lease: string;
+}
 
 /** One connection, from its begin to its end; what is asked of it is asked one after the other. */
 class Session {
@@ -66,6 +81,12 @@ export class SessionOwner implements Owner {
   readonly id = `${hostname()}:${process.pid}:${randomBytes(6).toString('hex')}`;
   readonly #options: SessionOwnerOptions;
   readonly #workers: string;
+  readonly #runs: string;
+  #compared: () => LeaseComparison = () => ({
+    leases: [],
+    compare: () => undefined,
+    failed: () => undefined,
+  });
   readonly #listeners = new Map<string, Set<(payload: string | null) => void>>();
   readonly #closing = new AbortController();
   #details: OwnerDetails = { slots: 0, graphs: [], draining: false };
@@ -78,6 +99,7 @@ export class SessionOwner implements Owner {
   constructor(options: SessionOwnerOptions) {
     this.#options = options;
     this.#workers = `${quoted(options.schema)}.workers`;
+    this.#runs = `${quoted(options.schema)}.runs`;
   }
 
   get isReady(): boolean {
@@ -107,6 +129,11 @@ export class SessionOwner implements Owner {
     } else told.add(tell);
     this.#start();
     return () => void this.#listeners.get(channel)?.delete(tell);
+  }
+
+  /** With every beat, and as a session begins: what this process holds, and what it has by the rows. */
+  compares(begin: () => LeaseComparison): void {
+    this.#compared = begin;
   }
 
   /** Whether it looks after the others: one of all processes does, as long as its session lives. */
@@ -207,11 +234,27 @@ export class SessionOwner implements Owner {
   /** Ends with the session; who finds that he was taken for dead begins a new one. */
   async #beat(session: Session): Promise<void> {
     const isOver = session.ended.then(() => true);
-    const beat = `UPDATE ${this.#workers} SET seen_at = now() WHERE worker_id = $1`;
-    for (;;) {
-      if (await Promise.race([isOver, sleep(BEAT_MS, false, { signal: this.#closing.signal })])) return;
-      const { rowCount } = await session.ask(beat, [this.id]);
-      if (rowCount === 0) return;
+    do {
+      if (!(await this.#say(session))) return;
+    } while (!(await Promise.race([isOver, sleep(BEAT_MS, false, { signal: this.#closing.signal })])));
+  }
+
+  /** That it is alive, and what it holds. False where it was taken for dead. */
+  async #say(session: Session): Promise<boolean> {
+    const { leases, compare, failed } = this.#compared();
+    const beat = `
+WITH beat AS (
+  UPDATE ${this.#workers} SET seen_at = now(), leases = $2::uuid[], leases_at = now() WHERE worker_id = $1 RETURNING worker_id
+)
+SELECT r.run_id, r.lease FROM beat LEFT JOIN ${this.#runs} r ON r.owner = beat.worker_id`;
+    try {
+      const { rows } = await session.ask<HeldRow>(beat, [this.id, leases]);
+      const held = rows.flatMap(({ run_id, lease }) => (run_id === null ? [] : [[run_id, lease] as const]));
+      if (rows.length > 0) compare(new Map(held));
+      return rows.length > 0;
+    } catch (error) {
+      failed();
+      throw error;
     }
   }
 

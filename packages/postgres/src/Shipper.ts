@@ -24,6 +24,8 @@ export interface Shipment {
   readonly bytes: Uint8Array;
   /** Every open question of the file after it; `null` where they are as they were. */
   readonly gates: readonly Gate[] | null;
+  /** Whether it has a checkpoint or a recorded result: the run's deaths are counted anew. @defaultValue false */
+  readonly isProgress?: boolean;
 }
 
 export interface ShipperOptions {
@@ -206,6 +208,7 @@ function parametersOf(batch: readonly Packed[]): readonly unknown[] {
     batch.map(({ lease }) => lease),
     batch.map(({ seq }) => seq),
     batch.map(({ gates }) => gates !== null),
+    batch.map(({ isProgress }) => isProgress === true),
     starts,
     lengths,
     Buffer.concat(batch.map(({ bytes }) => bytes)),
@@ -218,17 +221,17 @@ const appendSql = (
   { isLarge, withGates }: { readonly isLarge: boolean; readonly withGates: boolean },
 ): string => `
 WITH sent AS (
-  SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::boolean[], $5::int[], $6::int[])
-    AS s (run_id, lease, seq, has_gates, start, length)
+  SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::boolean[], $5::boolean[], $6::int[], $7::int[])
+    AS s (run_id, lease, seq, has_gates, is_progress, start, length)
 ), held AS (
-  UPDATE ${schema}.runs r SET head_seq = s.seq FROM sent s
+  UPDATE ${schema}.runs r SET head_seq = s.seq, deaths = CASE WHEN s.is_progress THEN 0 ELSE r.deaths END FROM sent s
   WHERE r.run_id = s.run_id AND r.lease = s.lease AND r.head_seq = s.seq - 1
   RETURNING r.run_id, r.tenant, s.has_gates
 ), there AS (
   SELECT s.run_id FROM sent s JOIN ${schema}.runs r USING (run_id) WHERE r.lease = s.lease AND r.head_seq = s.seq
-), ${withGates ? `${gatesSql(schema, { json: '$8', reopens: false })}, ` : ''}added AS (
+), ${withGates ? `${gatesSql(schema, { json: '$9', reopens: false })}, ` : ''}added AS (
   INSERT INTO ${schema}.run_changes (run_id, seq, bytes)
-  SELECT s.run_id, s.seq, ${isLarge ? ahead(schema) : ''} substring($7::bytea FROM s.start + 1 FOR s.length)
+  SELECT s.run_id, s.seq, ${isLarge ? ahead(schema) : ''} substring($8::bytea FROM s.start + 1 FOR s.length)
   FROM sent s JOIN held USING (run_id)
   RETURNING run_id
 )

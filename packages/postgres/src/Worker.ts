@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDevsError, type RunDriver } from '@devs/core';
 import type { FetchedJob } from './BossJobs.ts';
 import type { ClusterView } from './ClusterView.ts';
-import { Dispatcher } from './Dispatcher.ts';
+import { Dispatcher, type TakenHow } from './Dispatcher.ts';
 import type { HeldPostgresRun } from './HeldPostgresRun.ts';
 import { queueName } from './Jobs.ts';
 import type { Leases } from './Leases.ts';
 import { jobsChannel } from './Owner.ts';
 import type { DrivingParts, PostgresRuns } from './PostgresRuns.ts';
 import { Reaper } from './Reaper.ts';
+import type { NotClaimed } from './RunRows.ts';
 import { type HealthServer, serveHealth } from './serveHealth.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
 import { metricsText } from './workerMetrics.ts';
@@ -59,6 +60,8 @@ export class Worker {
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #drain = new AbortController();
   readonly #abort = new AbortController();
+  /** Of the runs in hand: they stop at their next safe point, and go on later. */
+  #leave = new AbortController();
   /** Runs that are driven here: what is fetched twice is driven once. */
   readonly #driven = new Set<string>();
   readonly #dispatcher: Dispatcher;
@@ -84,12 +87,15 @@ export class Worker {
       ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
       queues: [...this.#drivers.keys()],
       caps: () => leases.caps(),
-      take: (job) => this.#take(job),
+      take: (job, how) => this.#take(job, how),
+      makeRoom: () => this.#makeRoom(),
     });
     this.#reaper = new Reaper({
       ...{ owner: runs.owner, leases, onError },
       onReaped: (n) => meters.add('reaped', n),
       onDue: (n) => meters.add('timers', n),
+      onUnconfirmed: (n) => meters.add('unknownLeases', n),
+      onRestored: (n) => meters.add('restoredJobs', n),
     });
   }
 
@@ -187,23 +193,30 @@ export class Worker {
     return this.busy;
   }
 
-  async #take(job: FetchedJob): Promise<void> {
+  #makeRoom(): void {
+    this.#leave.abort();
+    this.#leave = new AbortController();
+  }
+
+  async #take(job: FetchedJob, { isAlone, share }: TakenHow): Promise<void> {
     this.#meters.add('fetched');
     try {
-      const held = await this.#claim(job);
-      if (held !== null) return await this.#work(job, held);
-      const afterMs = this.#drain.signal.aborted ? 0 : LATER_MS;
-      await this.#insist(() => this.#leases.decline(job, afterMs));
+      const held = await this.#claim(job, isAlone);
+      if (typeof held === 'object') {
+        void held.shared.then(share);
+        return await this.#work(job, held);
+      }
+      const isForOthers = this.#drain.signal.aborted || held === 'suspect';
+      await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : LATER_MS));
     } catch (error) {
       this.#sayFailed(job, error);
       await this.#insist(() => this.#leases.failed(job, error));
     }
   }
 
-  async #claim(job: FetchedJob): Promise<HeldPostgresRun | null> {
-    if (this.#drain.signal.aborted || this.#driven.has(job.runId)) return null;
-    const held = await this.#runs.take(job.runId, { jobId: job.jobId, isCapped: true });
-    return typeof held === 'string' ? null : held;
+  async #claim({ runId, jobId }: FetchedJob, isAlone: boolean): Promise<HeldPostgresRun | NotClaimed> {
+    if (this.#drain.signal.aborted || this.#driven.has(runId)) return 'busy';
+    return this.#runs.take(runId, { jobId, isCapped: true, isAlone });
   }
 
   async #work(job: FetchedJob, held: HeldPostgresRun): Promise<void> {
@@ -224,8 +237,9 @@ export class Worker {
 
   async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
     const driver = this.#drivers.get(queue) as RunDriver;
+    const signal = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
     for (;;) {
-      const end = await driver.drive(held, { signal: this.#drain.signal, abort: this.#abort.signal });
+      const end = await driver.drive(held, { signal, abort: this.#abort.signal });
       if ((await held.settle(end)) === 'settled') return end.status;
       this.#meters.add('again');
     }
@@ -236,8 +250,9 @@ export class Worker {
     if (isDevsError(error, 'LEASE_LOST') || held.lost.aborted) {
       this.#meters.add('leasesLost');
       this.#onEvent({ is: 'lost', runId });
-      // A server that has lost commits may know the lease still.
-      return this.#insist(() => this.#leases.freeLeases([held.lease]));
+      // A server that has lost commits may know the lease still, or that the run is nobody's and the job in hand.
+      await this.#insist(() => this.#leases.freeLeases([held.lease]));
+      return this.#insist(() => this.#leases.decline(job, 0));
     }
     const isCutOff = this.#abort.signal.aborted;
     if (isCutOff) this.#onEvent({ is: 'cut off', runId });

@@ -2,6 +2,7 @@
 
 import { ENDED_STATUSES } from '@devs/core/runs';
 import { gatesSql } from './gateRows.ts';
+import { MAX_DEATHS } from './Jobs.ts';
 import { isDeadSql } from './owners.ts';
 
 const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
@@ -26,8 +27,12 @@ WITH run AS (
   SELECT *, CASE
     WHEN schema_version > $5 THEN 'newer'
     WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
+    WHEN NOT $7 AND died > 0 THEN 'suspect'
+    WHEN $4::uuid IS NOT NULL AND died >= ${MAX_DEATHS} THEN 'given up'
   END AS refused
-  FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
+  FROM (
+    SELECT *, deaths + CASE WHEN owner <> $2 THEN 1 ELSE 0 END AS died FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
+  ) found
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
   WHERE t.tenant = run.tenant AND run.refused IS NULL AND run.owner IS NULL
@@ -35,20 +40,20 @@ WITH run AS (
   RETURNING t.tenant
 ), claimed AS (
   UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
-    schema_version = $5, updated_at = now()
+    deaths = run.died, schema_version = $5, claimed_at = now(), updated_at = now()
   FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
     AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
       OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
   RETURNING r.epoch
 )
 SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
-  claimed.epoch, queue, tenant, priority
+  claimed.epoch, queue, tenant, priority, died AS deaths
 FROM run LEFT JOIN claimed ON true`;
 
 export const tellSql = (schema: string): string => `
 WITH told AS (
   UPDATE ${schema}.runs SET wake_seq = wake_seq + 1, updated_at = now() WHERE run_id = $1 AND wake_seq = $2
-  RETURNING run_id, wake_seq, queue, tenant, priority
+  RETURNING run_id, wake_seq, queue, tenant, priority, deaths
 ), decided AS (
   UPDATE ${schema}.gates g SET status = 'decided', decided_at = now() FROM told
   WHERE g.session_id = $5 AND g.run_id = told.run_id AND g.artifact_hash = $6 AND g.status = 'open'
@@ -58,7 +63,7 @@ WITH told AS (
   SELECT run_id, wake_seq, $3, $4 FROM told WHERE $5::text IS NULL OR EXISTS (SELECT 1 FROM decided)
   ON CONFLICT DO NOTHING RETURNING run_id
 )
-SELECT queue, tenant, priority FROM told JOIN recorded USING (run_id)`;
+SELECT queue, tenant, priority, deaths FROM told JOIN recorded USING (run_id)`;
 
 export const signalsSql = (schema: string): string =>
   `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
@@ -73,7 +78,7 @@ WITH held AS (
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, true AS has_gates, was.job
+  RETURNING r.run_id, r.tenant, r.deaths, true AS has_gates, was.job
 ), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
 ), swept AS (
@@ -84,7 +89,7 @@ WITH held AS (
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
-SELECT job AS job_id FROM held`;
+SELECT job AS job_id, deaths FROM held`;
 
 export const removeSql = (schema: string): string => `
 WITH gone AS (
@@ -100,8 +105,8 @@ WITH held AS (
   UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, updated_at = now()
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid
-  RETURNING r.tenant, was.job
+  RETURNING r.tenant, r.deaths, was.job
 ), room AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
-SELECT job AS job_id FROM held`;
+SELECT job AS job_id, deaths FROM held`;

@@ -133,6 +133,13 @@ CREATE TABLE $.file_templates (
   bytes bytea NOT NULL
 );
 `,
+  // `deaths`: processes that died while they had the run, since it made progress. `leases`: what a process says that it holds.
+  `
+ALTER TABLE $.runs ADD COLUMN deaths integer NOT NULL DEFAULT 0, ADD COLUMN claimed_at timestamptz;
+ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz;
+CREATE INDEX runs_to_drive ON $.runs (run_id)
+  WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
+`,
 ];
 
 /** How many steps this release has. */

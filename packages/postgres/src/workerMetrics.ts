@@ -76,6 +76,21 @@ export const METRICS: readonly Metric[] = [
     counted('timers'),
   ),
   counter(
+    'devs_jobs_restored_total',
+    'Runs without a job that this worker had driven, as their rows said.',
+    counted('restoredJobs'),
+  ),
+  counter(
+    'devs_leases_unknown_total',
+    'Runs that a live worker had by their rows and did not know of: they were given to others.',
+    counted('unknownLeases'),
+  ),
+  counter(
+    'devs_lease_comparisons_failed_total',
+    'Times that this worker could not compare what it holds with the rows.',
+    counted('failedComparisons'),
+  ),
+  counter(
     'devs_away_retries_total',
     'Questions to PostgreSQL that had no answer and were asked again.',
     counted('awayRetries'),

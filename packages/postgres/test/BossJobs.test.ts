@@ -39,8 +39,8 @@ async function aQueue(): Promise<string> {
   return queue;
 }
 
-const run = (queue: string, runId: string, { tenant = 't', priority = 0 } = {}): QueuedRun => ({
-  ...{ queue, runId, tenant, priority },
+const run = (queue: string, runId: string, { tenant = 't', priority = 0, deaths = 0 } = {}): QueuedRun => ({
+  ...{ queue, runId, tenant, priority, deaths },
 });
 const wake = (each: QueuedRun) => tables.transaction((client) => jobs.wake(client, each));
 /** The runs of one fetch: which they are has an order, they among themselves have none. */

@@ -286,12 +286,12 @@ function driversSaver(
 
 /**
  * What a checkpoint says of its run, in its own transaction. A committed super-step is progress: only a driver that dies before
- * one counts towards giving the run up. A root checkpoint that holds an input is where its turn is taken up, so that no driver
- * gives it twice and none leaves it out; graphs inside nodes and frames have inputs of their own.
+ * one counts towards giving the run up. That a graph has begun is none. A root checkpoint that holds an input is where its turn
+ * is taken up, so that no driver gives it twice and none leaves it out; graphs inside nodes and frames have inputs of their own.
  */
 function noteCheckpoints({ threads, inputs }: EngineStore) {
   return (lease: FencedLease, { threadId, checkpointNs, source }: StoredCheckpoint): void => {
-    threads.resetRecoveries(lease);
-    if (source === 'input' && checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+    if (source !== 'input') threads.resetRecoveries(lease);
+    else if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
   };
 }

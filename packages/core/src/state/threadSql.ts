@@ -72,6 +72,11 @@ export const COUNT_RECOVERY = `
     AND (worked_epoch = @epoch - 1 OR recovery_counted_at IS NULL
       OR @now NOT BETWEEN recovery_counted_at AND recovery_counted_at + @spanMs - 1)`;
 
+// Of who counts them elsewhere: for the span of a recovery `begin` counts none beside.
+export const COUNT_DEATHS = `
+  UPDATE threads SET recoveries = @deaths, worked_epoch = NULL, recovery_counted_at = @now
+  WHERE @deaths > 0 OR recoveries > 0`;
+
 export const MARK_WORKED = `
   UPDATE threads SET worked_epoch = @epoch WHERE thread_id = @threadId AND worked_epoch IS NOT @epoch`;
 

@@ -53,7 +53,7 @@ import { settleRun } from './settleRun.ts';
 import { streamedCall } from './streamedCall.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
 
-/** Recoveries without progress after which a run is given up (no crash loops). */
+/** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
 
 /** The lease of one drive, and what may stop it. */
@@ -128,7 +128,7 @@ export class ClaimedRun {
     // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
     const allowsRefused = this.#statusBefore === 'failed';
     const { recoveries } = this.#deps.store.runs.begin(lease, { recovered, allowsRefused });
-    if (recoveries > MAX_RECOVERIES) {
+    if (recoveries >= MAX_RECOVERIES) {
       return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
