@@ -285,13 +285,18 @@ function driversSaver(
 }
 
 /**
- * What a checkpoint says of its run, in its own transaction. A committed super-step is progress: only a driver that dies before
- * one counts towards giving the run up. That a graph has begun is none. A root checkpoint that holds an input is where its turn
- * is taken up, so that no driver gives it twice and none leaves it out; graphs inside nodes and frames have inputs of their own.
+ * What a checkpoint says of its run, in its own transaction. A committed super-step of nodes is progress: only a driver that dies
+ * before one counts towards giving the run up. That an input was taken is none, in its checkpoint and in that of START. A root
+ * checkpoint that holds an input is where its turn is taken up, so that no driver gives it twice and none leaves it out; graphs
+ * inside nodes and frames have inputs of their own.
  */
 function noteCheckpoints({ threads, inputs }: EngineStore) {
-  return (lease: FencedLease, { threadId, checkpointNs, source }: StoredCheckpoint): void => {
-    if (source !== 'input') threads.resetRecoveries(lease);
-    else if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+  const withInput = new Set<string | null>();
+  return (lease: FencedLease, stored: StoredCheckpoint): void => {
+    const { threadId, checkpointNs, checkpointId, parentId, source } = stored;
+    if (source === 'input') {
+      withInput.add(checkpointId);
+      if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+    } else if (!withInput.delete(parentId)) threads.resetRecoveries(lease);
   };
 }

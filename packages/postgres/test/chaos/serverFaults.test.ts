@@ -1,15 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { longer } from '../../../core/test/support/longer.ts';
 import { type PostgresServer, startPostgres } from '../support/startPostgres.ts';
+import { betweenClaims } from './betweenClaims.ts';
 import { fallBack } from './fallBack.ts';
 import { loseAnswers } from './loseAnswers.ts';
 
 const LOSSES = howMany('DEVS_LOST_ANSWERS', 4);
 const ROUNDS = howMany('DEVS_STANDBYS', 1);
+const FAILOVERS = howMany('DEVS_CLUSTER_FAILOVERS', 1);
 
 let server: PostgresServer;
 let dir: string;
@@ -34,4 +36,13 @@ test(
     for (let round = 0; round < ROUNDS; round += 1) await fallBack({ server, dir }, round);
   },
   longer(90_000, ROUNDS / 2),
+);
+
+test(
+  'a server that comes back between two claims of a run leaves none with who does not know it',
+  async () => {
+    for (let round = 0; round < FAILOVERS; round += 1)
+      expect(await betweenClaims({ server, dir }, round)).toMatchObject({ stuck: [] });
+  },
+  longer(90_000, FAILOVERS / 2),
 );

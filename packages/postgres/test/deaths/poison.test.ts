@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workApp } from '../chaos/workApp.ts';
 import { type Cluster, startCluster } from '../support/startCluster.ts';
-import { Machines, workApp } from './Machines.ts';
+import { Machines } from './Machines.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {

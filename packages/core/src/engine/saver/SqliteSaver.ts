@@ -66,6 +66,7 @@ export interface SqliteSaverOptions {
 export interface StoredCheckpoint extends CheckpointKey {
   /** What LangGraph wrote it for: an `input`, a super-step of its `loop`, … */
   readonly source: CheckpointMetadata['source'];
+  readonly parentId: string | null;
 }
 
 /** A checkpoint, and what tasks have already written on top of it. */
@@ -302,7 +303,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const save = (lease: FencedLease | null): void => {
       for (const channel of channels) this.#store.saveChannel(key, channel);
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
-      if (lease !== null) this.#onCheckpoint(lease, { ...key, source: metadata.source });
+      if (lease !== null) this.#onCheckpoint(lease, { ...key, parentId, source: metadata.source });
     };
     return this.#fenced(config, save);
   }
