@@ -50,8 +50,8 @@ const LONGEST_REVIEWED_LIFE_MS = 1_000;
 /** Longest time a process lives that decides, ms, once it has loaded. */
 const LONGEST_DECISION_MS = 60;
 
-/** A run is given up after 5 recoveries without progress (dead letter), so the last ones are let through to it. */
-const PATIENT_FROM_RECOVERIES = 4;
+/** A run is given up at the fifth death without progress (dead letter): the driver after the fourth is let through to it. */
+const PATIENT_FROM_RECOVERIES = 3;
 
 /** Far above what any scenario needs. */
 const MAX_LIVES = 300;

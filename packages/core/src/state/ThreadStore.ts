@@ -63,6 +63,7 @@ interface LeaseRow {
   readonly epoch: number;
   readonly expiresMono: number | null;
   readonly bootId: string | null;
+  readonly recoveries: number;
 }
 
 /**
@@ -205,6 +206,14 @@ export class ThreadStore {
     const held = this.#selectLease.get(threadId);
     if (held === undefined || held.owner === null) return null;
     return this.#isAbandoned(held, held.owner, undefined) ? null : held.owner;
+  }
+
+  /** Drivers that have died with a run since it made progress, one that nobody has taken over from included. */
+  deathsOf(threadId: string): number {
+    const held = this.#selectLease.get(threadId);
+    if (held === undefined) return 0;
+    const { owner, recoveries } = held;
+    return recoveries + (owner !== null && this.#isAbandoned(held, owner, undefined) ? 1 : 0);
   }
 
   /**

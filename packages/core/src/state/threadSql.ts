@@ -31,7 +31,8 @@ export const SELECT_DECLARED = 'SELECT declared_sha256 FROM threads WHERE thread
 export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`;
 
 export const SELECT_LEASE = `
-  SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
+  SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId,
+    recoveries
   FROM threads WHERE thread_id = ?`;
 
 export const CLAIM = `

@@ -56,6 +56,8 @@ import { withOwnSignal } from './withOwnSignal.ts';
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
 
+const GIVEN_UP = `${MAX_RECOVERIES} processes have died while they drove it, without progress`;
+
 /** The lease of one drive, and what may stop it. */
 export interface Claim {
   readonly held: HeldLease;
@@ -129,7 +131,7 @@ export class ClaimedRun {
     const allowsRefused = this.#statusBefore === 'failed';
     const { recoveries } = this.#deps.store.runs.begin(lease, { recovered, allowsRefused });
     if (recoveries >= MAX_RECOVERIES) {
-      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
+      return this.#end('dead_letter', GIVEN_UP) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
       const outcome = await this.#turn();

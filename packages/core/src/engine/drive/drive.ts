@@ -1,5 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { endingWith } from '../../errors/endingWith.ts';
 import { afterArrival } from '../../state/Outlet.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
@@ -14,6 +15,7 @@ import { leaveQuietly } from './leaveQuietly.ts';
 import { type DriveOutcome, isOver } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
 import { SignalWatch } from './SignalWatch.ts';
+import { takeRoom } from './takeRoom.ts';
 
 export interface DriveOptions {
   /** Aborting it stops the run at the next safe point; it can be resumed. */
@@ -31,11 +33,14 @@ export interface DriveOptions {
    * for in this drive goes by the clock. @defaultValue the clock's
    */
   readonly now?: number;
-  /** Looked at under the lease: where it is false, nothing is driven and the run stays as it is. */
+  /**
+   * Looked at under the lease: where it is false, nothing is driven and the run stays as it is. So it does where it is to be
+   * driven alone, and this process drives others.
+   */
   readonly isDue?: () => boolean;
 }
 
-/** Somebody was faster: the run stays as it is. */
+/** Somebody was faster, or it is left to others: the run stays as it is. */
 const NOT_DUE: DriveOutcome = { status: 'drained', reason: 'it is not due' };
 
 /**
@@ -60,8 +65,15 @@ async function driveAlone(
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
-  const held = await holdLease(deps.store.runs, threadId);
-  return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
+  const signals = [options.signal, options.abort];
+  const leave = await takeRoom(threadId, deps.store, { waits: isDue === undefined, signals });
+  if (leave === null) return NOT_DUE;
+  return endingWith(leave, async () => {
+    const { status, reason } = deps.store.threads.require(threadId);
+    if (isOver(status)) return { status, reason };
+    const held = await holdLease(deps.store.runs, threadId);
+    return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
+  });
 }
 
 async function driveHeld(

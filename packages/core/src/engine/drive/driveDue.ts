@@ -32,8 +32,9 @@ interface DueDeps<Result> {
 }
 
 /**
- * Drives every run that can go on without a human, one after the other, the one that is due longest first. A run that
- * another process drives is its business.
+ * Drives every run that can go on without a human, one after the other, the one that is due longest first; those that drivers
+ * have died with come last, and are left to others where this process drives something else. A run that another process drives
+ * is its business.
  *
  * @throws RangeError for a `limit` that is no number of runs, or a `now` that is no time.
  */
@@ -49,7 +50,9 @@ export async function driveDue<Result extends object>(
   const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
   const driven: (Result & { readonly id: string })[] = [];
   const refused: RefusedRun[] = [];
-  for (const id of new Set([...waits.dueRuns(since), ...children.waitingParents()])) {
+  const due = [...new Set([...waits.dueRuns(since), ...children.waitingParents()])];
+  const deaths = new Map(due.map((id) => [id, deps.store.threads.deathsOf(id)]));
+  for (const id of due.toSorted((a, b) => (deaths.get(a) ?? 0) - (deaths.get(b) ?? 0))) {
     if (driven.length >= limit || isLeaving()) break;
     const looked = await driveIfDue(id, { since, how }, deps);
     if (looked === null) continue;

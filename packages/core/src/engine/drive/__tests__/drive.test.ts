@@ -899,13 +899,13 @@ describe('a run that is taken over', () => {
     }
   }
 
-  test('ends as dead letter after five recoveries that committed nothing', async ({ db }) => {
+  test('ends as dead letter once five drivers have died that committed nothing', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
-    await plant(db, (file) => diesOften(file, 6, { worked: true }));
+    await plant(db, (file) => diesOften(file, 5, { worked: true }));
     expect(await app.run('run')).toMatchObject({
       status: 'dead_letter',
-      reason: '5 recoveries without progress',
+      reason: '5 processes have died while they drove it, without progress',
     });
     expect(await app.values('run')).toBeNull();
   });
@@ -929,7 +929,7 @@ describe('a run that is taken over', () => {
   test('and given up is brought back by a human, who is on record, and by nobody else', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.admit({ threadId: 'run', input: {} });
-    await plant(db, (file) => diesOften(file, 6, { worked: true }));
+    await plant(db, (file) => diesOften(file, 5, { worked: true }));
     await app.run('run');
     await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
       code: 'AGENT_MAY_NOT_DECIDE',
@@ -956,7 +956,7 @@ describe('a run that is taken over', () => {
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
       await app.admit({ threadId: 'run', input: {}, workspace: '/w' });
-      await plant(db, (file) => diesOften(file, 6, { worked: true }));
+      await plant(db, (file) => diesOften(file, 5, { worked: true }));
       await app.run('run');
       await app.admit({ threadId: 'other', input: {}, workspace: '/w' });
       await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
