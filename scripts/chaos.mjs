@@ -6,7 +6,9 @@
 //   pnpm chaos --review --kills 50 runs whose code is reviewed after every task or epic, and sent back once
 //   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
 //   pnpm chaos --chains 2          runs at the same time; 3 without it
-//   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, and PostgreSQL as the power goes out
+//   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, and PostgreSQL as the power goes out;
+//                                  then good runs beside poisonous ones, and failovers between two claims of a run
+//   pnpm chaos --cluster --only poison        one of kills, poison, failovers; --times how often: 3 and 10 without it
 //   pnpm chaos --json              the report as JSON on stdout, progress on stderr
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -20,6 +22,8 @@ const { values } = parseArgs({
     chains: { type: 'string', default: '3' },
     review: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    times: { type: 'string', default: '0' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -52,7 +56,61 @@ function showProgress(done) {
   );
 }
 
+const CLUSTER = { kills: onKills, poison: onPoison, failovers: onFailovers };
+
 async function onCluster() {
+  const names = values.only === undefined ? Object.keys(CLUSTER) : [values.only];
+  const unknown = names.find((name) => !Object.hasOwn(CLUSTER, name));
+  if (unknown !== undefined) {
+    process.stderr.write(`--only: expected one of ${Object.keys(CLUSTER).join(', ')}, got ${unknown}\n`);
+    process.exit(2);
+  }
+  let violations = 0;
+  for (const name of names) violations += await CLUSTER[name]();
+  process.exit(violations === 0 ? 0 : 1);
+}
+
+/** As JSON or as lines; how many violations there are. */
+function tell(report, lines) {
+  if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
+  else {
+    for (const [name, value] of lines) console.log(`${name.padEnd(27)}${value}`);
+    console.log(`violations                 ${report.violations.length}`);
+    for (const violation of report.violations) console.log(`  ${violation}`);
+    console.log(`took                       ${seconds()} s`);
+  }
+  return report.violations.length;
+}
+
+const timesOr = (usual) => wholeNumber('times', 0) || usual;
+
+async function onPoison() {
+  const { runPoison } = await import('../packages/postgres/test/chaos/runPoison.ts');
+  const rounds = timesOr(3);
+  process.stderr.write(`chaos: ${rounds} runs that end every process that drives them\n`);
+  const report = await runPoison({ rounds });
+  return tell(report, [
+    ['poisonous runs', report.rounds],
+    ['processes that ended', `${report.deaths.join(', ')} for each`],
+    ['good runs beside them', report.goodRuns],
+    ['  the last one ended after', `${report.goodMs} ms at most`],
+    ['dead letter after', `${report.letterMs} ms at most`],
+  ]);
+}
+
+async function onFailovers() {
+  const { runFailovers } = await import('../packages/postgres/test/chaos/betweenClaims.ts');
+  const failovers = timesOr(10);
+  process.stderr.write(`chaos: ${failovers} failovers between two claims\n`);
+  const report = await runFailovers(failovers);
+  return tell(report, [
+    ['failovers', report.failovers],
+    ['runs', `${report.runs}, of these ${report.sameProcess} claimed twice by one process`],
+    ['until the last run ended', `${report.longestMs} ms at most`],
+  ]);
+}
+
+async function onKills() {
   const { runClusterChaos } = await import('../packages/postgres/test/chaos/runClusterChaos.ts');
   process.stderr.write(`chaos: ${kills} kills of workers\n`);
   const stopping = new AbortController();
@@ -73,7 +131,7 @@ async function onCluster() {
     if (report.failures !== '') console.log(`tried again after\n${report.failures}`);
     console.log(`took                       ${seconds()} s`);
   }
-  process.exit(report.violations.length === 0 ? 0 : 1);
+  return report.violations.length;
 }
 
 const histogram = (counts) =>

@@ -288,6 +288,16 @@ export const KINDS = [
     env: ['DEVS_DEATHS_EVERY', 'DEVS_ENTROPY_DEATHS_EVERY', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
   },
   {
+    name: 'poison',
+    what: 'runs that end every process that drives them',
+    files: [
+      { path: 'packages/core/test/drive/poison.test.ts' },
+      { path: 'packages/postgres/test/deaths/poison.test.ts' },
+      { path: 'packages/postgres/test/chaos/poison.test.ts' },
+    ],
+    env: ['DEVS_CLUSTER_POISONS'],
+  },
+  {
     name: 'programs',
     what: 'programs killed with -9: writers, migrations, graphs',
     files: [

@@ -238,11 +238,17 @@ const LONG = [
   ],
   [
     'server-faults',
-    { DEVS_LOST_ANSWERS: 300, DEVS_STANDBYS: 10 },
+    { DEVS_LOST_ANSWERS: 300, DEVS_STANDBYS: 10, DEVS_CLUSTER_FAILOVERS: 10 },
     'serverFaults',
     'answers of PostgreSQL that do not come, an older copy of it that is put back under workers',
   ],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
+  [
+    'cluster-poison',
+    { DEVS_CLUSTER_POISONS: 9 },
+    'postgres/test/chaos/poison',
+    'runs that end their workers',
+  ],
   ['cluster-chaos', { DEVS_CLUSTER_KILLS: 1000 }, 'clusterChaos', 'workers of a cluster, killed and frozen'],
   [
     'ships',

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../../src/postgres.ts';
 import { Worker } from '../../src/Worker.ts';
 import { query } from '../support/query.ts';
+import { startPostgres } from '../support/startPostgres.ts';
 import { stepsDriver, stepsRun } from '../support/stepsDriver.ts';
 import type { FaultPlace } from './fallBack.ts';
 
@@ -31,6 +35,7 @@ function waiting(): [promise: Promise<void>, keep: () => void] {
 
 /** Puts a copy of the server back that has the first claim of each run, while its second one is held. */
 export async function betweenClaims({ server, dir }: FaultPlace, round: number): Promise<BetweenClaims> {
+  const ids = Array.from({ length: RUNS }, (_, nth) => `claimed-${round}-${nth}`);
   /** By run: who has driven it, claim after claim. */
   const claims = new Map<string, number[]>();
   let [mayLeave, goOn] = waiting();
@@ -38,6 +43,7 @@ export async function betweenClaims({ server, dir }: FaultPlace, round: number):
   const workers = await Promise.all(
     machines.map((runs, nth) => {
       const ending = async ({ id }: { readonly id: string }): Promise<void> => {
+        if (!ids.includes(id)) return; // what another test has left
         claims.set(id, [...(claims.get(id) ?? []), nth]);
         await mayLeave;
       };
@@ -45,7 +51,6 @@ export async function betweenClaims({ server, dir }: FaultPlace, round: number):
     }),
   );
   const other = postgres({ url: server.url, dir });
-  const ids = Array.from({ length: RUNS }, (_, nth) => `claimed-${round}-${nth}`);
   for (const id of ids) await other.create(stepsRun({ id, steps: 0, tells: TELLS }));
   const claimed = async (times: number): Promise<void> => {
     while (ids.some((id) => (claims.get(id)?.length ?? 0) < times)) await sleep(20);
@@ -84,4 +89,32 @@ export async function betweenClaims({ server, dir }: FaultPlace, round: number):
   await Promise.all(workers.map((worker) => worker.stop({ drainMs: 0 })));
   await Promise.all([...machines, other].map((runs) => runs.close()));
   return { sameProcess, longestMs, stuck: ids.filter((id) => !done.includes(id)) };
+}
+
+export interface FailoversReport {
+  readonly failovers: number;
+  readonly runs: number;
+  readonly sameProcess: number;
+  /** From a failover to the end of its last run, ms, the longest. */
+  readonly longestMs: number;
+  readonly violations: readonly string[];
+}
+
+/** So many failovers of a server of its own. */
+export async function runFailovers(failovers: number): Promise<FailoversReport> {
+  const dir = mkdtempSync(join(tmpdir(), 'devs-failovers-'));
+  const server = await startPostgres({ isPutBack: true });
+  const all: BetweenClaims[] = [];
+  try {
+    for (let round = 0; round < failovers; round += 1) all.push(await betweenClaims({ server, dir }, round));
+  } finally {
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  return {
+    ...{ failovers, runs: failovers * RUNS },
+    sameProcess: all.reduce((sum, each) => sum + each.sameProcess, 0),
+    longestMs: Math.max(...all.map(({ longestMs }) => longestMs)),
+    violations: all.flatMap(({ stuck }) => stuck.map((id) => `${id} has not ended`)),
+  };
 }

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Worker } from '../../src/Worker.ts';
+import { workApp } from '../chaos/workApp.ts';
+import { type Cluster, startCluster } from '../support/startCluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster.stop());
+
+/** Promises by name, kept when it is told so. */
+class Holds {
+  readonly #kept = new Map<string, PromiseWithKeep>();
+
+  until(name: string): Promise<void> {
+    return this.#of(name).promise;
+  }
+
+  keep(...names: readonly string[]): void {
+    for (const name of names) this.#of(name).keep();
+  }
+
+  #of(name: string): PromiseWithKeep {
+    const known = this.#kept.get(name) ?? promiseWithKeep();
+    this.#kept.set(name, known);
+    return known;
+  }
+}
+
+interface PromiseWithKeep {
+  readonly promise: Promise<void>;
+  readonly keep: () => void;
+}
+
+function promiseWithKeep(): PromiseWithKeep {
+  let keep = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    keep = resolve;
+  });
+  return { promise, keep };
+}
+
+/** A worker that notes what it begins, and holds a node of a run until it is told to go on. */
+async function aWorker(held: readonly string[]) {
+  const [holds, begun] = [new Holds(), [] as string[]];
+  const runs = cluster.runs();
+  const app = workApp(runs, async (run, node) => {
+    begun.push(`${run} ${node}`);
+    if (held.includes(`${run} ${node}`)) await holds.until(`${run} ${node}`);
+  });
+  const worker: Worker = await runs.work({ drivers: [app], slots: 4 });
+  const began = async (what: string): Promise<void> => {
+    while (!begun.includes(what)) await sleep(10);
+  };
+  return { runs, app, worker, holds, begun, began };
+}
+
+const diedOnce = (id: string, deaths = 1): Promise<unknown> =>
+  cluster.sql('UPDATE devs.runs SET deaths = $2 WHERE run_id = $1', [id, deaths]);
+const ended = async (...ids: readonly string[]): Promise<void> => {
+  const sql = `SELECT 1 FROM devs.runs WHERE run_id = ANY ($1) AND status <> 'completed'`;
+  while ((await cluster.sql(sql, [ids])).length > 0) await sleep(10);
+};
+const deathsOf = async (id: string): Promise<unknown> =>
+  (await cluster.sql('SELECT deaths FROM devs.runs WHERE run_id = $1', [id]))[0]?.['deaths'];
+
+describe('a run that a process has died with', () => {
+  test('is taken after the others, by a worker that makes room for it, and is alone until it has made progress', async () => {
+    const { runs, app, worker, holds, begun, began } = await aWorker([
+      'busy first',
+      'left first',
+      'left second',
+      'later first',
+    ]);
+    await app.start('busy', { run: 'busy' });
+    await began('busy first');
+    const { jobs } = await runs.driving();
+    await app.start('left', { run: 'left' });
+    // Its job may be one of before: the row says that it is to be alone.
+    await diedOnce('left');
+    await sleep(300);
+    holds.keep('busy first'); // its next safe point
+    await began('left first');
+    const others = begun.filter((what) => !what.startsWith('busy'));
+    expect(others).toEqual(['left first']);
+    await app.start('later', { run: 'later' });
+    await sleep(300);
+    expect(begun).not.toContain('later first');
+    expect(await deathsOf('left')).toBe(1);
+    holds.keep('left first');
+    await Promise.all([began('left second'), began('later first')]);
+    expect(await deathsOf('left')).toBe(0);
+    holds.keep('left second', 'later first');
+    await ended('busy', 'left', 'later');
+    expect(await jobs.deadLetters()).toEqual([]);
+    await worker.stop();
+  }, 60_000);
+
+  test('five times is not driven by a worker whatever it is told, and with care once somebody says so', async () => {
+    const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));
+    await starter.start('given-up', { run: 'given-up' });
+    await diedOnce('given-up', 5);
+    const { runs, app, worker, begun } = await aWorker([]);
+    const job = `SELECT 1 FROM devs_boss.job WHERE data ->> 'runId' = 'given-up' AND name <> 'runs.dead'`;
+    const noJob = async (): Promise<void> => {
+      while ((await cluster.sql(job)).length > 0) await sleep(10);
+    };
+    await noJob();
+    await app.signal('given-up', 'news', null, { by: { kind: 'human', id: 'ada' }, signalId: 's' });
+    await noJob();
+    expect(begun).toEqual([]);
+    await diedOnce('given-up', 1);
+    const { leases } = await runs.driving();
+    expect(await leases.restoreJobs()).toBe(1);
+    await ended('given-up');
+    expect(await deathsOf('given-up')).toBe(0);
+    await worker.stop();
+  }, 60_000);
+});
