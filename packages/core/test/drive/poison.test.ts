@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { durable } from '../../src/langgraph.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { programFile } from '../support/programFile.ts';
-import { durable } from '../support/runs/durable.ts';
 
 const PROGRAM = new URL('poison.child.ts', import.meta.url);
 

@@ -68,6 +68,9 @@ test('a test that does not says why, and there are no more of them', () => {
     [
       "src/engine/drive/__tests__/awaitWake.test.ts ofOneFile: shares the file",
       "src/engine/drive/__tests__/drive.test.ts notThroughRuns: asks another method",
+      "src/engine/drive/__tests__/drive.test.ts ofOneFile: plants rows",
+      "src/engine/drive/__tests__/drive.test.ts ofOneFile: plants rows",
+      "src/engine/drive/__tests__/drive.test.ts ofOneFile: plants rows",
       "src/engine/drive/__tests__/drive.test.ts ofOneFile: shares the file",
       "src/engine/drive/__tests__/drive.test.ts ofOneFile: shares the file",
       "src/engine/drive/__tests__/drive.test.ts ofOneFile: shares the file",

@@ -899,16 +899,20 @@ describe('a run that is taken over', () => {
     }
   }
 
-  test('ends as dead letter once five drivers have died that committed nothing', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
-    await plant(db, (file) => diesOften(file, 5, { worked: true }));
-    expect(await app.run('run')).toMatchObject({
-      status: 'dead_letter',
-      reason: '5 processes have died while they drove it, without progress',
-    });
-    expect(await app.values('run')).toBeNull();
-  });
+  test(
+    'ends as dead letter once five drivers have died that committed nothing',
+    ofOneFile('plants rows'),
+    async ({ db }) => {
+      const app = durable(twoSteps(), { db });
+      await app.admit({ threadId: 'run', input: {} });
+      await plant(db, (file) => diesOften(file, 5, { worked: true }));
+      expect(await app.run('run')).toMatchObject({
+        status: 'dead_letter',
+        reason: '5 processes have died while they drove it, without progress',
+      });
+      expect(await app.values('run')).toBeNull();
+    },
+  );
 
   test('is not given up because a machine goes down again and again before it works', async ({ db }) => {
     const app = durable(twoSteps(), { db });
@@ -918,37 +922,45 @@ describe('a run that is taken over', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
   });
 
-  test('is given up when that goes on for long: reading it may be what kills them', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
-    let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
-    await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
-    expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
-  });
+  test(
+    'is given up when that goes on for long: reading it may be what kills them',
+    ofOneFile('plants rows'),
+    async ({ db }) => {
+      const app = durable(twoSteps(), { db });
+      await app.admit({ threadId: 'run', input: {} });
+      let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
+      await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
+      expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
+    },
+  );
 
-  test('and given up is brought back by a human, who is on record, and by nobody else', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
-    await plant(db, (file) => diesOften(file, 5, { worked: true }));
-    await app.run('run');
-    await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
-      code: 'AGENT_MAY_NOT_DECIDE',
-    });
-    expect(await app.revive('run', { by: ada })).toBe(true);
-    expect(new ThreadStore(db).require('run')).toMatchObject({
-      status: 'paused',
-      reason: 'revived by human:ada',
-      recoveries: 0,
-      leaseOwner: null,
-    });
-    expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toMatchObject([
-      { payload: { principal: 'human:ada' } },
-    ]);
-    expect(await app.revive('run', { by: ada })).toBe(false);
-    expect(await app.run('run')).toMatchObject({ status: 'completed' });
-    expect(await app.revive('run', { by: ada })).toBe(false);
-    expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toHaveLength(1);
-  });
+  test(
+    'and given up is brought back by a human, who is on record, and by nobody else',
+    ofOneFile('plants rows'),
+    async ({ db }) => {
+      const app = durable(twoSteps(), { db });
+      await app.admit({ threadId: 'run', input: {} });
+      await plant(db, (file) => diesOften(file, 5, { worked: true }));
+      await app.run('run');
+      await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
+        code: 'AGENT_MAY_NOT_DECIDE',
+      });
+      expect(await app.revive('run', { by: ada })).toBe(true);
+      expect(new ThreadStore(db).require('run')).toMatchObject({
+        status: 'paused',
+        reason: 'revived by human:ada',
+        recoveries: 0,
+        leaseOwner: null,
+      });
+      expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toMatchObject([
+        { payload: { principal: 'human:ada' } },
+      ]);
+      expect(await app.revive('run', { by: ada })).toBe(false);
+      expect(await app.run('run')).toMatchObject({ status: 'completed' });
+      expect(await app.revive('run', { by: ada })).toBe(false);
+      expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toHaveLength(1);
+    },
+  );
 
   test(
     'and given up is not brought back into a folder that is another run’s now',
