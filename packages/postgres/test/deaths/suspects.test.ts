@@ -118,4 +118,20 @@ describe('a run that a process has died with', () => {
     expect(await deathsOf('given-up')).toBe(0);
     await worker.stop();
   }, 60_000);
+
+  test('five times is ended by who drives it by hand, and by nobody else, and goes on once it is revived', async () => {
+    const begun: string[] = [];
+    const app = workApp(cluster.runs(), async (run, node) => void begun.push(`${run} ${node}`));
+    await app.start('by-hand', { run: 'by-hand' });
+    await diedOnce('by-hand', 5);
+    expect(await app.run('by-hand')).toMatchObject({
+      status: 'dead_letter',
+      reason: '5 processes have died while they drove it, without progress',
+    });
+    expect(begun).toEqual([]);
+    expect(await deathsOf('by-hand')).toBe(5);
+    expect(await app.revive('by-hand', { by: { kind: 'human', id: 'ada' } })).toBe(true);
+    expect(await deathsOf('by-hand')).toBe(0);
+    expect(await app.run('by-hand')).toMatchObject({ status: 'completed' });
+  });
 });
