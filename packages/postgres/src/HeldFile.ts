@@ -165,7 +165,10 @@ export class HeldFile implements Outlet, Sender {
     this.#seq += 1;
     this.#changed += bytes.length;
     const isProgress = this.#deaths?.hasProgressed === true;
-    if (isProgress) this.#deaths = null;
+    if (isProgress) {
+      this.#deaths = null;
+      this.#underWay?.then(this.#share, () => undefined);
+    }
     return { seq: this.#seq, bytes, gates: this.#questions.news(), isProgress };
   }
 
@@ -179,7 +182,6 @@ export class HeldFile implements Outlet, Sender {
     way.then(
       () => {
         if (this.#underWay === way) this.#underWay = null;
-        if (this.#deaths === null) this.#share();
       },
       (error: unknown) => {
         if (isDevsError(error, 'LEASE_LOST')) this.#lost.abort(error);

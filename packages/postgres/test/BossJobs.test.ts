@@ -156,4 +156,22 @@ describe('jobs of runs', () => {
     await tables.transaction((client) => jobs.putBack(client, run(queue, 'b'), b.jobId, 60_000));
     expect(await fetched(queue)).toEqual([]);
   });
+
+  test('whose runs processes have died with are fetched alone, the highest priority first, and can be given up', async () => {
+    const queue = await aQueue();
+    await wake(run(queue, 'good', { priority: -2_000_000_000 }));
+    await wake(run(queue, 'died', { priority: -5, deaths: 1 }));
+    await wake(run(queue, 'died-first', { priority: 2_000_000_000, deaths: 4 }));
+    expect(await fetched(queue)).toEqual(['good']);
+    const alone = async (): Promise<readonly string[]> =>
+      (await jobs.fetch(queue, { limit: 1, caps: new Map(), alone: true })).map(({ runId }) => runId);
+    expect([await alone(), await alone(), await alone()]).toEqual([['died-first'], ['died'], []]);
+    const why = 'it ends its process';
+    for (const runId of ['good', 'never-sent'])
+      await tables.transaction((client) => jobs.giveUp(client, run(queue, runId), why));
+    expect(await jobs.deadLetters()).toMatchObject(
+      ['good', 'never-sent'].map((runId) => ({ runId, queue, error: why })),
+    );
+    expect(await fetched(queue)).toEqual([]);
+  });
 });
