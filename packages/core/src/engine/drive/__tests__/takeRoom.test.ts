@@ -118,4 +118,13 @@ describe('a run whose driver has died', () => {
     hold.keep();
     await held;
   });
+
+  test('has made no progress because it was begun again: once a node has returned it has', async ({ db }) => {
+    const deaths: number[] = [];
+    const own = app(db, async (run) => void deaths.push(new ThreadStore(db).deathsOf(run)));
+    await own.start('run', {});
+    dies(db, 'run', 2);
+    await own.run('run');
+    expect(deaths).toEqual([2, 0]);
+  });
 });
