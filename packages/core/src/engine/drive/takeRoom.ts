@@ -5,6 +5,8 @@ import type { EngineStore } from '../EngineStore.ts';
 
 /** What a process drives of one state file. */
 interface Room {
+  /** Drives that are in hand or wait. */
+  users: number;
   readonly inHand: Set<string>;
   /** Of {@link inHand}, nothing may be beside it; `null` for none. */
   alone: { readonly id: string; readonly hasProgressed: () => boolean } | null;
@@ -36,42 +38,52 @@ const rooms = new Map<string | Database, Room>();
 export async function takeRoom(
   id: string,
   store: EngineStore,
-  { waits = true, signals = [] }: RoomOptions = {},
+  options: RoomOptions = {},
 ): Promise<(() => void) | null> {
   if (driving() !== null) return () => undefined;
   const key = store.db.memory ? store.db : store.db.name;
-  const room = rooms.get(key) ?? { inHand: new Set(), alone: null, waiting: new Map() };
+  const room = rooms.get(key) ?? { users: 0, inHand: new Set(), alone: null, waiting: new Map() };
   rooms.set(key, room);
-  const deaths = store.threads.deathsOf(id);
+  room.users += 1;
+  const leave = (): void => {
+    room.users -= 1;
+    if (room.users === 0) rooms.delete(key);
+  };
+  if (!(await enter(room, { id, store }, options))) {
+    leave();
+    return null;
+  }
+  return () => {
+    room.inHand.delete(id);
+    if (room.alone?.id === id) room.alone = null;
+    leave();
+  };
+}
+
+/** False where there is no room, and nobody waits any more. That there is some, and that it is taken, is one turn. */
+async function enter(
+  room: Room,
+  { id, store: { threads } }: { readonly id: string; readonly store: EngineStore },
+  { waits = true, signals = [] }: RoomOptions,
+): Promise<boolean> {
+  const deaths = threads.deathsOf(id);
   const until = performance.now() + ROOM_WAIT_MS;
   if (deaths > 0) room.waiting.set(id, deaths);
   try {
-    while (!hasRoom(room, deaths)) {
-      if (!waits || signals.some((signal) => signal?.aborted)) return null;
-      if (performance.now() > until) break;
+    while (!hasRoom(room, deaths) && performance.now() < until) {
+      if (!waits || signals.some((signal) => signal?.aborted)) return false;
       await sleep(LOOK_MS);
     }
   } finally {
     room.waiting.delete(id);
   }
-  return occupy({ key, room, id }, deaths > 0 && room.inHand.size === 0, store);
+  if (deaths > 0 && room.inHand.size === 0)
+    room.alone = { id, hasProgressed: () => (threads.get(id)?.recoveries ?? 0) === 0 };
+  room.inHand.add(id);
+  return true;
 }
 
 function hasRoom({ inHand, alone, waiting }: Room, deaths: number): boolean {
   if (alone !== null && !alone.hasProgressed()) return false;
   return deaths === 0 || (inHand.size === 0 && Math.min(...waiting.values()) >= deaths);
-}
-
-function occupy(
-  { key, room, id }: { readonly key: string | Database; readonly room: Room; readonly id: string },
-  isAlone: boolean,
-  { threads }: EngineStore,
-): () => void {
-  room.inHand.add(id);
-  if (isAlone) room.alone = { id, hasProgressed: () => (threads.get(id)?.recoveries ?? 0) === 0 };
-  return () => {
-    room.inHand.delete(id);
-    if (room.alone?.id === id) room.alone = null;
-    if (room.inHand.size === 0 && room.waiting.size === 0) rooms.delete(key);
-  };
 }
