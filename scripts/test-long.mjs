@@ -238,7 +238,7 @@ const LONG = [
   ],
   [
     'server-faults',
-    { DEVS_LOST_ANSWERS: 300, DEVS_STANDBYS: 10, DEVS_CLUSTER_FAILOVERS: 10 },
+    { DEVS_LOST_ANSWERS: 300, DEVS_STANDBYS: 10 },
     'serverFaults',
     'answers of PostgreSQL that do not come, an older copy of it that is put back under workers',
   ],

@@ -82,7 +82,8 @@ test('a run that is somebody’s by its row alone, as a server that has lost com
   await endSessions();
   while ((await open()).length > 0) await sleep(10);
   await worker.stop();
-  expect(made).toEqual(['first 0', 'second 0']);
+  // The run of the test before has its job again, too.
+  expect(made.filter((each) => !each.startsWith('called'))).toEqual(['first 0', 'second 0']);
   const ended = `SELECT run_id, status, owner FROM devs.runs WHERE run_id IN ('first', 'second') ORDER BY run_id`;
   expect(await cluster.sql(ended)).toEqual(
     ['first', 'second'].map((id) => ({ run_id: id, status: 'completed', owner: null })),
