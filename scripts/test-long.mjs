@@ -244,6 +244,12 @@ const LONG = [
   ],
   ['freezes', { DEVS_FREEZES: 6 }, 'freezes', 'a worker of a cluster that stands still at six points'],
   [
+    'failovers',
+    { DEVS_CLUSTER_FAILOVERS: 10 },
+    'serverFaults',
+    'an older copy of PostgreSQL between two claims of a run',
+  ],
+  [
     'cluster-poison',
     { DEVS_CLUSTER_POISONS: 9 },
     'postgres/test/chaos/poison',

@@ -68,18 +68,18 @@ const deathsOf = async (id: string): Promise<unknown> =>
 
 describe('a run that a process has died with', () => {
   test('is taken after the others, by a worker that makes room for it, and is alone until it has made progress', async () => {
+    const starter = workApp(cluster.runs(), () => Promise.reject(new Error('This process drives nothing.')));
+    for (const id of ['busy', 'left']) await starter.start(id, { run: id });
+    // Its job is one of before: the row says that it is to be alone.
+    await diedOnce('left');
     const { runs, app, worker, holds, begun, began } = await aWorker([
       'busy first',
       'left first',
       'left second',
       'later first',
     ]);
-    await app.start('busy', { run: 'busy' });
     await began('busy first');
     const { jobs } = await runs.driving();
-    await app.start('left', { run: 'left' });
-    // Its job may be one of before: the row says that it is to be alone.
-    await diedOnce('left');
     await sleep(300);
     holds.keep('busy first'); // its next safe point
     await began('left first');
