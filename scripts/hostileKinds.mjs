@@ -171,7 +171,7 @@ export const KINDS = [
     name: 'cluster',
     what: "another graph's runs, forged bases and changes, options that lead elsewhere",
     files: [
-      { path: 'packages/core/src/engine/files/__tests__/runsCases.test.ts', titles: /of another graph/ },
+      { path: 'packages/core/src/engine/files/__tests__/runsCases.test.ts' },
       { path: 'packages/postgres/src/__tests__/RunFiles.own.test.ts' },
       { path: 'packages/postgres/src/__tests__/options.test.ts', titles: /would take for/ },
     ],

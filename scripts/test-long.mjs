@@ -18,9 +18,9 @@ const LONG = [
   ['chaos', { CHAOS_KILLS: 1000 }, 'chaos/chaos', 'drivers killed at random moments'],
   [
     'many-drivers',
-    { DEVS_DRIVERS: 16, DEVS_DRIVER_RUNS: 6, DEVS_BURNERS: 4 },
+    { DEVS_DRIVERS: 16, DEVS_DRIVER_RUNS: 6 },
     'drive/manyDrivers',
-    '16 processes, each with six runs at once, over one file, on a machine with twice its work',
+    '16 processes, each with six runs at once, over one file that somebody else holds now and then',
   ],
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -13,8 +13,6 @@ import { programFile } from '../support/programFile.ts';
 const child = programFile(new URL('manyDrivers.child.ts', import.meta.url));
 const PROCESSES = howMany('DEVS_DRIVERS', 4);
 const RUNS = howMany('DEVS_DRIVER_RUNS', 2);
-/** Processes that keep a processor busy. */
-const BURNERS = Number(process.env['DEVS_BURNERS'] ?? 0);
 
 /** What another writer takes the file for, ms, again and again: several of the engine's native waits. */
 const HELD_MS = 700;
@@ -33,10 +31,6 @@ test('many processes that drive runs over one file wait for each other: none fai
   timeout: 1_800_000,
 }, async ({ dbPath }) => {
   createDatabase({ dbPath }).close();
-  for (let burner = 0; burner < BURNERS; burner += 1) {
-    const burning = spawn(process.execPath, ['-e', 'for (;;) Math.sqrt(2);'], { stdio: 'ignore' });
-    onTestFinished(() => void burning.kill('SIGKILL'));
-  }
   const effects = join(dirname(dbPath), 'effects.log');
   const { hold } = otherWriter(dbPath);
   const names = Array.from({ length: PROCESSES }, (_, at) => `p${at}`);

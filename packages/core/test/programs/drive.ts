@@ -117,7 +117,7 @@ export async function driveDurably(program: Program, dir: string, death?: Death)
       error,
       asked,
       ...read,
-      values: described(ran.values),
+      values: described(await app.values('run')),
       visits: world.visits.map(described),
       effects: effectsIn(ledger),
     };
