@@ -4,6 +4,7 @@ import { hashOf } from '../../state/canonicalJson.ts';
 import type { EventStore } from '../../state/EventStore.ts';
 import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
 import { principalText } from './decidable.ts';
+import { isSameId } from './people.ts';
 
 // A yes is for the true artifact. What a gate hides of it is counted, and was shown to whoever says yes, or they accept it by
 // its number.
@@ -114,7 +115,7 @@ function wasRevealed(
     .some(
       ({ payload }) =>
         payload.sessionId === id &&
-        payload.principal === principal &&
+        isSameId(payload.principal, principal) &&
         payload.artifactHash === artifactHash &&
         payload.places === places,
     );
