@@ -223,6 +223,7 @@ describe('the public surface', () => {
   test('@devs/core/runs exports these values', async () => {
     expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
       [
+        "CountedDeaths",
         "ENDED_STATUSES",
         "FRAME_HEADER",
         "LOG_HEADER",

@@ -51,6 +51,7 @@ test('the suites of gates, guards, steps, rewinds and drives go through Runs', (
       "test/gates/conditionalGates.test.ts",
       "test/gates/editedGates.test.ts",
       "test/gates/forgedDecisions.test.ts",
+      "test/gates/hiddenAtGate.own.test.ts",
       "test/gates/innerGates.test.ts",
       "test/gates/killedDeadlines.test.ts",
       "test/gates/killedEntropy.test.ts",

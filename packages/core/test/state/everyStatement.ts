@@ -6,6 +6,7 @@ import { EventBus } from '../../src/events/EventBus.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
 import { adoptRun } from '../../src/state/adoptRun.ts';
 import { CheckpointPruner } from '../../src/state/CheckpointPruner.ts';
+import { CountedDeaths } from '../../src/state/CountedDeaths.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { stateStats } from '../../src/state/StateStats.ts';
 import { StoreItems } from '../../src/state/StoreItems.ts';
@@ -76,6 +77,7 @@ async function driveOne(dir: string): Promise<void> {
 function askEveryTable(db: Database): void {
   const store = new EngineStore(db, { events: new EventBus() });
   const { manager: _, failureGate: __, budgets: ___, db: ____, ...tables } = store;
+  new CountedDeaths(db, 1);
   const others = [new CheckpointPruner(db, store.checkpoints), new StoreItems(db), new StreamStore(db)];
   const { threadId } = store.threads.create(aThread()).thread;
   store.waits.begin({

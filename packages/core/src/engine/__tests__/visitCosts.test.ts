@@ -72,12 +72,12 @@ function prepared(db: Database): readonly string[] {
 
 describe('a visit of a node', () => {
   test('commits twice: before its work, and after it', async ({ dbPath }) => {
-    const cost = { commits: 2, savepoints: 2, fences: 2, statements: 26 };
+    const cost = { commits: 2, savepoints: 2, fences: 2, statements: 28 };
     expect(await costOfAVisit(dbPath, () => {})).toEqual(cost);
   });
 
   test('commits twice more for a recorded step: before the call, and after it', async ({ dbPath }) => {
-    const cost = { commits: 4, savepoints: 2, fences: 4, statements: 38 };
+    const cost = { commits: 4, savepoints: 2, fences: 4, statements: 40 };
     expect(await costOfAVisit(dbPath, () => step('call', () => 'answer'))).toEqual(cost);
   });
 });

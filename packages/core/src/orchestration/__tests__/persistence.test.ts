@@ -26,9 +26,12 @@ interface CheckpointRow {
   readonly checkpoint: Uint8Array;
 }
 
+/** As they were committed: how many writes are on top of one grows. */
 const rowsOf = (db: Database, threadId = 'shop'): readonly CheckpointRow[] =>
   db
-    .prepare<[string], CheckpointRow>('SELECT * FROM checkpoints WHERE thread_id = ? ORDER BY seq')
+    .prepare<[string], CheckpointRow>(
+      'SELECT *, NULL AS writes FROM checkpoints WHERE thread_id = ? ORDER BY seq',
+    )
     .all(threadId);
 
 const countOf = (db: Database, table: string, threadId: string): unknown =>

@@ -35,7 +35,8 @@ export class CommentedGates {
   ): Promise<HitlSession> {
     const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
     const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];
-    const code = answer['approved'] === true ? await this.#codeAt(session) : undefined;
+    const hasCode = session.kind === 'review' && answer['approved'] === true;
+    const code = hasCode ? await this.#codeAt(session) : undefined;
     const { db, manager } = this.#store;
     const given = { artifactHash, answer, by, via, places, withHidden, code };
     return whenFree(db, () => manager.decide(sessionId, given));
