@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError, type ErrorCode } from '../errors/DevsError.ts';
 import { NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
-import { prepare } from './prepare.ts';
+import { pragma, prepare } from './prepare.ts';
 
 /** How a connection treats the file; see {@link applyPragmas}. */
 export interface ConnectionPolicy {
@@ -31,9 +31,6 @@ const AUTOCHECKPOINT_PAGES = 2000;
 /** Older ones can corrupt a write-ahead log that several processes use. */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
-/** Between two attempts at something SQLite refuses without waiting. */
-const RETRY_MS = 10;
-
 const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
 
 type Expectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
@@ -54,31 +51,14 @@ const READ_EXPECTATIONS: readonly Expectation[] = [
 export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: ConnectionPolicy): void {
   setBusyTimeout(db, busyTimeoutMs);
   db.pragma(`busy_timeout = ${NATIVE_BUSY_MS}`);
-  switchToLog(db, busyTimeoutMs);
+  // Of several processes that open a fresh file at once, one changes its mode; SQLite refuses the others without waiting.
+  pragma(db, 'journal_mode = WAL');
   db.pragma(`synchronous = ${synchronous}`);
   for (const name of ['fullfsync', 'checkpoint_fullfsync']) db.pragma(`${name} = ${synchronous === 'full'}`);
   db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
   db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
   db.pragma('foreign_keys = ON');
   applyReadPragmas(db);
-}
-
-/**
- * Of several processes that open a fresh file at once, one changes its mode. SQLite refuses the others at once instead of
- * letting them wait: each holds a read lock that the change has to be free of.
- */
-function switchToLog(db: Database, busyTimeoutMs: number): void {
-  const deadline = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      db.pragma('journal_mode = WAL');
-      return;
-    } catch (error) {
-      if ((error as { readonly code?: unknown }).code !== 'SQLITE_BUSY' || performance.now() > deadline)
-        throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
-    }
-  }
 }
 
 /** For the only connection to a file, whose log somebody else reads: no commit moves it into the file. */
