@@ -44,6 +44,7 @@ export { maskView } from './masking/maskView.ts';
 export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
+export { scrub } from './masking/scrub.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
