@@ -38,7 +38,7 @@ import { asHuman } from './gates/principals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { readState } from './readState.ts';
-import { outputOf, readValues, readValuesAt } from './readValues.ts';
+import { endIsMissing, outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { type Admission, RunStarts } from './start/RunStarts.ts';
@@ -89,7 +89,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
       db: parts.store.db,
       ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
       drive: (id, options) => this.#driveOnce(id, options),
-      outputAt: (id, checkpointId) => this.#outputAt(id, checkpointId),
+      endedWith: (id, checkpointId) => this.#endedWith(id, checkpointId),
     });
   }
 
@@ -158,7 +158,9 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
         status: status as EndStatus,
         reason,
         gates: [],
-        values: await this.#outputAt(id, checkpointId),
+        values: await (turn === this.store.inputs.latest(id)?.key
+          ? this.#endedWith(id, checkpointId)
+          : this.#outputAt(id, checkpointId)),
         ...(turn !== null && { turn }),
       }),
     });
@@ -311,6 +313,13 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
 
   async #outputAt(id: string, checkpointId: string | null): Promise<Output | null> {
     return outputOf(this.graph, await this.#valuesAt(id, checkpointId));
+  }
+
+  /** At a checkpoint that is not pruned. @throws DevsError `STATE_CORRUPT` where it is missing. */
+  async #endedWith(id: string, checkpointId: string | null): Promise<Output | null> {
+    const values = await this.#outputAt(id, checkpointId);
+    if (values === null && checkpointId !== null) throw endIsMissing(id, checkpointId);
+    return values;
   }
 
   /** The questions a run waits for. */

@@ -56,7 +56,13 @@ const SELECT_OPEN = `
       AND written.checkpoint_id = asked.checkpoint_id AND written.task_id = asked.task_id
       AND written.channel NOT IN ('__error__', '__error_source_node__', '__interrupt__', '__resume__'))
   UNION
-  SELECT '', checkpoint_id FROM hitl_sessions WHERE thread_id = @threadId AND checkpoint_id IS NOT NULL`;
+  SELECT '', checkpoint_id FROM hitl_sessions WHERE thread_id = @threadId AND checkpoint_id IS NOT NULL
+  UNION
+  SELECT '', end_checkpoint_id FROM child_runs WHERE child_id = @threadId AND end_checkpoint_id IS NOT NULL
+  UNION
+  SELECT '', end_checkpoint_id FROM (
+    SELECT end_checkpoint_id FROM thread_inputs WHERE thread_id = @threadId ORDER BY turn DESC LIMIT 1)
+  WHERE end_checkpoint_id IS NOT NULL`;
 
 const OF_CHECKPOINT = `
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
@@ -105,7 +111,10 @@ export class CheckpointPruner {
     return hash.digest('hex');
   }
 
-  /** Checkpoints at which a question waits for its answer, and those that sessions name as their state. */
+  /**
+   * Checkpoints at which a question waits for its answer, those that sessions name as their state, and those that say with
+   * what values a child, or the last turn, has ended: a parent is given them in every execution.
+   */
   waiting(threadId: string): readonly CheckpointRef[] {
     return this.#selectOpen.all({ threadId });
   }

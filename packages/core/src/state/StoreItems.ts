@@ -163,7 +163,7 @@ export class StoreItems {
   put(item: NewItem, now: number): void {
     const known = this.#select.get(item.namespace, item.key);
     if (known !== undefined) {
-      this.#update.run({ ...known, ...item, updatedAt: now });
+      this.#update.run({ ...inPlace(known), ...item, updatedAt: now });
       return;
     }
     const { namespace } = item;

@@ -34,8 +34,8 @@ export interface ChildApp {
   readonly db: Database;
   ready(id: string, input: unknown, options: ChildOptions): Promise<PreparedRun>;
   drive(id: string, options: ChildDrive): Promise<unknown>;
-  /** What its output schema has at one of its checkpoints; `null` where there is none. */
-  outputAt(id: string, checkpointId: string | null): Promise<unknown>;
+  /** What its output schema had at the checkpoint it ended with; `null` where it had none. @throws DevsError `STATE_CORRUPT` where it is missing. */
+  endedWith(id: string, checkpointId: string | null): Promise<unknown>;
 }
 
 /** An app over the state file of the run that calls. */

@@ -63,7 +63,7 @@ export async function child<Output, Update>(
     ready: () => beginning(active, below, { id, input, options }),
   });
   const { status, reason, checkpointId } = active.store.children.endOf(id);
-  const values = await outsideVisit(() => below.outputAt(id, checkpointId));
+  const values = await outsideVisit(() => below.endedWith(id, checkpointId));
   return { status: status as EndedStatus, reason, values: values as Output | null };
 }
 

@@ -11,6 +11,7 @@ import { child } from '../../node/child.ts';
 import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
 import { waitFor } from '../../node/waitFor.ts';
+import { SqliteSaver } from '../../saver/SqliteSaver.ts';
 import { AClock, HOUR } from '../../waits/__tests__/aClock.ts';
 
 const State = Annotation.Root({ topic: Annotation<string>(), found: Annotation<string>() });
@@ -41,6 +42,54 @@ describe('child()', () => {
     });
     expect(await below.run('c')).toMatchObject({ status: 'completed', values: { found: 'all of tea' } });
     expect(await app.run('p')).not.toHaveProperty('children');
+  });
+
+  test('gives its parent in every execution what it failed with, also once somebody drove it on and pruned it', async ({
+    db,
+  }) => {
+    let fails = true;
+    const below = durable(
+      one((topic) => {
+        if (fails) throw new Error('Not yet.');
+        return `all of ${topic}`;
+      }),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const { status, values } = await child(below, 'c', { topic: 'tea' });
+        return { log: [`${status}, ${values?.topic}, ${values?.found}: ${String(interrupt('Well?'))}`] };
+      }),
+      { db },
+    );
+    const gate = only((await app.run('p', {})).gates);
+    fails = false;
+    expect((await below.run('c')).status).toBe('completed');
+    await new SqliteSaver(db).prune('c', { keepLast: 1 });
+    await app.decide(gate, { value: 'yes', by: ada });
+    expect((await app.run('p')).values?.log[0]).toBe('failed, tea, undefined: yes');
+  });
+
+  test('of which the last checkpoint is missing is no child that found nothing', async ({ db }) => {
+    const below = durable(
+      one((topic) => `all of ${topic}`),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const { values } = await child(below, 'c', { topic: 'tea' });
+        return { log: [`${values?.found}: ${String(interrupt('Well?'))}`] };
+      }),
+      { db },
+    );
+    const gate = only((await app.run('p', {})).gates);
+    await app.decide(gate, { value: 'yes', by: ada });
+    db.exec("DELETE FROM checkpoints WHERE seq = (SELECT max(seq) FROM checkpoints WHERE thread_id = 'c')");
+    const missing = {
+      code: 'STATE_CORRUPT',
+      message: expect.stringContaining('"c" ended is missing') as string,
+    };
+    await expect(app.run('p')).rejects.toMatchObject(missing);
   });
 
   test('begins none once its node has thrown, though a call beside it was in flight', async ({ db }) => {

@@ -26,6 +26,15 @@ describe('an item', () => {
     });
   });
 
+  test('in the place of another is not made right by putting it again', async ({ db }) => {
+    const store = new SqliteStore(db);
+    await store.put(NS, 'first', { n: 1 });
+    await store.put(NS, 'second', { n: 2 });
+    db.exec('UPDATE store_items SET seq = 3 WHERE seq = 1; UPDATE store_items SET seq = 1 WHERE seq = 2');
+    await expect(store.put(NS, 'first', { n: 3 })).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(store.search(NS)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+  });
+
   test('comes in the order of its namespace, whichever of its items were deleted', async ({ db }) => {
     const store = new SqliteStore(db);
     for (const [namespace, key] of [
