@@ -24,6 +24,8 @@ db.close();
 export function otherWriter(path: string): {
   /** Returns once it has the file, which it holds for so long, in milliseconds. */
   readonly hold: (ms: number) => void;
+  /** Lets go of it before that. */
+  readonly release: () => void;
 } {
   const state = new Int32Array(new SharedArrayBuffer(12));
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
@@ -42,5 +44,6 @@ export function otherWriter(path: string): {
       Atomics.notify(state, 0);
       Atomics.wait(state, 1, 0);
     },
+    release: () => void Atomics.notify(state, 2),
   };
 }

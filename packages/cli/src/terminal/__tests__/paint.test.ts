@@ -231,7 +231,12 @@ describe('text of somebody else', () => {
         const left = Object.keys(CODES).reduce((all, code) => all.replaceAll(`\u001b[${code}m`, ''), written);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
         expect(left).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-        expect(substance(left)).toBe(substance(visibleText(maskSensitiveData(text))));
+        // The lines of a cell that is broken stand between those of the cells beside it.
+        const inOrder =
+          style === 'markdown' && text.includes('|---|')
+            ? (all: string) => [...all].toSorted().join('')
+            : String;
+        expect(inOrder(substance(left))).toBe(inOrder(substance(visibleText(maskSensitiveData(text)))));
       }),
       { numRuns: howMany('DEVS_VISIBLE_TEXTS', 300) },
     );
