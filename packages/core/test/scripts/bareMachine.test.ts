@@ -34,6 +34,10 @@ describe('the machine that a test sees', () => {
     expect(homedir()).toMatch(join(tmpdir(), 'devs-home-'));
     expect(Object.keys(env).filter((name) => /^(?:GIT|XDG)_/.test(name))).toEqual(['GIT_CONFIG_NOSYSTEM']);
   });
+
+  test('has no certificates that every program would read', () => {
+    expect(env['NODE_EXTRA_CA_CERTS']).toBeUndefined();
+  });
 });
 
 describe('the folder in memory that tests write in', () => {

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OWNERS_CERTIFICATES } from '../support/bareMachine.ts';
 import { howMany } from '../support/howMany.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -115,7 +116,7 @@ if (WANTED <= SHORT.length) {
       const { code, output } = await end('node scripts/fresh-clone.mjs --node 20 --only typed', {
         folder,
         source: root,
-        env: process.env,
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: process.env[OWNERS_CERTIFICATES] },
       });
       rmSync(folder, { recursive: true, force: true });
       expect(code, output).toBe(0);

@@ -13,6 +13,15 @@ const OF_THE_OWNER = /^(?:GIT|XDG)_|^EMAIL$/;
 const HOME = 'devs-home-';
 
 /**
+ * Certificates of the owner's network, of no use on loopback. Node.js 20 reads all of them whenever it starts: a list of the usual
+ * length doubles what that takes, 25 ms more of a processor for each of the thousand programs that the tests start.
+ */
+const CERTIFICATES = 'NODE_EXTRA_CA_CERTS';
+
+/** Names that list to a test that needs the network after all. */
+export const OWNERS_CERTIFICATES = 'DEVS_TEST_CERTIFICATES';
+
+/**
  * Vitest's global setup: every test begins with an empty HOME, a git that knows nobody and a temporary folder of the run's own, in
  * memory where there is one, so that none leans on its developer's machine. A test that needs more says so itself, in its
  * repository or its environment.
@@ -28,6 +37,9 @@ export function setup({ vitest }: TestProject): () => void {
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n[maintenance]\n\tauto = false\n');
   for (const name of Object.keys(env)) if (OF_THE_OWNER.test(name)) delete env[name];
   Object.assign(env, { HOME: home, GIT_CONFIG_NOSYSTEM: '1' });
+  const { [CERTIFICATES]: certificates } = env;
+  if (certificates !== undefined) env[OWNERS_CERTIFICATES] = certificates;
+  delete env[CERTIFICATES];
   // Vitest writes to it until the end.
   process.once('exit', () => rmSync(MODULE_CACHE, { recursive: true, force: true }));
   const bundles = mkdtempSync(join(tmpdir(), 'devs-bundles-'));
