@@ -215,6 +215,12 @@ const LONG = [
     'transcript/transcript',
     'the commands of the pages, with the npm of the machine',
   ],
+  [
+    'repository',
+    { DEVS_REAL_TOOLS: 2 },
+    'cli/test/existingRepository',
+    'runs in a repository of somebody, with the npm of the machine',
+  ],
   ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
   ['floods', { DEVS_FLOOD_MIB: 1024 }, 'acp/acpAgents', 'agents over the protocol that print without end'],
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],

@@ -3,10 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import path from 'node:path';
 import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
+import { howMany } from '../../core/test/support/howMany.ts';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { quickTools } from './support/quickTools.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
+
+if (howMany('DEVS_REAL_TOOLS', 1) === 1) quickTools();
 
 interface RecordedLine {
   readonly response?: { readonly files?: readonly { readonly path: string; readonly content: string }[] };
