@@ -222,6 +222,13 @@ const LONG = [
     'runs in a repository of somebody, with the npm of the machine',
   ],
   ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
+  [
+    'sound',
+    { DEVS_SOUND_REPOSITORIES: 3 },
+    'trial/soundness',
+    'checks of the trial’s repositories, on right work and wrong',
+  ],
+  ['raced', { DEVS_RACED_ROUNDS: 200 }, 'racingDrivers', 'two processes that resume one run at once'],
   ['floods', { DEVS_FLOOD_MIB: 1024 }, 'acp/acpAgents', 'agents over the protocol that print without end'],
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],

@@ -6,10 +6,10 @@ import { tried } from '../../../core/test/support/tried.ts';
 import { type Histogram, runChaos } from './runChaos.ts';
 
 /** `pnpm chaos --kills 1000` is the same with more of them. */
-const kills = howMany('CHAOS_KILLS', 5);
+const kills = howMany('CHAOS_KILLS', 3);
 const isShort = env['CHAOS_KILLS'] === undefined;
 /** Each brings scenarios of its own, which also run without kills, to compare with. */
-const chains = isShort ? 2 : 3;
+const chains = isShort ? 1 : 3;
 const pipeline = Math.ceil(kills * 0.6);
 const KILLS = { pipeline, ownGraph: kills - pipeline };
 

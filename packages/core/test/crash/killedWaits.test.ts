@@ -16,7 +16,7 @@ import { LIVED, live, waitsIn } from './waitsLife.ts';
 /** Processes that are killed at a write, each another one. */
 const KILLS = howMany('DEVS_WAIT_KILLS', 1);
 /** Of the writes, one in so many is died at; which, is another in every run. */
-const EVERY = howMany('DEVS_WAIT_DEATHS_EVERY', 40);
+const EVERY = howMany('DEVS_WAIT_DEATHS_EVERY', 80);
 
 /** As the file has them after a life without a death. */
 const WAITS = {

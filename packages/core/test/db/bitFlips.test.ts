@@ -29,7 +29,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 
-const FLIPS = howMany('DEVS_BIT_FLIPS', 120);
+const FLIPS = howMany('DEVS_BIT_FLIPS', 60);
 const ROW_FLIPS = Math.ceil(FLIPS / 3);
 const CHECKPOINTS = 12;
 

@@ -5,10 +5,13 @@ import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { localHost } from '../../src/state/hostIdentity.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
 import { tried } from '../support/tried.ts';
 import { Desk, Driver } from './Drivers.ts';
 import type { DriverAnswer, FreezePoint } from './driverProtocol.ts';
+
+const ROUNDS = howMany('DEVS_RACED_ROUNDS', 15);
 
 const ada = { kind: 'human', id: 'ada' } as const;
 
@@ -32,14 +35,14 @@ const leaseOf = (db: Database, id: string) =>
   db.prepare('SELECT lease_owner AS owner, lease_epoch AS epoch FROM threads WHERE thread_id = ?').get(id);
 
 describe('two processes', { timeout: 120_000 }, () => {
-  test('that resume one approved run at once: one wins each of 40 rounds, the other is told, the node runs once', async ({
+  test(`that resume one approved run at once: one wins each of ${ROUNDS} rounds, the other is told, the node runs once`, async ({
     db,
     dbPath,
     task,
   }) => {
     const desk = new Desk(dbPath);
     const drivers = await Promise.all([Driver.start(dbPath), Driver.start(dbPath)]);
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const id = `run-${round}`;
       approve(db, await only(drivers.slice(round % 2, (round % 2) + 1)).drive({ run: 'gated', id }));
       for (const driver of drivers) driver.tell({ run: 'gated', id, freeze: 'in a step' });
@@ -52,7 +55,7 @@ describe('two processes', { timeout: 120_000 }, () => {
       tried(task, { ways: round + 1 });
       expect([round, winner?.answer]).toMatchObject([round, { status: 'suspended' }]);
     }
-    expect(desk.effects('guarded')).toHaveLength(40);
+    expect(desk.effects('guarded')).toHaveLength(ROUNDS);
   });
 
   test('one killed, the other asked at once: it takes over without waiting for the lease to end', async ({

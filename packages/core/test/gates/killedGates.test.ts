@@ -14,7 +14,7 @@ import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
 /** Of the writes, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_DEATHS_EVERY', 23);
+const EVERY = howMany('DEVS_DEATHS_EVERY', 46);
 
 /** Three questions of three kinds before the end: a failure gate, a declared gate, a bare interrupt(). */
 function start(dbPath: string, death: Death | null) {

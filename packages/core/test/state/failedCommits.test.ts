@@ -16,7 +16,7 @@ import type { FailedCommits } from './failedCommits.child.ts';
 // A failed COMMIT is "unknown", not "no": with a failed flush it may be on the disk all the same. Real faults of the
 // operating system, on Linux; fileFaults.test.ts has the same question everywhere, with faults that are thrown.
 
-const FAULTS = howMany('DEVS_FAILED_COMMITS', 20);
+const FAULTS = howMany('DEVS_FAILED_COMMITS', 10);
 const child = new URL('failedCommits.child.ts', import.meta.url);
 const run = promisify(execFile);
 

@@ -12,7 +12,7 @@ import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';
 
 // Source: 2_TAS-REQ-016. Every acknowledged checkpoint is on disk, whenever its writer dies.
 
-const KILLS = howMany('DEVS_KILLS', 10);
+const KILLS = howMany('DEVS_KILLS', 5);
 
 /** Writers that load while another one works; loading takes most of the time of each. */
 const LOADING = 2;

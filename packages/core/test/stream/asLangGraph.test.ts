@@ -12,7 +12,7 @@ const all = Object.entries(programs).flatMap(([topic, each]) =>
 );
 
 /** Programs that are streamed, others each time. */
-const PROGRAMS = howMany('DEVS_STREAMED_PROGRAMS', 12);
+const PROGRAMS = howMany('DEVS_STREAMED_PROGRAMS', 6);
 const FIRST = Number(process.env['DEVS_STREAMED_FIRST'] ?? randomInt(all.length));
 /** Far from a divisor of their number, so that a few are of every topic. */
 const STRIDE = 7;

@@ -5,7 +5,7 @@ import { howMany } from '../../../test/support/howMany.ts';
 import { durable } from '../durable.ts';
 import { ada, circle } from './ownGraph.ts';
 
-const STEPS = howMany('DEVS_LONG_RUN_STEPS', 200);
+const STEPS = howMany('DEVS_LONG_RUN_STEPS', 100);
 
 describe('a run of many steps in one process', () => {
   test('collects no listeners on the signals it is driven with', async ({ db }) => {

@@ -4,7 +4,7 @@ import { tried } from '../../support/tried.ts';
 import { LIVES, type Moment, momentsOf } from './lives.ts';
 import { tallyOf } from './tally.ts';
 
-const FAULTS = howMany('DEVS_ROW_FAULTS', 200);
+const FAULTS = howMany('DEVS_ROW_FAULTS', 80);
 const SHORT = { lives: 8, files: 3 };
 const LONG = { lives: LIVES.length, files: 10 };
 

@@ -22,7 +22,7 @@ import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { type Program, programs } from './randomProgram.ts';
 
 /** Cases; `DEVS_FLAT_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_FLAT_CASES', 30);
+const CASES = howMany('DEVS_FLAT_CASES', 15);
 const SEED = process.env['DEVS_FLAT_SEED'];
 /** Few cases of another seed may lack a feature. */
 const DRAWS_THE_SAME = SEED === undefined && process.env['DEVS_SEED'] === undefined;
