@@ -16,7 +16,7 @@ const CHILD = 'packages/core/test/crash/killedDeeds.child.ts';
 /** At how many of its statements a process is killed, evenly from the last on. */
 const KILLS = howMany('DEVS_KILLED_DEEDS', 1);
 /** At how many of its writes one dies that is this process, the connection closed. */
-const DEATHS = howMany('DEVS_DEATHS_OF_DEEDS', 2);
+const DEATHS = howMany('DEVS_DEATHS_OF_DEEDS', 4);
 
 const ALL = Object.keys(DEEDS) as readonly Deed[];
 

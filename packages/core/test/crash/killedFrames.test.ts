@@ -17,7 +17,7 @@ import { frameTree, TREE } from './frameTree.ts';
 // Source: 9_ROADMAP-RISK-401. The stack of frames is in the state file, and in no process.
 
 /** Kills of a driver at work; `DEVS_FRAME_SEED=42` repeats their moments. */
-const KILLS = howMany('DEVS_FRAME_KILLS', 2);
+const KILLS = howMany('DEVS_FRAME_KILLS', 4);
 const SEED = Number(process.env['DEVS_FRAME_SEED'] ?? randomInt(2 ** 31));
 
 /** Branches that work in one super-step at most. */

@@ -21,7 +21,7 @@ import { runByLangGraph } from '../support/runByLangGraph.ts';
 import { tried } from '../support/tried.ts';
 
 /** Graphs; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_KILLED_GRAPHS', 6);
+const CASES = howMany('DEVS_KILLED_GRAPHS', 12);
 const SEED = process.env['DEVS_GRAPH_SEED'];
 
 interface Call {

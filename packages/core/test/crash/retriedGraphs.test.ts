@@ -9,7 +9,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 
 /** Graphs; `DEVS_RETRIED_SEED=42` repeats those of a failure. */
-const CASES = howMany('DEVS_RETRIED_GRAPHS', 4);
+const CASES = howMany('DEVS_RETRIED_GRAPHS', 8);
 const SEED = process.env['DEVS_RETRIED_SEED'];
 
 const MAX_DEPTH = 3;

@@ -17,7 +17,7 @@ const CHILD = new URL('killedMigration.child.ts', import.meta.url);
 const AT_ONCE = 3;
 
 /** Of so many statements one is fatal to a process, others in every run; what is left in front of all the rest is copied. */
-const EVERY = howMany('DEVS_MIGRATION_DEATHS_EVERY', 34);
+const EVERY = howMany('DEVS_MIGRATION_DEATHS_EVERY', 17);
 
 /** How many migrations a file has; its schema must be exactly what those make. */
 function versionOf(db: Database): number {

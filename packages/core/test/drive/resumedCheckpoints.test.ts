@@ -9,7 +9,7 @@ import { howMany } from '../support/howMany.ts';
 import { type Driven, RECORDED_RUNS, type RecordedRun } from './recordedRuns.ts';
 
 /** A run is resumed from one in so many of its checkpoints, of each run from others; from its last one always. */
-const EVERY = howMany('DEVS_RESUMED_EVERY', 24);
+const EVERY = howMany('DEVS_RESUMED_EVERY', 16);
 
 interface Ended {
   readonly status: string;

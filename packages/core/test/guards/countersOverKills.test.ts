@@ -12,7 +12,7 @@ import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
 import { programFile } from '../support/programFile.ts';
 
-const KILLS = howMany('DEVS_SPENDER_KILLS', 2);
+const KILLS = howMany('DEVS_SPENDER_KILLS', 4);
 const ROUNDS = 11;
 const CALLS = 4 * ROUNDS;
 const RAISE = 9;
