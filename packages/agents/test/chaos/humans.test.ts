@@ -7,7 +7,7 @@ import { runChaos } from './runChaos.ts';
 import { HUMANS } from './scenarios.ts';
 
 /** `CHAOS_HUMANS=50` kills more, in every scenario. */
-const kills = { pipeline: howMany('CHAOS_HUMANS', 2), ownGraph: 0 };
+const kills = { pipeline: howMany('CHAOS_HUMANS', 3), ownGraph: 0 };
 const isShort = env['CHAOS_HUMANS'] === undefined;
 const pipelines = isShort ? HUMANS.slice(0, 1) : HUMANS;
 
