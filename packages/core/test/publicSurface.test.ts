@@ -317,6 +317,7 @@ describe('the public surface', () => {
         "STATE_CORRUPT",
         "STATE_DISK_FULL",
         "STATE_IO",
+        "STATE_KEY_MISMATCH",
         "STATE_NOT_TRUSTED",
         "STATE_REPLACED",
         "STEP_AMBIGUOUS",

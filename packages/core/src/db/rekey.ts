@@ -95,6 +95,7 @@ function takeAlone(db: Database, path: string): void {
     db.pragma('locking_mode = EXCLUSIVE');
     if (db.pragma('journal_mode = DELETE', { simple: true }) !== 'delete') throw inUse(path);
     db.exec('BEGIN EXCLUSIVE; COMMIT');
+    rmSync(`${path}-shm`, { force: true }); // of a process that was killed
   } catch (error) {
     throw isBusy(error) ? inUse(path, error) : error;
   }
