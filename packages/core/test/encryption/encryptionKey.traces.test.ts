@@ -36,6 +36,14 @@ const bytesIn = (folder: string): ReadonlyMap<string, Buffer> =>
       .map(({ name }) => [name, readFileSync(join(folder, name))]),
   );
 
+/** Locks of this process, as the kernel has them. */
+const locksHere = (): readonly string[] =>
+  readFileSync('/proc/locks', 'utf8')
+    .split('\n')
+    .filter((line) => line.split(/\s+/).includes(String(process.pid)))
+    .map((line) => line.replace(/^\d+:/, ''))
+    .sort();
+
 describe('a state file with a key', () => {
   test('has nothing readable in it, its log and its backup, and is its owner’s alone', async ({ dbPath }) => {
     const app = plantedApp(dbPath, newKey());
@@ -103,10 +111,12 @@ describe('a state file with a key', () => {
   test('keeps its locks when somebody here opens it without the key, or with another one', async ({ dbPath }) => {
     const db = createDatabase({ dbPath, encryptionKey: TEXT });
     db.exec('BEGIN IMMEDIATE');
+    const before = locksHere();
     expect(thrownBy(() => createDatabase({ dbPath }))).toMatchObject({ code: 'STATE_KEY_MISMATCH' });
     expect(thrownBy(() => openReadOnly({ dbPath, encryptionKey: newKey() }))).toMatchObject({
       code: 'STATE_KEY_MISMATCH',
     });
+    expect(locksHere()).toEqual(before);
     const other = await spawnProgram(HOLDER, [dbPath, 'write'], { DEVS_ENCRYPTION_KEY: TEXT }).finished;
     expect(other).toMatchObject({ stdout: expect.stringMatching(/^SQLITE_BUSY/) });
     db.exec('COMMIT');
