@@ -68,7 +68,9 @@ describe('devs with DEVS_ENCRYPTION_KEY', () => {
 });
 
 describe('devs admin rekey', () => {
-  test('encrypts, changes the key and decrypts; the file says once that it is not encrypted', async ({ dir }) => {
+  test('encrypts, changes the key and decrypts; the file says once that it is not encrypted', async ({
+    dir,
+  }) => {
     await devs(dir, RUN_EMPTY);
     const plain = await devs(dir, ['admin', 'doctor']);
     expect(plain.exitCode).toBe(0);
@@ -79,12 +81,19 @@ describe('devs admin rekey', () => {
     expect(JSON.parse(made.stdout)).toMatchObject({ encrypted: true });
     const keyFile = join(dir, 'key');
     writeFileSync(keyFile, `${NEW}\n`);
-    expect(await devs(dir, ['admin', 'rekey', '--new-key-file', 'key'], withKey)).toMatchObject({ exitCode: 0 });
+    expect(await devs(dir, ['admin', 'rekey', '--new-key-file', 'key'], withKey)).toMatchObject({
+      exitCode: 0,
+    });
     expect((await devs(dir, ['resume', 'sum'], { DEVS_ENCRYPTION_KEY: NEW })).exitCode).toBe(75);
     const decrypted = await devs(dir, ['admin', 'rekey', '--decrypt'], { DEVS_ENCRYPTION_KEY: NEW });
-    expect(decrypted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('not encrypted any more') });
+    expect(decrypted).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('not encrypted any more'),
+    });
     expect((await devs(dir, ['status'])).exitCode).toBe(0);
-    expect(readdirSync(join(dir, '.devs')).filter((name) => name.startsWith('state'))).toEqual(['state.sqlite']);
+    expect(readdirSync(join(dir, '.devs')).filter((name) => name.startsWith('state'))).toEqual([
+      'state.sqlite',
+    ]);
   });
 
   test('takes one new key, and none from the command line', async ({ dir }) => {

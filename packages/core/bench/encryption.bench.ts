@@ -74,7 +74,15 @@ else {
     ...[it.subject, it.keeper, it.plainMs, it.encryptedMs, it.ratio],
     ...[`${it.quarter}–${it.threeQuarters}`, it.cpu],
   ]);
-  const head = ['', 'kept by', 'ms per super-step', 'with a key', 'median ratio', 'middle half', 'of processor'];
+  const head = [
+    '',
+    'kept by',
+    'ms per super-step',
+    'with a key',
+    'median ratio',
+    'middle half',
+    'of processor',
+  ];
   console.log(table(head, rows));
   console.log(`\n${table(['opened with', 'ms'], Object.entries(open))}`);
   console.log(`\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${rounds} rounds`);

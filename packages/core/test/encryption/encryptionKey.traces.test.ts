@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -71,7 +71,8 @@ describe('a state file with a key', () => {
     const key = newKey();
     const db = createDatabase({ dbPath, encryptionKey: key });
     db.pragma('cache_size = 4');
-    const isReadable = (): boolean => [...bytesIn(dirname(dbPath)).values()].some((all) => all.includes('dormouse'));
+    const isReadable = (): boolean =>
+      [...bytesIn(dirname(dbPath)).values()].some((all) => all.includes('dormouse'));
     db.exec('BEGIN IMMEDIATE');
     const insert = db.prepare("INSERT INTO events (at, name, payload_json) VALUES (1, 'X', json_quote(?))");
     for (let n = 0; n < 500; n += 1) insert.run(`${n} dormouse`);
@@ -108,7 +109,9 @@ describe('a state file with a key', () => {
     db.close();
   });
 
-  test('keeps its locks when somebody here opens it without the key, or with another one', async ({ dbPath }) => {
+  test('keeps its locks when somebody here opens it without the key, or with another one', async ({
+    dbPath,
+  }) => {
     const db = createDatabase({ dbPath, encryptionKey: TEXT });
     db.exec('BEGIN IMMEDIATE');
     const before = locksHere();
@@ -121,6 +124,16 @@ describe('a state file with a key', () => {
     expect(other).toMatchObject({ stdout: expect.stringMatching(/^SQLITE_BUSY/) });
     db.exec('COMMIT');
     db.close();
+  });
+
+  test('is not copied into memory where nothing can be written beside it', ({ dbPath }) => {
+    const encryptionKey = newKey();
+    createDatabase({ dbPath, encryptionKey }).close();
+    symlinkSync('/nowhere/at/all', `${dbPath}-wal`); // SQLite cannot make its log there.
+    expect(thrownBy(() => openReadOnly({ dbPath, encryptionKey }))).toMatchObject({
+      code: 'STATE_IO',
+      message: expect.stringContaining('is encrypted: it is not read where nothing can be written beside it'),
+    });
   });
 
   test('is as sound for the doctor as any other, and damage in it is found', ({ dbPath }) => {
@@ -180,7 +193,9 @@ describe('a key', () => {
     memory.close();
   });
 
-  test('that is missing, wrong or one too many is typed, is not shown, and leaves every byte', ({ dbPath }) => {
+  test('that is missing, wrong or one too many is typed, is not shown, and leaves every byte', ({
+    dbPath,
+  }) => {
     const plain = join(dirname(dbPath), 'plain', 'state.sqlite');
     createDatabase({ dbPath, encryptionKey: TEXT }).close();
     createDatabase({ dbPath: plain }).close();
@@ -194,7 +209,10 @@ describe('a key', () => {
         [plain, other, 'is not encrypted, and a key was given'],
       ] as const) {
         const error = thrownBy(() => open({ dbPath: path, encryptionKey }));
-        expect(error).toMatchObject({ code: 'STATE_KEY_MISMATCH', message: expect.stringContaining(message) });
+        expect(error).toMatchObject({
+          code: 'STATE_KEY_MISMATCH',
+          message: expect.stringContaining(message),
+        });
         words.push(inspect(error, { depth: 9 }));
       }
     expect([dbPath, plain].map((path) => bytesIn(dirname(path)))).toEqual(before);

@@ -50,9 +50,14 @@ export function plantedAt(at: At) {
 /** Runs it until the gate asks. */
 export async function plant(app: ReturnType<typeof plantedApp>, id = 'planted'): Promise<void> {
   await app.run(id, { topic: PLANTED.input });
-  await app.signal(id, 'told', { text: PLANTED.signal }, {
-    ...{ by: { kind: 'policy', id: 'bank' }, signalId: 'told-1' },
-  });
+  await app.signal(
+    id,
+    'told',
+    { text: PLANTED.signal },
+    {
+      ...{ by: { kind: 'policy', id: 'bank' }, signalId: 'told-1' },
+    },
+  );
   await app.run(id);
 }
 

@@ -58,7 +58,9 @@ async function filled(dbPath: string, encryptionKey?: EncryptionKey): Promise<vo
 function rowsOf(dbPath: string, encryptionKey?: EncryptionKey): readonly unknown[] {
   const db = openReadOnly({ dbPath, encryptionKey });
   expect(doctor(db)).toMatchObject({ ok: true, encrypted: encryptionKey !== undefined });
-  const rows = ['events', 'checkpoints', 'hitl_sessions'].map((table) => db.prepare(`SELECT * FROM ${table}`).all());
+  const rows = ['events', 'checkpoints', 'hitl_sessions'].map((table) =>
+    db.prepare(`SELECT * FROM ${table}`).all(),
+  );
   db.close();
   return rows;
 }
@@ -95,7 +97,9 @@ describe('rekey', () => {
     app.close();
   });
 
-  test('is refused while somebody has the file open, here or elsewhere, and leaves it', async ({ dbPath }) => {
+  test('is refused while somebody has the file open, here or elsewhere, and leaves it', async ({
+    dbPath,
+  }) => {
     const key = newKey();
     const refusal = { code: 'STATE_IO', message: expect.stringContaining('is open elsewhere') };
     const change = () => rekey({ dbPath, encryptionKey: key, newEncryptionKey: newKey() });
@@ -130,36 +134,34 @@ describe('rekey', () => {
     expect(readdirSync(dirname(dbPath))).toEqual(['state.sqlite']);
   });
 
-  test(
-    'leaves a file that opens with the old key or with the new one, and all rows, whenever it is killed',
-    { timeout: longer(60_000, KILLS / 3) },
-    async ({ dbPath, task }) => {
-      const key = { text: 'the passphrase of the file', other: 'the next passphrase of it' };
-      await filled(dbPath, key.text);
-      const rows = rowsOf(dbPath, key.text);
-      let { text: old, other: next } = key;
-      let longest = 400;
-      for (let kills = 0; kills < KILLS; kills += 1) {
-        const env = { DEVS_ENCRYPTION_KEY: old, DEVS_NEW_ENCRYPTION_KEY: next };
-        const child = await started(dbPath, 'rekey', env);
-        const ended = once(child, 'exit');
-        let told = '';
-        child.stdout?.on('data', (text: Buffer) => {
-          told += text.toString();
-        });
-        child.stdin?.write('go\n');
-        await sleep(Math.random() * longest);
-        child.kill('SIGKILL');
-        await ended;
-        if (told !== '') longest = Number(told); // it was faster
-        const opened = opening(dbPath, [next, old]); // with the new key first, which is the wrong one then
-        expect(opened).toHaveLength(1);
-        if (opened[0] === next) [old, next] = [next, old];
-        expect(rowsOf(dbPath, old)).toEqual(rows);
-      }
-      tried(task, { ways: KILLS });
-      expect(rekey({ dbPath, encryptionKey: old, newEncryptionKey: next })).toMatchObject({ encrypted: true });
-      expect(readdirSync(dirname(dbPath))).toEqual(['state.sqlite']);
-    },
-  );
+  test('leaves a file that opens with the old key or with the new one, and all rows, whenever it is killed', {
+    timeout: longer(60_000, KILLS / 3),
+  }, async ({ dbPath, task }) => {
+    const key = { text: 'the passphrase of the file', other: 'the next passphrase of it' };
+    await filled(dbPath, key.text);
+    const rows = rowsOf(dbPath, key.text);
+    let { text: old, other: next } = key;
+    let longest = 400;
+    for (let kills = 0; kills < KILLS; kills += 1) {
+      const env = { DEVS_ENCRYPTION_KEY: old, DEVS_NEW_ENCRYPTION_KEY: next };
+      const child = await started(dbPath, 'rekey', env);
+      const ended = once(child, 'exit');
+      let told = '';
+      child.stdout?.on('data', (text: Buffer) => {
+        told += text.toString();
+      });
+      child.stdin?.write('go\n');
+      await sleep(Math.random() * longest);
+      child.kill('SIGKILL');
+      await ended;
+      if (told !== '') longest = Number(told); // it was faster
+      const opened = opening(dbPath, [next, old]); // with the new key first, which is the wrong one then
+      expect(opened).toHaveLength(1);
+      if (opened[0] === next) [old, next] = [next, old];
+      expect(rowsOf(dbPath, old)).toEqual(rows);
+    }
+    tried(task, { ways: KILLS });
+    expect(rekey({ dbPath, encryptionKey: old, newEncryptionKey: next })).toMatchObject({ encrypted: true });
+    expect(readdirSync(dirname(dbPath))).toEqual(['state.sqlite']);
+  });
 });
