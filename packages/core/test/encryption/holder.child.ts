@@ -1,7 +1,10 @@
 // Opens an encrypted state file and does what it is told: waits with it open, writes, dies in the middle of a transaction,
 // changes its key. The key is in the environment.
 import { createDatabase } from '../../src/db/createDatabase.ts';
+import { assertSameFile } from '../../src/db/fileIdentity.ts';
 import { rekey } from '../../src/db/rekey.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { isDevsError } from '../../src/errors/DevsError.ts';
 
 const [, , dbPath = '', what = ''] = process.argv;
 const encryptionKey = process.env['DEVS_ENCRYPTION_KEY'];
@@ -25,6 +28,24 @@ function write(times: number): void {
     tell((error as { readonly code: string }).code);
   }
   db.close();
+}
+
+/** Opens it anew for each row, with the key that it has by then, and tells of each that is written. */
+function insist(times: number): void {
+  const keys = [encryptionKey, process.env['DEVS_NEW_ENCRYPTION_KEY']];
+  for (let n = 0; n < times; ) {
+    try {
+      const db = createDatabase({ dbPath, encryptionKey: keys[0] });
+      transaction(db, 'immediate', () => db.prepare(INSERT).run(String(n)));
+      assertSameFile(db);
+      db.close();
+      tell(String(n));
+      n += 1;
+    } catch (error) {
+      if (!isDevsError(error)) throw error;
+      keys.reverse();
+    }
+  }
 }
 
 /** With what is not committed on the disk: the log is written once the cache is full. */
@@ -51,4 +72,5 @@ function change(): void {
 if (what === 'hold') hold();
 else if (what === 'write') write(20);
 else if (what === 'rekey') change();
+else if (what === 'insist') insist(40);
 else die(what);

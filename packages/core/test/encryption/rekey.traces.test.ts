@@ -13,6 +13,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { longer } from '../support/longer.ts';
 import { programFile } from '../support/programFile.ts';
+import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { newKey, plant, plantedApp, readableIn } from './planted.ts';
 
@@ -116,6 +117,32 @@ describe('rekey', () => {
     await once(holder, 'exit');
     expect(opening(dbPath, [key])).toEqual([key]);
     expect(change()).toMatchObject({ encrypted: true });
+  });
+
+  test('loses no row of a process that writes whenever it can', async ({ dbPath }) => {
+    let [old, next] = [newKey(), newKey()].map((key) => `raw:${Buffer.from(key).toString('hex')}`);
+    createDatabase({ dbPath, encryptionKey: old }).close();
+    const env = { DEVS_ENCRYPTION_KEY: old ?? '', DEVS_NEW_ENCRYPTION_KEY: next ?? '' };
+    const writer = spawnProgram('packages/core/test/encryption/holder.child.ts', [dbPath, 'insist'], env);
+    let changed = 0;
+    while (writer.child.exitCode === null) {
+      try {
+        rekey({ dbPath, encryptionKey: old, newEncryptionKey: next ?? '' });
+        [old, next] = [next, old];
+        changed += 1;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'STATE_IO' }); // the writer has it
+      }
+      await sleep(20);
+    }
+    const { code, stdout, stderr } = await writer.finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(changed).toBeGreaterThan(0);
+    const db = openReadOnly({ dbPath, encryptionKey: old });
+    const rows = db.prepare('SELECT json_extract(payload_json, ?) FROM events').pluck().all('$');
+    expect(rows).toEqual(expect.arrayContaining(stdout.trim().split('\n')));
+    expect(doctor(db)).toMatchObject({ ok: true });
+    db.close();
   });
 
   test('refuses what cannot be done before it begins', ({ dbPath }) => {
