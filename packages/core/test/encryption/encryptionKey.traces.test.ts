@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { copyFileSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
@@ -28,6 +29,8 @@ function thrownBy(work: () => unknown): { readonly code: string; readonly remedy
   }
   throw new Error('nothing was thrown');
 }
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** All bytes of a folder. */
 const bytesIn = (folder: string): ReadonlyMap<string, Buffer> =>
@@ -200,7 +203,11 @@ describe('a key', () => {
     const plain = join(dirname(dbPath), 'plain', 'state.sqlite');
     createDatabase({ dbPath, encryptionKey: KEY }).close();
     createDatabase({ dbPath: plain }).close();
-    const before = [dbPath, plain].map((path) => bytesIn(dirname(path)));
+    const sums = () =>
+      [dbPath, plain].flatMap((path) =>
+        [...bytesIn(dirname(path))].map(([name, all]) => `${name} ${sha256(all)}`),
+      );
+    const before = sums();
     const other = 'another passphrase of mine';
     const words: string[] = [];
     for (const open of [createDatabase, openReadOnly])
@@ -216,7 +223,7 @@ describe('a key', () => {
         });
         words.push(inspect(error, { depth: 9 }));
       }
-    expect([dbPath, plain].map((path) => bytesIn(dirname(path)))).toEqual(before);
+    expect(sums()).toEqual(before);
     expect(words.join()).not.toMatch(/another passphrase|b4d9e0c2/);
     createDatabase({ dbPath, encryptionKey: KEY }).close();
     createDatabase({ dbPath: plain }).close();

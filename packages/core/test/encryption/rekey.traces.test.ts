@@ -111,7 +111,7 @@ describe('rekey', () => {
     const holder = await started(dbPath, 'hold', { DEVS_ENCRYPTION_KEY });
     const before = readFileSync(dbPath);
     expect(change).toThrow(expect.objectContaining(refusal));
-    expect(readFileSync(dbPath)).toEqual(before);
+    expect(readFileSync(dbPath).equals(before)).toBe(true);
     expect(existsSync(`${dbPath}.rekey`)).toBe(false);
     holder.stdin?.end();
     await once(holder, 'exit');
@@ -157,7 +157,7 @@ describe('rekey', () => {
     expect(() => rekey({ dbPath: `${dbPath}.none`, newEncryptionKey: newKey() })).toThrow(
       expect.objectContaining({ code: 'STATE_IO' }),
     );
-    expect(readFileSync(dbPath)).toEqual(before);
+    expect(readFileSync(dbPath).equals(before)).toBe(true);
     expect(readdirSync(dirname(dbPath))).toEqual(['state.sqlite']);
   });
 
