@@ -8,13 +8,14 @@ import { createDatabase, openReadOnly } from '../../src/db/createDatabase.ts';
 import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { FileNews } from '../../src/db/FileNews.ts';
 import { dataVersion } from '../../src/db/fileIdentity.ts';
+import { durable } from '../../src/engine/durable.ts';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { MemoryRuns } from '../../src/testing/MemoryRuns.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
-import { ALL, newKey, plant, plantedApp, plantedAt, readableIn } from './planted.ts';
+import { ALL, newKey, plant, plantedApp, plantedGraph, readableIn } from './planted.ts';
 
 /** 32 bytes: a text takes time to open with. */
 const KEY = `raw:${'b4d9e0c2'.repeat(8)}`;
@@ -186,10 +187,12 @@ describe('a key', () => {
     const memory = createDatabase({ dbPath: ':memory:' });
     for (const open of [
       () => createDatabase({ dbPath: ':memory:', encryptionKey: KEY }),
-      () => plantedAt({ runs: new MemoryRuns(), graph: 'planted', encryptionKey: KEY }),
+      () => durable(plantedGraph(), { runs: new MemoryRuns(), graph: 'planted', encryptionKey: KEY }),
     ])
       expect(thrownBy(open)).toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(thrownBy(() => plantedAt({ db: memory, encryptionKey: KEY }))).toBeInstanceOf(TypeError);
+    expect(thrownBy(() => durable(plantedGraph(), { db: memory, encryptionKey: KEY }))).toBeInstanceOf(
+      TypeError,
+    );
     await expect(Orchestrator.open({ runs: new MemoryRuns(), encryptionKey: KEY })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       remedy: expect.stringContaining('codec'),

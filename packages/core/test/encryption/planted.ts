@@ -24,16 +24,9 @@ const State = Annotation.Root({
   asked: Annotation<string>(),
 });
 
-/** Where a graph is made durable, and what else is told of that. */
-type At = Parameters<typeof durable>[1];
-
 /** A graph that writes every planted word somewhere else, and waits for a signal and at a gate. */
-export function plantedApp(file: string, encryptionKey?: EncryptionKey) {
-  return plantedAt({ file, store: 'file', ...(encryptionKey !== undefined && { encryptionKey }) });
-}
-
-export function plantedAt(at: At) {
-  const builder = new StateGraph(State)
+export function plantedGraph() {
+  return new StateGraph(State)
     .addNode('work', async (_state, { writer, store }) => {
       writer?.({ told: PLANTED.stream });
       await store?.put(['planted'], 'item', { text: PLANTED.store });
@@ -44,7 +37,15 @@ export function plantedAt(at: At) {
     .addEdge(START, 'work')
     .addEdge('work', 'publish')
     .addEdge('publish', END);
-  return durable(builder, { ...at, gates: { publish: ({ asked }: typeof State.State) => ({ asked }) } });
+}
+
+export function plantedApp(file: string, encryptionKey?: EncryptionKey) {
+  return durable(plantedGraph(), {
+    file,
+    store: 'file',
+    gates: { publish: ({ asked }) => ({ asked }) },
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  });
 }
 
 /** Runs it until the gate asks. */
@@ -55,7 +56,8 @@ export async function plant(app: ReturnType<typeof plantedApp>, id = 'planted'):
     'told',
     { text: PLANTED.signal },
     {
-      ...{ by: { kind: 'policy', id: 'bank' }, signalId: 'told-1' },
+      by: { kind: 'policy', id: 'bank' },
+      signalId: 'told-1',
     },
   );
   await app.run(id);
