@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
@@ -43,16 +52,19 @@ export interface Rekeyed {
  * ```
  *
  * @throws DevsError `STATE_IO` where others have the file open, or it cannot be written; `STATE_KEY_MISMATCH` for the wrong
- *   key; `CONFIG_INVALID` for a new key that is too short, a file that is decrypted already, or a driver that is not installed;
+ *   key; `CONFIG_INVALID` for a new key that is too short, a file without a key that is to be decrypted or has a hard link, or a driver that is not
+ *   installed;
  *   those of `openReadOnly`. The file is as it was then.
  */
 export function rekey({ encryptionKey, newEncryptionKey, ...at }: RekeyOptions): Rekeyed {
-  const path = stateFilePath(at);
+  const named = stateFilePath(at);
   const next = newEncryptionKey === null ? null : driverKey(newEncryptionKey);
   const key = encryptionKey === undefined ? null : driverKey(encryptionKey);
-  if (key === null && next === null) throw notEncrypted(path);
-  if (driverHolding(path) !== null) throw inUse(path);
+  if (key === null && next === null) throw notEncrypted(named);
+  if (driverHolding(named) !== null) throw inUse(named);
   openReadOnly({ ...at, encryptionKey }).close();
+  const path = realpathSync(named); // a link leads to the new file, too
+  assertOneName(path);
   const copy = `${path}.rekey`;
   try {
     return inPlaceOf(path, key, (db) => {
@@ -103,6 +115,7 @@ function takeAlone(db: Database, path: string): void {
 
 function copyWithKey(db: Database, copy: string, { key, next }: Keys): void {
   createPrivateFile(copy);
+  giveToOwnerOf(db.name, copy);
   prepare<[string]>(db, 'VACUUM INTO ?').run(copy);
   const made = connectCipher(copy, key, { fileMustExist: true });
   try {
@@ -113,6 +126,22 @@ function copyWithKey(db: Database, copy: string, { key, next }: Keys): void {
   }
   assertReadable(copy, next);
   syncFile(copy);
+}
+
+/** Root changes the key of a file that belongs to somebody else. */
+function giveToOwnerOf(path: string, copy: string): void {
+  const [before, made] = [statSync(path), statSync(copy)];
+  if (before.uid !== made.uid || before.gid !== made.gid) chownSync(copy, before.uid, before.gid);
+}
+
+/** The other name would go on leading to the file as it was. */
+function assertOneName(path: string): void {
+  if (statSync(path).nlink === 1) return;
+  throw new DevsError(`${path} has another name, a hard link, which would keep the file as it is.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Remove the other name, then do it again.',
+    context: { path },
+  });
 }
 
 /** What takes the place of the file is read first, to its last page. */

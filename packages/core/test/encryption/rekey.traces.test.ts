@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
@@ -157,8 +168,26 @@ describe('rekey', () => {
     expect(() => rekey({ dbPath: `${dbPath}.none`, newEncryptionKey: newKey() })).toThrow(
       expect.objectContaining({ code: 'STATE_IO' }),
     );
+    linkSync(dbPath, `${dbPath}.too`);
+    expect(() => rekey({ dbPath, newEncryptionKey: newKey() })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('hard link') }),
+    );
+    rmSync(`${dbPath}.too`);
     expect(readFileSync(dbPath).equals(before)).toBe(true);
-    expect(readdirSync(dirname(dbPath))).toEqual(['state.sqlite']);
+    expect(existsSync(`${dbPath}.rekey`)).toBe(false);
+  });
+
+  test('changes the file that a link leads to, and it stays its owner’s', ({ dbPath }) => {
+    createDatabase({ dbPath }).close();
+    const isRoot = process.getuid?.() === 0; // nobody else can give a file away
+    if (isRoot) chownSync(dbPath, 4321, 1234);
+    const { uid, gid } = statSync(dbPath);
+    const link = `${dbPath}.link`;
+    symlinkSync(dbPath, link);
+    rekey({ dbPath: link, newEncryptionKey: newKey() });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(dbPath).includes('SQLite format 3')).toBe(false);
+    expect(statSync(dbPath)).toMatchObject({ uid, gid });
   });
 
   test('leaves a file that opens with the old key or with the new one, and all rows, whenever it is killed', {
