@@ -9,7 +9,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const PACKAGES = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
 
 /** The checkout runs on a Node.js that is too old for what users get, which is installed under a name of its own. */
-const OF_USERS = { 'better-sqlite3': 'better-sqlite3-13' };
+const OF_USERS = {
+  'better-sqlite3': 'better-sqlite3-13',
+  'better-sqlite3-multiple-ciphers': 'better-sqlite3-multiple-ciphers-13',
+};
 
 export const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 

@@ -37,6 +37,12 @@ const LONG = [
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
+  [
+    'rekey',
+    { DEVS_REKEY_KILLS: 100 },
+    'encryption/rekey',
+    'a process killed while it changes the key of a file',
+  ],
   ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
   [
     'migrations',

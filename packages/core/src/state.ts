@@ -13,7 +13,9 @@ export {
   openReadOnly,
   openState,
 } from './db/createDatabase.ts';
+export type { EncryptionKey } from './db/encryptionKey.ts';
 export { runMigrations } from './db/migrate.ts';
+export { type Rekeyed, type RekeyOptions, rekey } from './db/rekey.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';
 export { type DoctorReport, doctor, type FileSizes, type Finding } from './state/doctor.ts';
 export { type EventRecord, EventStore } from './state/EventStore.ts';

@@ -132,6 +132,7 @@ describe('the public surface', () => {
         "receiveRun",
         "recurse",
         "recurseAll",
+        "rekey",
         "researchNode",
         "resetTurnBudget",
         "revealedPlaces",
@@ -143,6 +144,7 @@ describe('the public surface', () => {
         "runIdOf",
         "runMigrations",
         "scoreEntropy",
+        "scrub",
         "secretRegistry",
         "shownGate",
         "sleep",
@@ -215,6 +217,7 @@ describe('the public surface', () => {
         "openState",
         "placeStateFile",
         "readStateFileName",
+        "rekey",
         "runMigrations",
       ]
     `);
@@ -317,6 +320,7 @@ describe('the public surface', () => {
         "STATE_CORRUPT",
         "STATE_DISK_FULL",
         "STATE_IO",
+        "STATE_KEY_MISMATCH",
         "STATE_NOT_TRUSTED",
         "STATE_REPLACED",
         "STEP_AMBIGUOUS",

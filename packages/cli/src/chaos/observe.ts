@@ -36,7 +36,8 @@ export const NOTHING: Observation = {
 
 /** Reads what a process has left, without repairing anything. */
 export function observe(dir: string): Observation {
-  const db = openReadOnly({ dbPath: path.join(dir, '.devs', STATE_FILE) });
+  const encryptionKey = process.env['DEVS_ENCRYPTION_KEY']; // the drivers have it, too
+  const db = openReadOnly({ dbPath: path.join(dir, '.devs', STATE_FILE), encryptionKey });
   try {
     const { status, recoveries } = new ThreadStore(db).require(CHAOS_RUN);
     const steps = new StepStore(db).listForThread(CHAOS_RUN).filter(({ state }) => state === 'done');

@@ -8,6 +8,7 @@ export { addExplain } from './admin/explain.ts';
 export { addGc } from './admin/gc.ts';
 export { addPause } from './admin/pause.ts';
 export { addPrune } from './admin/prune.ts';
+export { addRekey } from './admin/rekey.ts';
 export { addRevive } from './admin/revive.ts';
 export { addDocs } from './docs.ts';
 export { addGates } from './gates.ts';

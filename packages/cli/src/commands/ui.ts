@@ -11,7 +11,7 @@ import { resolveGate } from '../gates/resolveGate.ts';
 import { codeInGit } from '../project/codeInGit.ts';
 import { runsOf } from '../project/openCluster.ts';
 import { assertRuns } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
+import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
@@ -81,7 +81,7 @@ async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Sessi
 
 type PlaceAt = Pick<
   UiOptions,
-  'dir' | 'file' | 'runs' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'
+  'dir' | 'file' | 'encryptionKey' | 'runs' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'
 >;
 
 /**
@@ -90,9 +90,14 @@ type PlaceAt = Pick<
  * @throws DevsError `THREAD_NOT_FOUND` where there are no runs, `GATE_NOT_FOUND` for a name of neither a run nor a gate,
  *   `CONFIG_INVALID` for one of several gates.
  */
-async function pathTo(name: string, { dir, file, runs }: PlaceAt, session: Session): Promise<string> {
+async function pathTo(
+  name: string,
+  { dir, file, encryptionKey, runs }: PlaceAt,
+  session: Session,
+): Promise<string> {
   if (file === undefined) assertRuns(session);
   const at = {
+    encryptionKey,
     ...(dir !== undefined && { dir }),
     ...(file !== undefined && { file }),
     ...(runs && { runs }),
@@ -127,7 +132,11 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
   if (file === undefined) {
     const at =
       cluster === null
-        ? { dir: path.join(session.dir, '.devs'), drafts: draftsIn(session.dir) }
+        ? {
+            ...encryptionKeyOf(session),
+            dir: path.join(session.dir, '.devs'),
+            drafts: draftsIn(session.dir),
+          }
         : {
             runs: await runsOf(cluster, session),
             drafts: draftsIn(
@@ -148,7 +157,7 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
     throw usageError('--file is for runs that are here.', 'Leave it out to see those of the cluster.');
   const whole = path.resolve(session.io.cwd, file);
   const dir = path.dirname(whole);
-  return { dir, file: path.basename(whole), drafts: draftsIn(dir) };
+  return { ...encryptionKeyOf(session), dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
 async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {

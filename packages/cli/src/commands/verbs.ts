@@ -158,6 +158,11 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await reading()).addBackup,
   },
   {
+    usage: 'rekey [options]',
+    description: 'encrypt the state file, change its key, or decrypt it; nobody may have it open',
+    load: async () => (await reading()).addRekey,
+  },
+  {
     usage: 'prune [options] <id>',
     description: 'drop old checkpoints of a run; what it needs to go on is kept',
     load: async () => (await reading()).addPrune,

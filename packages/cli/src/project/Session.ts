@@ -48,6 +48,12 @@ export function newSession(io: Io, out: Output, { dir, trust, ...named }: Global
   };
 }
 
+/** The key of the state file, as whoever opens one takes it. A blank one is a mistake that is told there. */
+export function encryptionKeyOf({ io }: Pick<Session, 'io'>): { readonly encryptionKey?: string } {
+  const encryptionKey = io.env['DEVS_ENCRYPTION_KEY'];
+  return encryptionKey === undefined ? {} : { encryptionKey };
+}
+
 /** A name that is mistyped must not become a project: `devs run` would write into it. */
 function namedFolder(cwd: string, dir: string): string {
   const folder = path.resolve(cwd, dir);

@@ -5,7 +5,7 @@ import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import { type AcceptOptions, askYes } from './acceptedConfig.ts';
 import { refuseForeignState } from './openProject.ts';
 import { rememberStateFile } from './rememberStateFile.ts';
-import type { Session } from './Session.ts';
+import { encryptionKeyOf, type Session } from './Session.ts';
 import { isTerminal } from './terminal.ts';
 
 /** A state file that this user has neither made nor accepted. */
@@ -33,10 +33,11 @@ export async function acceptedStateFile(
 }
 
 /** The project's state file, where this user does not know it yet; `null` where there is none, or it is known. */
-export async function unknownStateFile({ cluster, dir, io }: Session): Promise<UnknownStateFile | null> {
+export async function unknownStateFile(session: Session): Promise<UnknownStateFile | null> {
+  const { cluster, dir, io } = session;
   const file = path.join(dir, '.devs', STATE_FILE);
   if (cluster !== null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
-  const db = openReadOnly({ dbPath: file });
+  const db = openReadOnly({ dbPath: file, ...encryptionKeyOf(session) });
   try {
     const name = readStateFileName(db);
     return (await KnownStateFiles.of(io.env)?.has(name.id)) ? null : { ...name, file };

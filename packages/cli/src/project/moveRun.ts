@@ -27,7 +27,7 @@ import { usageError } from '../usageError.ts';
 import { acceptedStateFile } from './acceptedStateFile.ts';
 import { namedCluster, runsOf } from './openCluster.ts';
 import { rememberStateFile } from './rememberStateFile.ts';
-import type { Session } from './Session.ts';
+import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** Which run, and the state file that it comes from or goes to. */
 export interface Move {
@@ -54,6 +54,7 @@ const PIPELINE = 'pipeline';
  * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS` where another run has its name there; `STATE_NOT_TRUSTED`; those of `moveRunOut`.
  */
 export async function pushRun({ id, file, graph, by, ...place }: Push, session: Session): Promise<boolean> {
+  refuseEncrypted(session);
   const stateFile = stateFileOf(file, session);
   const moving = new MovingFile(stateFile, id);
   if (graph !== undefined) assertGraphName(graph);
@@ -117,6 +118,7 @@ export interface Pulled {
  * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a worker drives it; `CONFIG_INVALID` where the state file has runs.
  */
 export async function pullRun({ id, file }: Move, session: Session): Promise<Pulled | null> {
+  refuseEncrypted(session);
   const stateFile = stateFileOf(file, session);
   const moving = new MovingFile(stateFile, id);
   return withClusterRuns(session, async (runs) => {
@@ -230,6 +232,15 @@ function copyTo(target: string, bytes: Uint8Array): void {
 
 const isSame = (a: Known, b: Known | null): boolean =>
   a.createdAt === b?.createdAt && a.briefSha256 === b.briefSha256;
+
+/** The file of a run that is on its way is not encrypted, and lies on the disk. @throws DevsError `CONFIG_INVALID` */
+function refuseEncrypted(session: Session): void {
+  if (encryptionKeyOf(session).encryptionKey === undefined) return;
+  throw usageError(
+    'A run is not moved out of an encrypted state file, or into one: on its way it would lie readable on the disk.',
+    'Let the run end where it is; or decrypt the file with devs admin rekey --decrypt, unset DEVS_ENCRYPTION_KEY, and move it.',
+  );
+}
 
 /** @throws DevsError `CONFIG_INVALID`, before anything is moved. */
 function assertGraphName(graph: string): void {

@@ -1,10 +1,11 @@
 import { createDatabase, nameStateFile } from '@devs/core';
 import { KnownStateFiles } from '../config/KnownStateFiles.ts';
-import type { Session } from './Session.ts';
+import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** Keeps that a state file is this user's. Where it cannot be kept, that is said, and the command goes on. */
-export async function rememberStateFile(dbPath: string, { io, out }: Session): Promise<void> {
-  const db = createDatabase({ dbPath });
+export async function rememberStateFile(dbPath: string, session: Session): Promise<void> {
+  const { io, out } = session;
+  const db = createDatabase({ dbPath, ...encryptionKeyOf(session) });
   const id = nameStateFile(db);
   db.close();
   const known = KnownStateFiles.of(io.env);

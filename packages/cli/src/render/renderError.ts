@@ -50,6 +50,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STATE_DISK_FULL: EXIT.stateFile,
   STATE_IO: EXIT.stateFile,
   STATE_NOT_TRUSTED: EXIT.usage,
+  STATE_KEY_MISMATCH: EXIT.stateFile,
   STATE_REPLACED: EXIT.stateFile,
   STEP_AMBIGUOUS: EXIT.stateFile,
   STORE_UNSUPPORTED: EXIT.runFailed,

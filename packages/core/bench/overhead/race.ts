@@ -16,15 +16,18 @@ export interface RaceOptions {
   readonly rounds: number;
   /** Rounds that are run first and not counted: code is compiled there. */
   readonly warmUp: number;
+  /** @defaultValue all of {@link KEEPERS} */
+  readonly keepers?: readonly Keeper[];
 }
 
 /** Runs a subject under every keeper in turn, round after round, so that what disturbs one disturbs all. */
-export async function race(subject: Subject, { folder, rounds, warmUp }: RaceOptions): Promise<Lap> {
-  const times = new Map<Keeper, StepTime[]>(KEEPERS.map((keeper) => [keeper, []]));
+export async function race(subject: Subject, options: RaceOptions): Promise<Lap> {
+  const { folder, rounds, warmUp, keepers = KEEPERS } = options;
+  const times = new Map<Keeper, StepTime[]>(keepers.map((keeper) => [keeper, []]));
   for (let round = 0; round < warmUp + rounds; round += 1) {
     // Another one begins each time: nobody always runs in the wake of the same neighbour.
-    const first = round % KEEPERS.length;
-    for (const keeper of [...KEEPERS.slice(first), ...KEEPERS.slice(0, first)]) {
+    const first = round % keepers.length;
+    for (const keeper of [...keepers.slice(first), ...keepers.slice(0, first)]) {
       const step = await timed(subject, keeper, folder);
       if (round >= warmUp) times.get(keeper)?.push(step);
     }

@@ -15,7 +15,9 @@ import type { GraphState } from '../../src/orchestration/types.ts';
 
 /** How a run is kept: by this engine, by LangGraph's own savers, or in memory only. */
 export const KEEPERS = ['devs normal', 'devs full', 'official normal', 'official full', 'memory'] as const;
-export type Keeper = (typeof KEEPERS)[number];
+/** The first two, with a key. */
+export const ENCRYPTED = ['devs normal encrypted', 'devs full encrypted'] as const;
+export type Keeper = (typeof KEEPERS)[number] | (typeof ENCRYPTED)[number];
 
 /** One run, ready to go: what is timed is `run` alone. */
 export interface Prepared {
@@ -33,6 +35,7 @@ export interface Subject {
 }
 
 const RUN = 'bench';
+const KEY = new Uint8Array(32).fill(7);
 const AT = '2026-01-02T03:04:05.000Z';
 const PLAIN = { configurable: { thread_id: RUN }, durability: 'sync', recursionLimit: 100_000 } as const;
 
@@ -109,7 +112,11 @@ async function plainOwnGraph(keeper: Keeper, folder: string, visits: number): Pr
 
 function openDevs(keeper: Keeper, folder: string): Database {
   const dbPath = join(folder, 'state.sqlite');
-  return createDatabase({ dbPath, synchronous: keeper === 'devs full' ? 'full' : 'normal' });
+  return createDatabase({
+    dbPath,
+    synchronous: keeper.startsWith('devs full') ? 'full' : 'normal',
+    ...(keeper.endsWith('encrypted') && { encryptionKey: KEY }),
+  });
 }
 
 function openPlain(

@@ -10,6 +10,8 @@ export interface OrchestratorConfig {
   readonly hitlEntropyThreshold: number;
   /** How long a write waits while other processes write the state file, ms; at least 5,000. @defaultValue 30,000 */
   readonly busyTimeoutMs?: number;
+  /** Of an encrypted state file, as a text; see `EncryptionKey`. @defaultValue the file is not encrypted */
+  readonly encryptionKey?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,7 +41,8 @@ const isBetween = (value: unknown, least: number, most: number): boolean =>
  * Reads the configuration from `DEVS_*` variables, once, at start.
  *
  * A bad depth stops the start, because it guards memory, and so does a bad time. A bad entropy threshold is reported and replaced by
- * its default, because it only shifts when a human is asked. Blank means unset.
+ * its default, because it only shifts when a human is asked. Blank means unset, but for the key: one that was lost on the way
+ * must not leave a file readable.
  *
  * @throws DevsError `CONFIG_INVALID` when `DEVS_MAX_RECURSION_DEPTH` is not an integer in [5, 100], or `DEVS_BUSY_TIMEOUT_MS`
  *   is below 5,000.
@@ -48,10 +51,12 @@ export function loadOrchestratorConfig(
   env: Environment = process.env,
   warn: Warn = warnProcess,
 ): OrchestratorConfig {
+  const encryptionKey = env['DEVS_ENCRYPTION_KEY'];
   return Object.freeze({
     maxRecursionDepth: readStrictly('DEVS_MAX_RECURSION_DEPTH', env, DEPTHS, MAX_RECURSION_DEPTH),
     hitlEntropyThreshold: readEntropy(numberOf(env['DEVS_HITL_ENTROPY_THRESHOLD']), warn),
     busyTimeoutMs: readStrictly('DEVS_BUSY_TIMEOUT_MS', env, TIMEOUTS, BUSY_TIMEOUT_MS),
+    ...(encryptionKey !== undefined && { encryptionKey }),
   });
 }
 

@@ -54,7 +54,7 @@ function exists(path: string): boolean {
 }
 
 /** The name of a new file is on disk once its folder is. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);

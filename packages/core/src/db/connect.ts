@@ -1,25 +1,132 @@
+import { createRequire } from 'node:module';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
+import { ENCRYPTED_TEMP_STORE } from './encryptionKey.ts';
+import { type Driver, driverHolding, recordOpen } from './openFiles.ts';
 
 /** The path of a database that ends with its connection. */
 export const MEMORY = ':memory:';
 
+const PLAIN = 'better-sqlite3';
+const CIPHER = 'better-sqlite3-multiple-ciphers';
+const CIPHER_RANGE = '^13.0.3';
+
+/** What the driver with ciphers has more than the other. */
+interface CipherDatabase extends Database {
+  key(key: Buffer): number;
+  rekey(key: Buffer): number;
+}
+
+type OpenCipher = new (path: string, options?: Options) => CipherDatabase;
+
+const encrypted = new WeakSet<Database>();
+
 let driverFits = false;
+let cipher: OpenCipher | null = null;
 
 /** The driver loads its native part with the first connection. */
 export function connect(path: string | Buffer, options?: Options): Database {
   if (!driverFits) {
-    assertDriverFits(driverOf(import.meta.url), process.versions.node);
+    assertDriverFits(driverOf(import.meta.url, PLAIN), process.versions.node);
     driverFits = true;
   }
+  const open = (): Database => new BetterSqlite3(path, options);
+  return typeof path !== 'string' || path === MEMORY ? loading(PLAIN, open) : openedBy('plain', path, open);
+}
+
+/** {@link connect}, or with a key {@link connectCipher}. */
+export function connectKeyed(path: string, key: Buffer | null, options?: Options): Database {
+  return key === null ? connect(path, options) : connectCipher(path, key, options);
+}
+
+/**
+ * {@link connect} by the driver that encrypts.
+ *
+ * @param key - Of the file; `null` for one that is not encrypted.
+ * @throws DevsError `CONFIG_INVALID` where that driver is not installed, or cannot be loaded.
+ */
+export function connectCipher(path: string, key: Buffer | null, options?: Options): CipherDatabase {
+  const Cipher = cipherDriver();
+  const db = openedBy('cipher', path, () => new Cipher(path, options));
+  if (key === null) return db;
   try {
-    return new BetterSqlite3(path, options);
+    db.pragma("cipher = 'chacha20'");
+    db.key(key);
+    db.pragma(`temp_store = ${ENCRYPTED_TEMP_STORE}`);
   } catch (error) {
-    throw toDriverFault(error) ?? error;
+    db.close();
+    throw error;
   }
+  encrypted.add(db);
+  return db;
+}
+
+/** Whether a connection's file is encrypted; `null` for one in memory, and where its opener alone knows. */
+export function isEncrypted(db: Database): boolean | null {
+  if (encrypted.has(db)) return true;
+  return db.memory || 'rekey' in db ? null : false;
 }
 
 /** An empty database in memory without any settings, to try migrations on. */
 export function openScratch(): Database {
   return connect(MEMORY);
+}
+
+function openedBy<Opened extends Database>(driver: Driver, path: string, open: () => Opened): Opened {
+  const holder = driverHolding(path);
+  if (holder !== null && holder !== driver) throw openOtherwise(path, driver);
+  const db = loading(driver === 'plain' ? PLAIN : CIPHER, open);
+  recordOpen(db, path, driver);
+  return db;
+}
+
+function loading<Opened>(driver: string, open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    throw toDriverFault(error, driver) ?? error;
+  }
+}
+
+/** @throws DevsError `CONFIG_INVALID` where the driver that encrypts is not installed, or cannot be loaded. */
+export function assertCipherDriver(): void {
+  cipherDriver();
+}
+
+/** Loaded with the first key: who has none does not need it. */
+function cipherDriver(): OpenCipher {
+  cipher ??= loadCipher();
+  return cipher;
+}
+
+function loadCipher(): OpenCipher {
+  const manifest = driverOf(import.meta.url, CIPHER);
+  if (manifest !== null) assertDriverFits(manifest, process.versions.node);
+  try {
+    return createRequire(import.meta.url)(CIPHER) as OpenCipher;
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
+    throw isMissing ? notInstalled(error) : (toDriverFault(error, CIPHER) ?? error);
+  }
+}
+
+function notInstalled(cause: unknown): DevsError {
+  return new DevsError(`An encrypted state file needs a driver that is not installed: ${CIPHER}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Run: npm install ${CIPHER}@${CIPHER_RANGE}; then start again. Nothing was written.`,
+    cause,
+  });
+}
+
+function openOtherwise(path: string, driver: Driver): DevsError {
+  const [open, asked] = driver === 'plain' ? ['with', 'without'] : ['without', 'with'];
+  return new DevsError(
+    `The state file ${path} is open ${open} a key in this process, and asked for ${asked} one.`,
+    {
+      code: 'STATE_KEY_MISMATCH',
+      remedy: 'Open it everywhere with the same encryptionKey (DEVS_ENCRYPTION_KEY), or everywhere without.',
+      context: { path },
+    },
+  );
 }

@@ -4,11 +4,13 @@ import { BUSY_TIMEOUT_MS } from '../config/defaults.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { assertOwnSchema } from './assertOwnSchema.ts';
 import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
-import { connect, MEMORY } from './connect.ts';
+import { assertCipherDriver, connect, connectKeyed, MEMORY } from './connect.ts';
 import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
+import { driverKey, type EncryptionKey } from './encryptionKey.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
+import { withKeyFaults } from './keyFaults.ts';
 import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
 import {
   APPLICATION_ID,
@@ -30,7 +32,15 @@ export type StateFileLocation =
   | { readonly fromDir: string; readonly dbPath?: never };
 
 /** Options of {@link createDatabase}. */
-export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy>;
+export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy> & Keyed;
+
+interface Keyed {
+  /**
+   * Of an encrypted file, or of one that is to be: with its log and its backups it holds no readable byte then. A file without
+   * key is encrypted by `rekey`. Needs the driver `better-sqlite3-multiple-ciphers`.
+   */
+  readonly encryptionKey?: EncryptionKey | undefined;
+}
 
 const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
 
@@ -48,17 +58,18 @@ let defaultDatabase: Database | undefined;
  *
  * @param options - `busyTimeoutMs`, how long a write waits for others, in milliseconds (default 30,000, at least 5,000);
  *   `synchronous` defaults to `full`.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, `SCHEMA_FOREIGN`, or
- *   those of `runMigrations`. A file that is refused is not written to.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, `SCHEMA_FOREIGN`,
+ *   `STATE_KEY_MISMATCH` where the key is missing, one too many or another one, or those of `runMigrations`. A file that is refused is not written to.
  */
 export function createDatabase(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
+  const key = keyOf(path, options);
   if (path !== MEMORY) {
     ensureStateFile(path);
-    refuseUnusable(path);
+    refuseUnusable(path, key);
   }
-  return opened(path, { timeout: NATIVE_BUSY_MS }, (db) => {
+  return opened(path, { key, timeout: NATIVE_BUSY_MS }, (db) => {
     applyPragmas(db, policy);
     claimFile(db);
     assertPragmas(db, policy);
@@ -69,22 +80,24 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 /**
  * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration. Where nothing
  * can be written beside the file (a file system that is read-only, or full), a copy of it in memory is opened, which
- * stays as the file was.
+ * stays as the file was; not of an encrypted one.
  *
- * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
- *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
+ * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file,
+ *   `STATE_KEY_MISMATCH` as {@link createDatabase}, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED`, `MIGRATION_GAP`.
  */
 export function openReadOnly(options: CreateDatabaseOptions): Database {
   const { busyTimeoutMs } = policyOf(options);
   const path = stateFilePath(options);
+  const key = keyOf(path, options);
   assertPresent(path);
   const setUp = toRead(path);
   try {
-    const db = opened(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS }, setUp);
+    const db = opened(path, { key, readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS }, setUp);
     setBusyTimeout(db, busyTimeoutMs);
     return db;
   } catch (error) {
     if (!needsSpaceBeside(error)) throw error;
+    if (key !== null) throw notCopied(path, error);
     const version = versionOf(path);
     const db = openedImage(copyInMemory(path), setUp);
     setOrigin(db, { path, version });
@@ -185,7 +198,7 @@ export function openWorkingCopy(path: string): Database {
 }
 
 /** The absolute path that options name; `:memory:` as it is. */
-function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
+export function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
   if (dbPath === MEMORY) return MEMORY;
   const path = fromDir === undefined ? dbPath : join(fromDir, '.devs', 'state.sqlite');
   // SQLite reads an empty path as "a temporary database": everything written would be gone at close.
@@ -193,6 +206,15 @@ function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
     throw new TypeError(`dbPath: ${String(path)} is not a path`);
   }
   return resolve(path);
+}
+
+/** What the driver takes; `null` without a key. Before anything is written. */
+function keyOf(path: string, { encryptionKey }: Keyed): Buffer | null {
+  if (encryptionKey === undefined) return null;
+  if (path === MEMORY) throw invalid('A database in memory takes no encryptionKey.');
+  const key = driverKey(encryptionKey);
+  assertCipherDriver();
+  return key;
 }
 
 function policyOf({
@@ -210,16 +232,21 @@ function policyOf({
   return { busyTimeoutMs, synchronous };
 }
 
+interface Opening {
+  readonly isWatched?: boolean;
+  readonly key?: Buffer | null;
+}
+
 /** Opens, then sets up; a connection that cannot be set up is closed again. */
 function opened(
   path: string,
-  { isWatched = path !== MEMORY, ...options }: Options & { readonly isWatched?: boolean },
+  { isWatched = path !== MEMORY, key = null, ...options }: Options & Opening,
   setUp: (db: Database) => void,
 ): Database {
-  return withStateFaults(() => {
+  return withKeyFaults(path, key !== null, () => {
     const file = path === MEMORY ? undefined : identityOf(path);
     assertFile(path);
-    const db = connect(path, options);
+    const db = connectKeyed(path, key, options);
     try {
       setUp(db);
       if (isWatched) watchFile(db, path, file);
@@ -267,10 +294,10 @@ function needsSpaceBeside(error: unknown): boolean {
  * Looks at the file through a connection that cannot write, so that a refused file keeps every byte: a writing
  * connection would change its header and, at close, move its write-ahead log into it.
  */
-function refuseUnusable(path: string): void {
+function refuseUnusable(path: string, key: Buffer | null): void {
   assertFile(path);
-  withStateFaults(() => {
-    const db = connect(path, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS });
+  withKeyFaults(path, key !== null, () => {
+    const db = connectKeyed(path, key, { readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS });
     try {
       assertStateFile(db, path);
       pendingMigrations(db);
@@ -327,6 +354,15 @@ function notAStateFile(path: string): DevsError {
     code: 'CONFIG_INVALID',
     remedy: 'Name a state file, or a path where none exists yet.',
     context: { path },
+  });
+}
+
+function notCopied(path: string, cause: unknown): DevsError {
+  return new DevsError(`${path} is encrypted: it is not read where nothing can be written beside it.`, {
+    code: 'STATE_IO',
+    remedy: 'Make its folder writable, or copy the folder to where it is; then run the same command again.',
+    context: { path },
+    cause,
   });
 }
 

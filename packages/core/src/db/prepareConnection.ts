@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { assertOwnSchema } from './assertOwnSchema.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
+import { recordOpen } from './openFiles.ts';
 import { pragmaDeviations } from './pragmas.ts';
 import { pragma } from './prepare.ts';
 import { withStateFaults } from './sqliteFault.ts';
@@ -36,7 +37,9 @@ export function prepareConnection(db: Database): void {
 function watchOpenFile(db: Database): void {
   const path = resolve(db.name);
   const file = db.memory ? undefined : identityOf(path);
-  if (file !== undefined) watchFile(db, path, file);
+  if (file === undefined) return;
+  recordOpen(db, path, 'rekey' in db ? 'cipher' : 'plain');
+  watchFile(db, path, file);
 }
 
 /** Records that a connection needs no further preparation. */

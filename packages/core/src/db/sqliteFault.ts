@@ -1,7 +1,7 @@
 import { DevsError, type DevsErrorOptions, isDevsError } from '../errors/DevsError.ts';
 
 type Fault = Pick<DevsErrorOptions, 'remedy'> & {
-  readonly code: 'STATE_DISK_FULL' | 'STATE_IO' | 'STATE_CORRUPT';
+  readonly code: 'STATE_DISK_FULL' | 'STATE_IO' | 'STATE_CORRUPT' | 'STATE_REPLACED';
   readonly message: string;
 };
 
@@ -40,6 +40,12 @@ const CORRUPT: Fault = {
     'Keep a copy of the folder, then restore a backup or recover the file with the sqlite3 command line.',
 };
 
+const MOVED: Fault = {
+  code: 'STATE_REPLACED',
+  message: 'The state file was deleted, moved or replaced while it was opened.',
+  remedy: 'Run the same command again.',
+};
+
 const NOT_OURS: Fault = {
   code: 'STATE_CORRUPT',
   message: 'The state file does not hold what the engine reads there',
@@ -67,7 +73,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 /** Where the detail says more: the index of the log in shared memory is a file, too. */
-const EXACT_FAULTS: Readonly<Record<string, Fault>> = { SQLITE_IOERR_SHMSIZE: DISK_FULL };
+const EXACT_FAULTS: Readonly<Record<string, Fault>> = {
+  SQLITE_IOERR_SHMSIZE: DISK_FULL,
+  SQLITE_READONLY_DBMOVED: MOVED,
+};
 
 /** The general result code: no such table or column, malformed JSON. */
 const UNINTELLIGIBLE = 'SQLITE_ERROR';

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
+import { type EncryptionKey, refuseKey } from '../db/encryptionKey.ts';
 import { type AppOptions, type KnownGraph, planApp } from './AppPlan.ts';
 import type { CompiledOf } from './compile/compileDurable.ts';
 import { graphName } from './compile/graphShape.ts';
@@ -25,6 +26,12 @@ export interface DurableOptions<
    * @defaultValue 30,000
    */
   readonly busyTimeoutMs?: number;
+  /**
+   * Of the state file, which is encrypted with it when it is made: 32 bytes, or a text of at least 16 characters. It needs the
+   * driver `better-sqlite3-multiple-ciphers`; `rekey` changes it. With `file`.
+   * @defaultValue the file is not encrypted
+   */
+  readonly encryptionKey?: EncryptionKey;
 }
 
 /** Where the runs of an app are, if not in a file of its own. */
@@ -52,8 +59,9 @@ export type AppAt<Where extends Runs | undefined, Source extends GraphSource> = 
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, if not one of `file`, `db` and `runs` is given, if the
- *   graph has no name where it needs one, or if the graph cannot be taken: it has a channel of the engine's name, or no
+ *   graph has no name where it needs one, if `encryptionKey` is given with `db`, or if the graph cannot be taken: it has a channel of the engine's name, or no
  *   builder.
+ * @throws DevsError as `createDatabase`; `CONFIG_INVALID` for `encryptionKey` with `runs`.
  *
  * @example
  * ```ts
@@ -79,16 +87,18 @@ export function durable<
     options.guards,
   ),
 ): AppAt<Where, Source> {
-  const { file, db, runs, graph, busyTimeoutMs, ...about } = options;
+  const { file, db, runs, graph, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected either `file`, `db` or `runs`.');
   if (runs !== undefined) {
+    refuseKey(encryptionKey);
     const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? own) };
     const plan = planApp<Source>(source, about, named);
     return new RunsApp(plan, { runs, store: about.store }) as unknown as AppAt<Where, Source>;
   }
   const plan = planApp<Source>(source, about, known);
-  const { app } = plan.open({ ...openFile(file, db, busyTimeoutMs), ...(store && { store }) });
+  const opened = openFile({ file, db, busyTimeoutMs, encryptionKey });
+  const { app } = plan.open({ ...opened, ...(store && { store }) });
   return app as unknown as AppAt<Where, Source>;
 }
 
@@ -96,13 +106,23 @@ function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGr
   return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };
 }
 
-function openFile(
-  file: string | undefined,
-  db: Database | undefined,
-  busyTimeoutMs: number | undefined,
-): { readonly db: Database; readonly close: () => void } {
-  if (db !== undefined) return { db, close: () => {} };
+type FileOptions = Pick<DurableOptions<object>, 'file' | 'db' | 'busyTimeoutMs' | 'encryptionKey'>;
+
+function openFile({
+  file,
+  db,
+  busyTimeoutMs,
+  encryptionKey,
+}: { readonly [Name in keyof FileOptions]: FileOptions[Name] | undefined }): {
+  readonly db: Database;
+  readonly close: () => void;
+} {
+  if (db !== undefined) {
+    if (encryptionKey !== undefined)
+      throw new TypeError('encryptionKey: expected with `file`; `db` is opened with its key.');
+    return { db, close: () => {} };
+  }
   const waits = busyTimeoutMs === undefined ? {} : { busyTimeoutMs };
-  const opened = createDatabase({ dbPath: file as string, ...waits });
+  const opened = createDatabase({ dbPath: file as string, encryptionKey, ...waits });
   return { db: opened, close: () => opened.close() };
 }

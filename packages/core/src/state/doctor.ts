@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { checkFile, findingsOrDamage } from '../db/checkFile.ts';
+import { isEncrypted } from '../db/connect.ts';
 import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { transaction } from '../db/transaction.ts';
@@ -22,6 +23,8 @@ export interface DoctorReport {
   /** True when no finding is an `error`. */
   readonly ok: boolean;
   readonly findings: readonly Finding[];
+  /** Whether the file is encrypted; `null` in memory, and for a connection of a driver with ciphers that its caller opened. */
+  readonly encrypted: boolean | null;
   /** `null` where the file is too damaged to be measured. */
   readonly sizes: FileSizes | null;
 }
@@ -56,7 +59,12 @@ export function doctor(db: Database): DoctorReport {
   // In a damaged file even the end of a transaction can fail; what was found until then is kept.
   findings.push(...findingsOrDamage(() => transaction(db, 'deferred', examine)));
   const all = withoutRepetition(findings);
-  return { ok: all.every(({ severity }) => severity === 'note'), findings: all, sizes };
+  return {
+    ok: all.every(({ severity }) => severity === 'note'),
+    findings: all,
+    encrypted: isEncrypted(db),
+    sizes,
+  };
 }
 
 const CHECKS = [

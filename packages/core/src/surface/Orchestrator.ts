@@ -5,6 +5,7 @@ import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
+import type { EncryptionKey } from '../db/encryptionKey.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import type { ClosedGate, Gate } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -49,6 +50,11 @@ export interface OrchestratorOptions {
    * @defaultValue that of the configuration, `DEVS_BUSY_TIMEOUT_MS`
    */
   readonly busyTimeoutMs?: number;
+  /**
+   * Of the state file, which is encrypted with it when it is made; see `rekey`. Not with `runs`, which have a `codec`.
+   * @defaultValue that of the configuration, `DEVS_ENCRYPTION_KEY`; without one the file is not encrypted
+   */
+  readonly encryptionKey?: EncryptionKey | undefined;
   /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
@@ -137,8 +143,8 @@ export class Orchestrator {
       ...(budget && { budget }),
       ...(prices !== undefined && { prices }),
     };
-    const { busyTimeoutMs = config.busyTimeoutMs } = options;
-    this.#home = homeOf({ ...options, ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) }, about, deps);
+    const { busyTimeoutMs = config.busyTimeoutMs, encryptionKey = config.encryptionKey } = options;
+    this.#home = homeOf({ ...options, busyTimeoutMs, encryptionKey }, about, deps);
     this.#hush =
       onGate === undefined ? () => {} : tellGates(events, (threadId) => this.#home.gatesOf(threadId), onGate);
   }
@@ -147,7 +153,7 @@ export class Orchestrator {
    * Opens the engine's folder.
    *
    * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short or an option of `config` out of its range.
-   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; a key that is none, or whose driver is not installed; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     const devs = new Orchestrator(options);

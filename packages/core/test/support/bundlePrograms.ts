@@ -45,7 +45,7 @@ export function bundleProgram(program: string, dir: string): string {
   if (together !== null) return together;
   const file = join(dir, `${nameOf(program)}.mjs`);
   bundleAlone(program, file);
-  linkPrompts(dir);
+  linkBeside(dir);
   return file;
 }
 
@@ -90,7 +90,7 @@ function bundleTogether(folder: string): void {
   const others = all.filter((program) => !ofTheFile.includes(program));
   writeGroup('file.js', ofTheFile, made);
   writeGroup('runs.js', others, made);
-  linkPrompts(made);
+  linkBeside(made);
   try {
     renameSync(made, folder);
   } catch (error) {
@@ -151,10 +151,17 @@ function programs(): readonly string[] {
 const nameOf = (program: string): string =>
   relative(ROOT, resolve(ROOT, program)).replaceAll(sep, '-').replace(/\.ts$/, '');
 
-/** Agents look for their prompts beside their code. */
-function linkPrompts(dir: string): void {
-  const link = join(dir, 'prompts');
-  if (!existsSync(link)) symlinkSync(PROMPTS, link, 'junction');
+/** Agents look for their prompts beside their code, and a program that has a key for the driver that encrypts. */
+function linkBeside(dir: string): void {
+  const driver = join('node_modules', 'better-sqlite3-multiple-ciphers');
+  mkdirSync(join(dir, 'node_modules'), { recursive: true });
+  for (const [name, target] of [
+    ['prompts', PROMPTS],
+    [driver, join(ROOT, driver)],
+  ] as const) {
+    const link = join(dir, name);
+    if (!existsSync(link)) symlinkSync(target, link, 'junction');
+  }
 }
 
 function esbuild(): Esbuild {

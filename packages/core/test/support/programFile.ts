@@ -15,7 +15,7 @@ process.on('exit', () => {
 
 /**
  * A TypeScript program as JavaScript, made once; see `bundleProgram`. For programs that find nothing by their own place but
- * the prompts of agents: no package that is installed beside them.
+ * the prompts of agents and the driver that encrypts: no other package that is installed beside them.
  */
 export const programFile = (program: URL): string => fileOf(program, bundleProgram);
 

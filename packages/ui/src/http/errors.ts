@@ -39,6 +39,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   STATE_CORRUPT: 503,
   STATE_DISK_FULL: 503,
   STATE_IO: 503,
+  STATE_KEY_MISMATCH: 503,
   STATE_REPLACED: 503,
 };
 

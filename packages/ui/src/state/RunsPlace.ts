@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DevsError,
+  type EncryptionKey,
   endingWith,
   type Gate,
   Orchestrator,
@@ -45,6 +46,8 @@ export interface RunsPlaceOptions {
   readonly runs?: Runs;
   /** Its name. @defaultValue `state.sqlite` */
   readonly file?: string;
+  /** Of an encrypted one. @defaultValue `DEVS_ENCRYPTION_KEY` of the process's environment */
+  readonly encryptionKey?: EncryptionKey;
   /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
   readonly code?: NonNullable<OrchestratorOptions['code']>;
 }
@@ -57,7 +60,7 @@ export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' |
  * does. Reading creates and migrates nothing.
  */
 export class RunsPlace {
-  readonly #at: Pick<OrchestratorOptions, 'dir' | 'file' | 'runs' | 'code'>;
+  readonly #at: Pick<OrchestratorOptions, 'dir' | 'file' | 'encryptionKey' | 'runs' | 'code'>;
   readonly #reader: SharedReader;
 
   /** @throws TypeError unless there is either a folder or `runs`. */

@@ -21,8 +21,12 @@ async function doctor(session: Session): Promise<ExitCode> {
   return report.ok ? EXIT.ok : EXIT.stateFile;
 }
 
-function renderReport({ ok, findings, sizes }: DoctorReport): readonly Line[] {
+const NOT_ENCRYPTED =
+  'Whoever may read the file reads all of it. To encrypt it: DEVS_NEW_ENCRYPTION_KEY, then devs admin rekey.';
+
+function renderReport({ ok, findings, encrypted, sizes }: DoctorReport): readonly Line[] {
   const rows = findings.map(({ severity, code, table, detail }) => [severity, code, table ?? '-', detail]);
+  if (encrypted === false) rows.push(['note', 'NOT_ENCRYPTED', '-', NOT_ENCRYPTED]);
   return [
     { style: 'bold', text: ok ? 'the state file is sound' : 'the state file is damaged' },
     ...columns(rows),

@@ -8,6 +8,8 @@ const require = createRequire(import.meta.url);
 /** The driver that users of the packages get; the checkout's runs on Node.js 20. */
 const atRoot = createRequire(new URL('../../../../../package.json', import.meta.url));
 
+const DRIVERS = ['better-sqlite3', 'better-sqlite3-multiple-ciphers'] as const;
+
 function thrownBy(work: () => unknown): unknown {
   try {
     work();
@@ -36,26 +38,26 @@ describe('a driver that cannot be loaded', () => {
     expect(toDriverFault(error)).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  it('is known by what a driver says that brings no build for the machine', () => {
-    const driver = path.dirname(atRoot.resolve('better-sqlite3-13/package.json'));
+  it.each(DRIVERS)('is known by what %s says that brings no build for the machine', (name) => {
+    const driver = path.dirname(atRoot.resolve(`${name}-13/package.json`));
     // As on a machine without a build: what the driver looks for first, and last, is not there.
     const error = thrownBy(() => atRoot(path.join(driver, 'build', 'Release', 'better_sqlite3.node')));
     expect(readFileSync(path.join(driver, 'lib', 'binding.js'), 'utf8')).toContain(
       "path.join(__dirname, '..', 'build', 'Release', 'better_sqlite3.node')",
     );
-    expect(toDriverFault(error)).toMatchObject({
+    expect(toDriverFault(error, name)).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining(process.arch),
-      remedy: expect.stringContaining('npm run build-release'),
+      message: expect.stringContaining(`${name} brings no build for this machine`),
+      remedy: expect.stringContaining(`npm run build-release\` in the folder node_modules/${name},`),
     });
   });
 
-  it('is refused by a Node.js that it would end with a segmentation fault', () => {
-    const newest = atRoot('better-sqlite3-13/package.json') as DriverManifest;
+  it.each(DRIVERS)('is refused by a Node.js that %s would end with a segmentation fault', (name) => {
+    const newest = atRoot(`${name}-13/package.json`) as DriverManifest;
     expect(() => assertDriverFits(newest, '20.20.2')).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
-        message: `better-sqlite3 ${newest.version} needs Node.js 22 or later; this is 20.20.2.`,
+        message: `${name} ${newest.version} needs Node.js 22 or later; this is 20.20.2.`,
       }),
     );
     expect(() => assertDriverFits(newest, '22.12.0')).not.toThrow();

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { STATE_FILE } from '../../config/defaults.ts';
 import { foreignSchema } from '../../db/assertOwnSchema.ts';
 import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
+import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { assertUpToDate } from '../../db/migrate.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { visibleText } from '../../masking/visibleText.ts';
@@ -16,12 +17,13 @@ import { StateFileHome } from './StateFileHome.ts';
 export interface HomeOptions {
   readonly dir?: string;
   readonly file?: string;
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
+  readonly encryptionKey?: EncryptionKey | undefined;
   readonly readOnly?: boolean;
   readonly runs?: Runs;
 }
 
-/** @throws TypeError unless there is either a folder or `runs`. */
+/** @throws TypeError unless there is either a folder or `runs`; DevsError `CONFIG_INVALID` for `runs` with a key. */
 export function homeOf(
   options: HomeOptions,
   about: Omit<PipelineAppOptions, 'db'>,
@@ -29,6 +31,7 @@ export function homeOf(
 ): PipelineHome {
   const { dir, runs } = options;
   if ((dir === undefined) === (runs === undefined)) throw new TypeError('Expected either `dir` or `runs`.');
+  if (runs !== undefined) refuseKey(options.encryptionKey);
   if (runs !== undefined) return new ElsewhereHome(runs, about, deps);
   const folder = dir ?? '';
   const db = openFile(folder, options);
@@ -37,9 +40,10 @@ export function homeOf(
 
 function openFile(
   dir: string,
-  { file = STATE_FILE, readOnly = false, busyTimeoutMs }: HomeOptions,
+  { file = STATE_FILE, readOnly = false, busyTimeoutMs, encryptionKey }: HomeOptions,
 ): Database {
-  const at = { dbPath: path.join(dir, file), ...(busyTimeoutMs !== undefined && { busyTimeoutMs }) };
+  const waits = busyTimeoutMs === undefined ? {} : { busyTimeoutMs };
+  const at = { dbPath: path.join(dir, file), encryptionKey, ...waits };
   if (!readOnly) return createDatabase(at);
   const db = openReadOnly(at);
   try {
