@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
-import { maskPrecise } from '../masking/maskPrecise.ts';
+import { scrub } from '../masking/scrub.ts';
 import { sha256Hex } from '../state/canonicalJson.ts';
 
 /** What a human asked for. */
 export interface Brief {
   /** The first heading, or the first line. */
   readonly title: string;
-  /** Markdown, with secrets masked. */
+  /** Markdown, without its secrets. */
   readonly text: string;
   /** SHA-256 (hex) of `text`. */
   readonly sha256: string;
-  /** Places where a secret was masked. */
+  /** Places where there was one. */
   readonly redacted: number;
 }
 
@@ -29,7 +29,7 @@ const briefText = lateSchema(() =>
 export function parseBrief(markdown: string): Brief {
   const parsed = briefText().safeParse(markdown);
   if (!parsed.success) throw new TypeError(parsed.error.issues.map(({ message }) => message).join(' '));
-  const { value: text, count: redacted } = maskPrecise(parsed.data);
+  const { value: text, count: redacted } = scrub(parsed.data);
   return { title: titleOf(text), text, sha256: sha256Hex(text), redacted };
 }
 

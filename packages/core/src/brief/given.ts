@@ -1,4 +1,4 @@
-import { maskPreciseDeep } from '../masking/maskPrecise.ts';
+import { scrub } from '../masking/scrub.ts';
 import { assertPlan } from '../orchestration/nodes/plan.ts';
 import type { DraftDocument, PlanResult } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
@@ -14,8 +14,10 @@ export interface Given {
 }
 
 export interface CheckedGiven extends Given {
-  /** SHA-256 (hex) of what was given, masked; `null` for nothing. */
+  /** SHA-256 (hex) of what is given here, which is without secrets; `null` for nothing. */
   readonly sha256: string | null;
+  /** Places where there was one. */
+  readonly redacted: number;
 }
 
 /**
@@ -27,9 +29,12 @@ export interface CheckedGiven extends Given {
 export function parseGiven({ documents = [], tasks, research = true }: Given): CheckedGiven {
   assertDocuments(documents);
   if (tasks !== undefined) assertGivenPlan(tasks);
-  const given = { ...(documents.length > 0 && { documents }), ...(tasks !== undefined && { tasks }) };
+  const { value: given, count: redacted } = scrub({
+    ...(documents.length > 0 && { documents }),
+    ...(tasks !== undefined && { tasks }),
+  });
   const isNothing = documents.length === 0 && tasks === undefined;
-  return { ...given, research, sha256: isNothing ? null : hashOf(maskPreciseDeep(given).value) };
+  return { ...given, research, sha256: isNothing ? null : hashOf(given), redacted };
 }
 
 function assertDocuments(documents: readonly DraftDocument[]): void {

@@ -133,7 +133,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * @throws DevsError as {@link run}.
    */
   async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
-    if (turn !== undefined) assertTurnKey(turn, id);
+    if (turn !== undefined) assertTurnKey(turn);
     const { by, budget } = options;
     const given = { input, options: givenAmong(options), turn: turn ?? null, by, budget };
     return afterArrival(this.store.outlet, this.#starts.begin(id, given));
@@ -238,7 +238,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
 
   /**
    * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
-   * and never decides a gate. The same `signalId` is the same signal; what is told is masked.
+   * and never decides a gate. The same `signalId` is the same signal.
    *
    * @param payload - Plain JSON, at most 256 KiB.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another

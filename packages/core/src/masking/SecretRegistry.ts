@@ -1,4 +1,3 @@
-import { CleanTexts } from './CleanTexts.ts';
 import { encodingsOf } from './encodings.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { type IsAllowed, type MaskRule, redacted, tokenRule } from './MaskRule.ts';
@@ -36,17 +35,11 @@ const MARKS = [
 export class SecretRegistry {
   readonly #values = new Set<string>();
   readonly #allowed = new Set<string>();
-  readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
   #longest = 0;
   /** Forms of values that have a line end in them. */
   readonly #ofLines: string[] = [];
   #masksBroadly = false;
-
-  /** The texts that the precise rules and these values leave as they are. */
-  get clean(): CleanTexts {
-    return this.#clean;
-  }
 
   /** Length of the longest form of a registered value, in characters. */
   get longest(): number {
@@ -81,7 +74,6 @@ export class SecretRegistry {
     if (this.#values.has(value)) return;
     this.#values.add(value);
     this.#rule = null;
-    this.#clean.clear();
     for (const form of encodingsOf(value)) {
       this.#longest = Math.max(this.#longest, form.length);
       if (form.includes('\n')) this.#ofLines.push(form);
@@ -102,14 +94,11 @@ export class SecretRegistry {
   /** Never masks this exact value, whichever rule finds it: a key from a vendor's documentation, a test token. */
   allow(value: string): void {
     this.#allowed.add(value);
-    this.#clean.clear();
   }
 
-  /** Applies the broad rules also to what enters the state. There is no way back: what was masked stays masked. */
+  /** Applies the broad rules also where texts are scrubbed. There is no way back: what was scrubbed stays scrubbed. */
   maskBroadly(): void {
-    if (this.#masksBroadly) return;
     this.#masksBroadly = true;
-    this.#clean.clear();
   }
 
   get masksBroadly(): boolean {

@@ -1,16 +1,17 @@
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 
-/** What this process knows to be secret. Registered for the whole process: errors and output are masked there too. */
+/** What this process knows to be secret, for the whole process. Nothing of it changes what a graph keeps in its state. */
 export interface SecretsOptions {
   /** Registers the values of environment variables that are named like secrets. @defaultValue true */
   readonly fromEnv?: boolean;
-  /** Further exact values, of at least 6 characters each. */
+  /** Further exact values, of at least 6 characters each: masked wherever they are shown, at gates too, and by `scrub`. */
   readonly values?: readonly string[];
   /** Exact values that are never masked. */
   readonly allow?: readonly string[];
   /**
-   * What is masked before it enters the state: what its own form gives away, or with `'broad'` also what only a name or its
-   * randomness does, which changes code and prose that agents write (`password=rules`). Choose it before the first run.
+   * What `scrub`, and with it the pipeline, takes out of texts of models, checks and people: what its own form gives away, or with
+   * `'broad'` also what only a name or its randomness does, which changes code and prose that agents write (`password=rules`).
+   * Choose it before the first run.
    *
    * @defaultValue 'precise'
    */

@@ -142,8 +142,8 @@ export class ThreadStore {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#folders.assertFree(thread);
-      const { policies: _, ...columns } = thread;
-      this.#insert.run({ ...columns, policiesJson, now: this.#now() });
+      const { policies: _, keepsExactly = true, ...columns } = thread;
+      this.#insert.run({ ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() });
       return { thread: this.require(thread.threadId), created: true };
     });
   }

@@ -57,12 +57,17 @@ export interface Thread {
   readonly updatedAt: number;
   /** Milliseconds since the Unix epoch, UTC; `null` while it has not ended. A failed run that is driven again has not. */
   readonly endedAt: number | null;
+  /** False for a run of a release that masked what it recorded: what is compared with that is masked, too. */
+  readonly keepsExactly: boolean;
 }
 
 export type NewThread = Pick<
   Thread,
   'threadId' | 'projectId' | 'workspace' | 'briefSha256' | 'graphFingerprint' | 'policies'
->;
+> & {
+  /** @defaultValue true */
+  readonly keepsExactly?: boolean;
+};
 
 /** The right to drive a run until somebody claims the next epoch. */
 export interface Lease {

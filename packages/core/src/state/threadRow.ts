@@ -3,17 +3,18 @@ import { parseStored } from './parseStored.ts';
 import { type Policies, THREAD_STATUSES, type Thread } from './threadRecords.ts';
 
 /** A run as the file has it. */
-export interface ThreadRow extends Omit<Thread, 'policies' | 'degraded'> {
+export interface ThreadRow extends Omit<Thread, 'policies' | 'degraded' | 'keepsExactly'> {
   readonly policiesJson: string;
   readonly degraded: 0 | 1;
+  readonly keepsExactly: 0 | 1;
   readonly sound: 1;
 }
 
 /** @throws DevsError `STATE_CORRUPT` */
-export function fromRow({ policiesJson, degraded, sound: _, ...row }: ThreadRow): Thread {
+export function fromRow({ policiesJson, degraded, keepsExactly, sound: _, ...row }: ThreadRow): Thread {
   if (!THREAD_STATUSES.includes(row.status)) throw unknownStatus(row.threadId);
   const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
-  return { ...row, degraded: degraded === 1, policies };
+  return { ...row, degraded: degraded === 1, keepsExactly: keepsExactly === 1, policies };
 }
 
 function unknownStatus(threadId: string): DevsError {

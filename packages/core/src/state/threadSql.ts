@@ -10,15 +10,16 @@ export const COLUMNS = `
   thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
   graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
   wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
-  recoveries, created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt, ${isSound(THREAD_SEAL)} AS sound`;
+  recoveries, created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt, keeps_exactly AS keepsExactly,
+  ${isSound(THREAD_SEAL)} AS sound`;
 
 /** Of the status that is set: when the run ended, or nothing. */
 const ENDED_AT = `ended_at = iif(@status IN ${ENDED}, @now, NULL)`;
 
 export const INSERT = `
   INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
-                       created_at, updated_at, declared_sha256)
-  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now,
+                       created_at, updated_at, keeps_exactly, declared_sha256)
+  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now, @keepsExactly,
           ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})`;
 
 export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;

@@ -185,7 +185,7 @@ export class Orchestrator {
       projectId: runId,
       workspace: this.#workspaceOf(runId),
       briefSha256: brief.sha256,
-      redacted: brief.redacted,
+      redacted: brief.redacted + given.redacted,
       budget: options.budget,
       policies: {
         ...declared(options, this.#pipeline?.agents),

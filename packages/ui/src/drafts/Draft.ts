@@ -1,5 +1,5 @@
 import type { GateComment } from '@devs/core';
-import { maskPrecise } from '@devs/core';
+import { scrub } from '@devs/core';
 import { z } from 'zod';
 
 const text = z.string();
@@ -23,7 +23,7 @@ export interface Draft {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const masked = (given: string): string => maskPrecise(given).value;
+const masked = (given: string): string => scrub(given).value;
 
 /** As it would be recorded: a secret that was typed is nowhere on disk. */
 export const maskedDraft = ({ at, words, comments, fields }: Draft): Draft => ({

@@ -1101,6 +1101,17 @@ CREATE TABLE store_counts (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    version: 39,
+    name: '039_keep_values_exactly',
+    sha256: 'd60d3c8673b6f989d6578edd6a6713e194e57ee60e6d37f0f3cb49bc7b53a09f',
+    sql: `-- Whether what a run is asked and told is compared as it was given.
+
+-- 1 where it is. 0 in rows of before: an earlier release masked secrets before it recorded or hashed anything, and so are they in
+-- whatever is compared with that. Written by ThreadStore only.
+ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1));
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1235,7 +1246,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER) STRICT`,
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1))) STRICT`,
   `CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`,
   `CREATE TABLE thread_inputs (

@@ -1,5 +1,4 @@
 import { BaseCache, type CacheFullKey, type CacheNamespace } from '@langchain/langgraph-checkpoint';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import { driving } from '../driving.ts';
 
@@ -32,7 +31,7 @@ export function noteEntered(): void {
 }
 
 /**
- * A cache of nodes' results under the engine's promises: what it has is masked, and it answers for nobody.
+ * A cache of nodes' results under the engine's promises: it answers for nobody.
  *
  * Invariants:
  *   K1. A super-step that is given answers or signals is neither taken from the cache nor put into it: they are of one
@@ -57,8 +56,7 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
 
   override async get(keys: CacheFullKey[]): Promise<CachedWrites[]> {
     if (!mayLookUp(this.#maxDepth)) return [];
-    const found = await this.#cache.get(keys);
-    return found.map(({ key, value }) => ({ key, value: maskPreciseDeep(value).value }));
+    return this.#cache.get(keys);
   }
 
   override async set(pairs: CachedWrites[]): Promise<void> {

@@ -37,7 +37,7 @@ export function guardErrorHandler<State extends object>(
       const after = mergedState(state, own);
       const output = new NodeOutput(await handler(after, error, config));
       announce(state, after, visit, deps);
-      const { value } = output.toReturn({ before: own });
+      const value = output.toReturn({ before: own });
       writeGuards(config, guardsAmong(taken, deps.profile));
       return value;
     } catch (failure) {

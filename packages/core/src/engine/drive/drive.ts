@@ -93,7 +93,9 @@ async function driveHeld(
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
     const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
-    return await whileDriving(deps.store.fenceOf(held.lease), () => claimed.toEnd());
+    const { keepsExactly } = deps.store.threads.require(threadId);
+    const about = { fence: deps.store.fenceOf(held.lease), keepsExactly };
+    return await whileDriving(about, () => claimed.toEnd());
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

@@ -4,6 +4,7 @@ import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { GuardedState } from '../channels.ts';
+import type { Law } from '../lawOf.ts';
 import type { DrivenConfig } from './DriverDeps.ts';
 import { type GivenOptions, isNothing } from './givenOptions.ts';
 
@@ -12,7 +13,7 @@ import { type GivenOptions, isNothing } from './givenOptions.ts';
 
 type Serde = Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
 
-/** What a run was started with. Masked. */
+/** What a run was started with. */
 export interface Given {
   readonly input: unknown;
   readonly options: GivenOptions;
@@ -49,6 +50,35 @@ export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Prom
   return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as Given;
 }
 
+interface Comparing {
+  readonly serde: Serde;
+  readonly threadId: string;
+  readonly turn?: string;
+  /** Of the run. */
+  readonly law: Law;
+}
+
+/** Which of what is given is another one; `null` where all is the same. */
+function otherIn(given: Given, recorded: Given): string | null {
+  if (given.input !== undefined && !isDeepStrictEqual(given.input, recorded.input)) return 'input';
+  const { options } = recorded;
+  const other = Object.entries(given.options).find(
+    ([name, value]) => !isDeepStrictEqual(value, options[name as keyof GivenOptions]),
+  );
+  return other?.[0] ?? null;
+}
+
+/** The types whose bytes are JSON, with the serializer's tags or without. */
+const JSON_TYPE = /^(?:given:)?(?:plain|tagged)$/;
+
+/** As the run compares it: by its JSON, since an instance that was masked is stored with the texts of its mask. */
+function keptOf({ type, bytes }: TypedBytes, loaded: Given, law: Law): Given {
+  if (!JSON_TYPE.test(type)) return loaded;
+  const { value } = law.keep(JSON.parse(Buffer.from(bytes).toString()) as unknown);
+  const { input, options } = hasOptions(type) ? (value as Given) : { input: value, options: {} };
+  return { input: loaded.input === undefined ? undefined : input, options };
+}
+
 /**
  * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read.
  * What is left out is what was recorded.
@@ -58,15 +88,11 @@ export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Prom
 export async function assertSameGiven(
   given: TypedBytes,
   recorded: TypedBytes,
-  { serde, threadId, turn }: { readonly serde: Serde; readonly threadId: string; readonly turn?: string },
+  { serde, threadId, turn, law }: Comparing,
 ): Promise<void> {
   const [left, right] = await Promise.all([loadGiven(given, serde), loadGiven(recorded, serde)]);
-  const others = Object.entries(left.options).filter(
-    ([name, value]) => !isDeepStrictEqual(value, right.options[name as keyof GivenOptions]),
-  );
-  const isSameInput = left.input === undefined || isDeepStrictEqual(left.input, right.input);
-  const other = isSameInput ? others[0]?.[0] : 'input';
-  if (other === undefined) return;
+  const other = otherIn(left, right);
+  if (other === null || otherIn(keptOf(given, left, law), keptOf(recorded, right, law)) === null) return;
   const [what, instead] =
     turn === undefined
       ? [`Run "${threadId}"`, 'start another run']

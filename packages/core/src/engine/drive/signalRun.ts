@@ -1,12 +1,13 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { factsOf } from '../../events/Fact.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { interruptGate } from '../gates/interruptGate.ts';
 import { principalOf } from '../gates/principals.ts';
+import { type Law, lawOf } from '../lawOf.ts';
 import type { Message } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
 import { isOver } from './outcome.ts';
@@ -27,7 +28,7 @@ export interface SignalReceipt {
 /**
  * Records a signal of a run and wakes the run, in one transaction; see `DurableApp.signal`.
  *
- * @param given - With the `id` of its row and what was `redacted`, where that was when it was told elsewhere.
+ * @param given - With the `id` of its row, where it was told elsewhere.
  * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`
  * @throws TypeError, RangeError as of `signalName` and `principalOf`, and for an empty `signalId`.
  */
@@ -37,33 +38,30 @@ export function signalRun(
     readonly name: string;
     readonly payload: unknown;
     readonly id?: string;
-    readonly redacted?: number;
   } & SignalOptions,
   { store }: { readonly store: EngineStore },
 ): SignalReceipt {
   const by = principalOf(given.by);
-  const name = signalName(given.name);
-  if (typeof given.signalId !== 'string' || given.signalId === '')
+  const { signalId, payload = null } = given;
+  signalName(given.name, lawOf(null));
+  if (typeof signalId !== 'string' || signalId === '')
     throw new TypeError('Expected a signalId: what tells it from other signals of the run.');
-  const { value, count: found } = maskPreciseDeep({
-    payload: given.payload ?? null,
-    signalId: given.signalId,
-  });
-  const count = found + (given.redacted ?? 0);
-  assertStorable(value.payload, threadId);
-  const message: Message = { ...value, name, by };
-  const { id = messageId(threadId, given.signalId) } = given;
+  assertStorable(payload, threadId);
+  const { id = messageId(threadId, signalId) } = given;
   return store.runs.together(() => {
-    const { status } = store.threads.require(threadId);
+    const thread = store.threads.require(threadId);
+    const law = lawOf(thread);
+    const name = signalName(given.name, law);
+    const message: Message = { name, signalId, payload, by };
     const known = store.threads.signals.find(id)?.payload as Message | undefined;
-    if (known !== undefined) return assertSame(known, message, threadId);
+    if (known !== undefined) return assertSame(known, message, { threadId, law });
+    const { status } = thread;
     if (isOver(status))
       throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
-    const { signalId } = message;
-    const facts = factsOf((emit) => {
-      emit('SIGNAL_RECEIVED', { name, signalId, principal: principalText(by) }, { threadId });
-      if (count > 0) emit('SECRET_REDACTED', { place: `signal ${name}`, count }, { threadId });
-    });
+    const told = { name: maskSensitiveData(name), signalId: maskSensitiveData(signalId) };
+    const facts = factsOf((emit) =>
+      emit('SIGNAL_RECEIVED', { ...told, principal: principalText(by) }, { threadId }),
+    );
     store.runs.signal(threadId, { id, kind: 'message', payload: message }, facts);
     return { isNew: true };
   });
@@ -85,8 +83,15 @@ function assertStorable(payload: unknown, threadId: string): void {
   });
 }
 
-function assertSame(known: Message, { name, payload }: Message, threadId: string): SignalReceipt {
-  if (canonicalJson([known.name, known.payload]) === canonicalJson([name, payload])) return { isNew: false };
+function assertSame(
+  known: Message,
+  given: Message,
+  { threadId, law }: { readonly threadId: string; readonly law: Law },
+): SignalReceipt {
+  const [before, now] = [known, given].map(({ name, payload }) =>
+    canonicalJson(law.keep([name, payload]).value),
+  );
+  if (before === now) return { isNew: false };
   const why = `its signalId "${known.signalId}" was another signal`;
   throw notTaken(threadId, why, 'Give each signal of a run an id of its own.');
 }

@@ -1,6 +1,5 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { EventBus } from '../../events/EventBus.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/EventStore.ts';
 import { extractRun } from '../../state/extractRun.ts';
@@ -284,8 +283,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     return this.#access.tell(id, async ({ app }) => {
       const left = await app.signal(id, name, payload, options);
-      const { value, count } = maskPreciseDeep({ name, payload: payload ?? null, ...options });
-      const said = { ...value, ...(count > 0 && { redacted: count }) };
+      const said = { name, payload: payload ?? null, ...options };
       const signal = { ...said, kind: 'message', id: messageId(id, options.signalId) } as const;
       return { left, signal: left.isNew ? signal : null };
     });

@@ -1,30 +1,37 @@
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Gate, GateAnswer } from '../Gate.ts';
+import { type Law, lawOf } from '../lawOf.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 
+interface ToldDecision {
+  readonly answer: GateAnswer;
+  /** Secrets that were taken out of it. @defaultValue 0 */
+  readonly redacted?: number;
+  /** Of the run. */
+  readonly law: Law;
+}
+
 /**
- * What a run is told of a decision, masked; `null` for a vote that was given before.
+ * What a run is told of a decision; `null` for a vote that was given before.
  *
  * @param before - The session as it was read. @param after - As the decision has left it.
  */
 export function decisionSignal(
   before: HitlSession,
   after: HitlSession,
-  answer: GateAnswer,
+  { answer, redacted = 0, law }: ToldDecision,
 ): RunSignal | null {
   const { id: sessionId, artifactHash, decidedAt, votes = [] } = after;
   const closes = after.status !== 'awaiting_approval';
   if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
   const { withHidden: _, ...said } = answer;
-  const { value: masked, count: redacted } = maskPreciseDeep(said);
   // Who says the same again, not knowing whether it was heard, is the same; two who decide are not.
-  const id = `decision:${sessionId}:${hashOf(masked)}`;
+  const id = `decision:${sessionId}:${hashOf(law.keep(said).value)}`;
   const at = decidedAt ?? votes.at(-1)?.votedAt;
   return {
-    ...{ id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: masked, closes },
+    ...{ id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: said, closes },
     ...(at !== undefined && { at }),
     ...(redacted > 0 && { redacted }),
     ...(after.hidden !== undefined && { hidden: after.hidden }),
@@ -39,10 +46,15 @@ export async function saidBy(
 ): Promise<{ readonly left: HitlSession; readonly signal: RunSignal | null }> {
   const before = app.store.sessions.require(gate.sessionId);
   const left = await app.decide(gate, answer);
-  return { left, signal: decisionSignal(before, left, answer) };
+  const law = lawOfGate(before, app.store);
+  return { left, signal: decisionSignal(before, left, { answer, law }) };
 }
 
+/** Of the run that a gate is of. */
+export const lawOfGate = ({ threadId }: HitlSession, { threads }: Pick<EngineStore, 'threads'>): Law =>
+  lawOf(threadId === null ? null : threads.get(threadId));
+
 interface DecidingApp {
-  readonly store: Pick<EngineStore, 'sessions'>;
+  readonly store: Pick<EngineStore, 'sessions' | 'threads'>;
   decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession>;
 }

@@ -30,7 +30,7 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
   /** The texts that may be quoted in comments on what is shown. @defaultValue none */
   readonly places?: ShownPlaces;
-  /** What is recorded of an answer, masked, where that is more than was given. */
+  /** What is recorded of an answer, where that is more than was given. */
   readonly toRecord?: (answer: object) => object;
 }
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
 import type {
@@ -14,6 +13,7 @@ import type {
 } from '../../state/HitlSessionStore.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { lawOf } from '../lawOf.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertMayApprove } from './approvals.ts';
 import { isPassedDeadline } from './deadlines.ts';
@@ -65,7 +65,7 @@ export interface SessionDecision {
   readonly via?: string | undefined;
   /** When it was given, milliseconds since the Unix epoch, where that is not now. */
   readonly at?: number;
-  /** Secrets that were masked in the answer before. @defaultValue 0 */
+  /** Secrets that were taken out of the answer before it was given. @defaultValue 0 */
   readonly redacted?: number;
   /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
   readonly places?: readonly ShownPlace[];
@@ -126,7 +126,7 @@ export class HumanInTheLoopManager<State = unknown> {
       throw new TypeError(`Expected a task id, got ${taskId}.`);
     const { kind = 'task_failure', threadId = null, sessionId = this.#newId(), fence = NO_FENCE } = options;
     if (!isKindOf(this.#rules, kind)) throw new TypeError(`Expected a kind of gate, got ${kind}.`);
-    const evidence = maskPreciseDeep(options.evidence).value;
+    const { evidence } = options;
     const artifactHash = options.artifactHash ?? (evidence === undefined ? null : hashOf(evidence));
     const graphStateJson = threadId === null ? stateJson(graphState) : '{}';
     const { sessions } = this.#file;
@@ -200,22 +200,21 @@ export class HumanInTheLoopManager<State = unknown> {
       assertMayApprove(by, session);
     }
     const parsed = parseAnswer(rules, session.kind, answer);
-    const masked = maskPreciseDeep(parsed);
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
-    const whole = withPutBack(parsed, masked.value, session);
+    const whole = withPutBack(parsed, session);
     rule.assertFits?.(whole, session, by);
     assertQuoted(whole, session, () => [...placesIn(session, rule.places), ...places]);
     const hidden = this.#hiddenFrom(session, { ...decision, answer: whole, by });
     const said = rule.toRecord?.(whole) ?? whole;
     return this.#file.commit((emit) => {
-      const counted = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by, at, hidden });
+      const vote = { answer: said, artifactHash: wholeHash, by, at, hidden };
+      const counted = this.#votes.count(session, vote, lawOf(thread));
       const { decision: answered, isNew } = counted;
       const about = { id: sessionId, artifactHash: wholeHash, principal: by, via, hidden, at };
       if (answered !== null) this.#recordDecision({ ...about, decision: answered });
-      const count = masked.count + redacted;
-      if (isNew && count > 0)
-        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count }, scopeOf(session));
+      if (isNew && redacted > 0)
+        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: redacted }, scopeOf(session));
       // Of a vote, too: whoever passes it on says what its voter knew.
       return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
     });
@@ -280,7 +279,7 @@ function assertWay(via: unknown): void {
 }
 
 function stateJson(graphState: unknown): string {
-  return graphState === undefined ? '{}' : canonicalJson(maskPreciseDeep(graphState).value);
+  return graphState === undefined ? '{}' : canonicalJson(graphState);
 }
 
 function scopeOf({ threadId, taskId }: Pick<HitlSession, 'threadId' | 'taskId'>) {

@@ -2,6 +2,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { Vote } from '../../state/HitlVoteStore.ts';
 import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
+import type { Law } from '../lawOf.ts';
 import { closed, principalText } from './decidable.ts';
 import { isSamePrincipal } from './people.ts';
 import { takesOf } from './Takes.ts';
@@ -38,7 +39,7 @@ export class VoteCount {
    *   was said before.
    * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
    */
-  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said): Counted {
+  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said, law: Law): Counted {
     const { approvals } = takesOf(session);
     const { approved, feedback = null } = answer as {
       readonly approved?: boolean;
@@ -48,7 +49,7 @@ export class VoteCount {
     const { sessions, votes: store, outbox } = this.#deps;
     const vote = { principal: by, artifactHash, feedback, votedAt };
     const isRepeated = store.of(session.id).some(({ principal }) => isSamePrincipal(principal, by));
-    if (isRepeated || !store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
+    if (isRepeated || !store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote, law);
     const votes = store.of(session.id);
     const { id: sessionId, kind, threadId, taskId } = session;
     const { count: needed } = approvals;
@@ -65,10 +66,10 @@ export class VoteCount {
   }
 }
 
-function repeated(session: HitlSession, { principal, feedback }: Vote): Counted {
+function repeated(session: HitlSession, { principal, feedback }: Vote, law: Law): Counted {
   const before = session.votes?.find((vote) => isSamePrincipal(vote.principal, principal));
   if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
-  if (before.feedback === feedback) return { decision: null, isNew: false };
+  if (law.keep(before.feedback).value === law.keep(feedback).value) return { decision: null, isNew: false };
   throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {
     code: 'ALREADY_VOTED',
     remedy: 'A yes counts once; to stop what is asked for, say no.',

@@ -1,7 +1,7 @@
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
 import { isRecord } from '../isRecord.ts';
+import { lawHere } from '../lawOf.ts';
 import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
@@ -9,7 +9,7 @@ import { shownValue } from './shownValue.ts';
 import type { Takes } from './Takes.ts';
 
 /**
- * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON, already masked.
+ * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.
  *
  * `key` names the question independently of its position in the node and of its interrupt id, so that an
  * answer can never be taken by another question.
@@ -24,7 +24,7 @@ export interface Question {
   readonly message: string;
   /** What the human is asked to read. */
   readonly artifact: unknown;
-  /** Places of it that were masked before it was recorded, where there are any: nobody can be shown them. */
+  /** Places that a run of an earlier release has masked in it, where there are any: nobody can be shown them. */
   readonly masked?: number;
   /** JSON Schema of the values that the author of a bare `interrupt()` or of a declared gate takes. */
   readonly responseSchema?: unknown;
@@ -99,19 +99,15 @@ export interface Asked {
   readonly id: string;
   readonly value: unknown;
   readonly responseSchema: unknown;
-  /** Places of the value that are masked already. @defaultValue 0 */
-  readonly masked?: number;
 }
 
 /** A bare `interrupt()` is a gate of its node: what it shows is what it passed, what it returns is what is decided. */
-export function bareQuestion({ id, value, responseSchema, masked = 0 }: Asked, taskId: string): Question {
-  const shown = shownBy(value);
+export function bareQuestion({ id, value, responseSchema }: Asked, taskId: string): Question {
   return {
     kind: 'interrupt',
     key: bareKey(id),
     taskId,
-    ...shown,
-    ...(masked > 0 && { masked }),
+    ...shownBy(value),
     message: isInnerStop(id, value)
       ? stopMessage(value)
       : 'The graph asks, and goes on with the value that you answer.',
@@ -127,8 +123,7 @@ export type ShownArtifact = Pick<Question, 'artifact' | 'artifactHash' | 'masked
  * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
  */
 export function shownBy(value: unknown): ShownArtifact {
-  const { value: recorded, count: masked } = maskPreciseDeep(value ?? null);
-  const artifact = shownValue(recorded);
+  const { value: artifact, count: masked } = lawHere().keep(shownValue(value ?? null));
   return { artifact, artifactHash: hashOf(artifact), ...(masked > 0 && { masked }) };
 }
 

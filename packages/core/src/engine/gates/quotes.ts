@@ -10,7 +10,7 @@ import { shortWords } from './decisionWords.ts';
 export interface ShownPlace {
   /** Whom people know it by, the first one best. */
   readonly names: readonly string[];
-  /** As it stands now; after that what else is shown of it, such as a file before it was changed. Masked. */
+  /** As it stands now; after that what else is shown of it, such as a file before it was changed. */
   readonly texts: readonly [string, ...string[]];
 }
 

@@ -1,7 +1,7 @@
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
 import type { EventScope, GuardEvidence } from '../../events/events.ts';
 import type { Fact } from '../../events/Fact.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { maskView } from '../../masking/maskView.ts';
 import { guardOf, type Measure } from './lattice.ts';
 
 /** What a guard measured, and why. */
@@ -32,9 +32,10 @@ export function isNear({ measure, level, limit }: GuardLevel): boolean {
   return level < limit && level >= warningLevel(measure, limit);
 }
 
-/** The payload of a guard's event. */
+/** The payload of a guard's event, masked. */
 export function guardEvidence({ measure, level, limit, evidence }: GuardLevel): GuardEvidence {
-  return { guard: guardOf(measure), measure, level, limit, evidence: maskPreciseDeep(evidence).value };
+  const shown = maskView(evidence) as GuardLevel['evidence'];
+  return { guard: guardOf(measure), measure, level, limit, evidence: shown };
 }
 
 type GuardEventName = 'GUARD_WARNED' | 'GUARD_TRIPPED' | 'GUARD_SUPPRESSED';

@@ -35,6 +35,6 @@ export function gatedNode<State extends object>(
     const output = new NodeOutput(await run(writes.length === 0 ? state : fold(state, writes), config));
     const { beside, within } = decidedWrites(writes, output, reduces);
     writeChannels(config, beside);
-    return output.toReturn({ before: within }).value;
+    return output.toReturn({ before: within });
   };
 }

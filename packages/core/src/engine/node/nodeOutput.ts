@@ -1,5 +1,4 @@
-import { COMMAND_SYMBOL, Command, isCommand, Overwrite, Send } from '@langchain/langgraph';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
 import type { GateOpening } from '../guards/TaskFailureGate.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
@@ -23,7 +22,7 @@ export interface Additions {
   readonly after?: Update;
 }
 
-/** What a node returned: LangGraph gets the very value, unless it holds a secret, metadata, or has to say more. */
+/** What a node returned: LangGraph gets the very value, unless it holds metadata, or has to say more. */
 export class NodeOutput {
   readonly #raw: unknown;
   readonly metadata: NodeMetadata;
@@ -43,9 +42,9 @@ export class NodeOutput {
     return Object.fromEntries(this.writes);
   }
 
-  /** The value for LangGraph, and how many secrets were masked in it. */
-  toReturn(additions: Additions = {}): { readonly value: unknown; readonly count: number } {
-    return maskOutput(added(withoutMetadata(this.#raw), additions));
+  /** The value for LangGraph. */
+  toReturn(additions: Additions = {}): unknown {
+    return added(withoutMetadata(this.#raw), additions);
   }
 }
 
@@ -112,7 +111,7 @@ function isEmpty(update: Update): boolean {
 
 /** What a human's answer writes, on its way into the state with what the node writes. */
 interface DecidedWrites {
-  /** Before the node's writes, each for itself. Masked. */
+  /** Before the node's writes, each for itself. */
   readonly beside: readonly Write[];
   /** In the node's own update, in which the node has the last word. */
   readonly within: Readonly<Record<string, unknown>>;
@@ -126,7 +125,7 @@ export function decidedWrites(
 ): DecidedWrites {
   const isApart = ([name]: Write): boolean => reduces(name) && Object.hasOwn(output.update, name);
   return {
-    beside: maskPreciseDeep(decided.filter(isApart)).value,
+    beside: decided.filter(isApart),
     within: Object.fromEntries(decided.filter((write) => !isApart(write))),
   };
 }
@@ -135,87 +134,8 @@ export function decidedWrites(
 const isMany = (raw: unknown): raw is readonly unknown[] => Array.isArray(raw) && raw.some(isCommand);
 
 /** A command like `command`, of its class and with its fields, that says something else. */
-function commandLike(command: Command, said: { readonly update: unknown; readonly goto?: unknown }): Command {
+function commandLike(command: Command, said: { readonly update: unknown }): Command {
   return likewise(command, { ...said, [COMMAND_SYMBOL]: { ...command[COMMAND_SYMBOL], ...said } });
-}
-
-/**
- * Masks what a node gives LangGraph (law L5): updates, and what its commands send. Whatever has no secret is returned
- * as it is, and what has one keeps its class.
- */
-function maskOutput(raw: unknown): { readonly value: unknown; readonly count: number } {
-  const tally = { count: 0 };
-  const value = isMany(raw) ? mapOrSame(raw, (part) => maskPart(part, tally)) : maskPart(raw, tally);
-  return { value, count: tally.count };
-}
-
-interface Tally {
-  count: number;
-}
-
-function maskPart(part: unknown, tally: Tally): unknown {
-  if (isCommand(part)) return maskCommand(part, tally);
-  return part instanceof Send ? maskSend(part, tally) : maskUpdate(part, tally);
-}
-
-function maskCommand(command: Command, tally: Tally): Command {
-  const before = tally.count;
-  const update = maskUpdate(command.update, tally) as Command['update'];
-  const goto = maskGoto(command.goto, tally);
-  return tally.count === before ? command : commandLike(command, { update, goto });
-}
-
-function maskGoto(goto: Command['goto'], tally: Tally): Command['goto'] {
-  const mask = (to: string | Send): string | Send => (to instanceof Send ? maskSend(to, tally) : to);
-  if (!Array.isArray(goto)) return goto === undefined ? goto : mask(goto);
-  return goto.some((to) => to instanceof Send) ? goto.map(mask) : goto;
-}
-
-function maskSend(send: Send, tally: Tally): Send {
-  const args: unknown = maskFields(send.args, tally);
-  return args === send.args ? send : likewise(send, { args });
-}
-
-/** Pairs or fields; a value to overwrite with is inside an instance. */
-function maskUpdate(update: unknown, tally: Tally): unknown {
-  const masked = maskFields(update, tally);
-  if (typeof masked !== 'object' || masked === null) return masked;
-  if (Array.isArray(masked)) return mapOrSame(masked, (pair) => maskPair(pair, tally));
-  let whole = masked;
-  for (const [name, value] of Object.entries(masked) as [string, unknown][]) {
-    const overwriting = maskOverwrite(value, tally);
-    if (overwriting !== value) whole = likewise(whole, { [name]: overwriting });
-  }
-  return whole;
-}
-
-function maskPair(pair: unknown, tally: Tally): unknown {
-  if (!Array.isArray(pair) || pair.length !== 2) return pair;
-  const [name, value] = pair as [unknown, unknown];
-  const overwriting = maskOverwrite(value, tally);
-  return overwriting === value ? pair : [name, overwriting];
-}
-
-function maskOverwrite(value: unknown, tally: Tally): unknown {
-  if (!(value instanceof Overwrite)) return value;
-  const masked = mask(value.value, tally);
-  return masked === value.value ? value : new Overwrite(masked);
-}
-
-/** LangGraph reads the fields of an instance as it does those of an object. */
-function maskFields<T>(value: T, tally: Tally): T {
-  const masked = mask(value, tally);
-  if (masked !== value || typeof value !== 'object' || value === null || Array.isArray(value)) return masked;
-  if (Object.getPrototypeOf(value) === Object.prototype) return value;
-  const fields = { ...value };
-  const clean = mask(fields, tally);
-  return clean === fields ? value : likewise(value, clean);
-}
-
-function mask<T>(value: T, tally: Tally): T {
-  const masked = maskPreciseDeep(value);
-  tally.count += masked.count;
-  return masked.value;
 }
 
 /** The list itself where nothing in it changes. */

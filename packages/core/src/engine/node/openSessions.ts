@@ -1,6 +1,5 @@
 import { getConfig, type Interrupt } from '@langchain/langgraph';
 import { type Fact, factsOf } from '../../events/Fact.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { OpenedSession } from '../../state/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
@@ -22,30 +21,23 @@ import { isWaitQuestion } from '../waits/waitQuestion.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /**
- * Masks and records the questions a node is about to leave with, one session each; returns them masked. The only
+ * Records the questions a node is about to leave with, one session each; returns them with their ids. The only
  * place where sessions of a run are opened: a session exists before LangGraph knows the interrupt, and a repeated
  * execution of the same visit has the same interrupt id, so it finds its session again.
  */
 export function openSessions<State extends object>(
-  unmasked: readonly Interrupt[],
+  left: readonly Interrupt[],
   state: State,
   visit: Visit,
   deps: RunnerDeps<State>,
 ): Interrupt[] {
   const { runs, store, profile, maxDepth } = deps;
-  const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
+  const interrupts = left.map(withId(visit));
   const taskId = profile.projectIdOf(state, visit.threadId);
-  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }, at) => {
-    if (id === undefined || isFrameQuestion(value) || isWaitQuestion(unmasked[at]?.value)) return [];
-    const isEngines = isEngineQuestion(unmasked[at]?.value);
-    return [
-      {
-        id,
-        question: isEngines
-          ? (value as Question)
-          : bareQuestion({ id, value, responseSchema, masked: maskedIn(unmasked[at]?.value) }, taskId),
-      },
-    ];
+  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }) => {
+    if (id === undefined || isFrameQuestion(value) || isWaitQuestion(value)) return [];
+    const question = isEngineQuestion(value) ? value : bareQuestion({ id, value, responseSchema }, taskId);
+    return [{ id, question }];
   });
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
@@ -56,29 +48,24 @@ export function openSessions<State extends object>(
     visit,
     asked.map(({ id, question }) => ({
       question: sessionOf(question, id, visit),
-      facts: (opened) => factsAbout(question, opened, { visit, depth, redacted: count }),
+      facts: (opened) => factsAbout(question, opened, { visit, depth }),
       waits: deadlineWaits,
     })),
   );
   return interrupts;
 }
 
-/** Nothing is found in a value that was masked before it got here: then what is shown is what runs. */
-const maskedIn = (value: unknown): number => maskPreciseDeep(value ?? null).count;
-
 interface AskedIn {
   readonly visit: Visit;
   readonly depth: GuardLevel;
-  /** Secrets masked in all that is asked. */
-  readonly redacted: number;
 }
 
 function factsAbout(
   question: Question,
   { session, opened, voided, refused }: OpenedSession,
-  { visit, depth, redacted }: AskedIn,
+  { visit, depth }: AskedIn,
 ): readonly Fact[] {
-  const { kind, taskId } = question;
+  const { kind, taskId, masked = 0 } = question;
   const scope = { threadId: visit.threadId, taskId };
   const found = findingsAt(question, session.id, depth).map((finding) => guardFact(finding, scope));
   const told = factsOf((emit) => {
@@ -92,7 +79,7 @@ function factsAbout(
   const begun = factsOf((emit) => {
     emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
     if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
-    if (redacted > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count: redacted }, scope);
+    if (masked > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count: masked }, scope);
   });
   return [...told, ...found, ...(opened ? begun : [])];
 }

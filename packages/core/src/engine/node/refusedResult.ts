@@ -1,39 +1,17 @@
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Refusal, StepResult, StepStore } from '../../state/StepStore.ts';
 
-/** What is recorded of a call's result, and how many secrets were masked in it. */
-export interface ResultToRecord {
-  readonly result: StepResult;
-  readonly count: number;
-}
-
 /**
- * A result masked and encoded. It is read at once: what the caller does to it later changes nothing.
+ * A result encoded. It is read at once: what the caller does to it later changes nothing.
  *
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`, naming step and place.
  */
-export async function resultToRecord(
-  value: unknown,
-  name: string,
-  steps: StepStore,
-): Promise<ResultToRecord> {
+export async function resultToRecord(value: unknown, name: string, steps: StepStore): Promise<StepResult> {
   try {
-    const { value: masked, count } = maskOrLeave(value);
-    return { result: await steps.encode(masked), count };
+    return await steps.encode(value);
   } catch (error) {
     throw isRefusal(error) ? refusedResult(name, error) : error;
-  }
-}
-
-/** What cannot be searched is too deep or contains itself; the encoder refuses it and says which. */
-function maskOrLeave(value: unknown): { readonly value: unknown; readonly count: number } {
-  try {
-    return maskPreciseDeep(value);
-  } catch (error) {
-    if (isDevsError(error, 'VALUE_TOO_LARGE')) return { value, count: 0 };
-    throw error;
   }
 }
 

@@ -123,13 +123,13 @@ async function runVisit<State extends object>(
 
   const stamped: StateUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
   const { beside, within } = decidedWrites(decided, output, node.reduces);
-  const { value: result, count: redacted } = output.toReturn({
+  const result = output.toReturn({
     before: { ...withoutGuards(stamped, deps.profile), ...within },
     after: withoutGuards(suspended.update, deps.profile),
   });
   const findings = [...deps.profile.findings(before, after), ...suspended.findings];
   const written = writtenOf(result, deps.profile);
-  recordAction(visit, { before: state, output: written, startedAt, redacted, findings }, deps);
+  recordAction(visit, { before: state, output: written, startedAt, findings }, deps);
   writeChannels(config, beside);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
   if (left.handedUp === undefined) return result;

@@ -24,7 +24,6 @@ import { recordedKey } from './olderStep.ts';
 import {
   isRefusal,
   RefusedResult,
-  type ResultToRecord,
   refusalOf,
   refusedBefore,
   resultToRecord,
@@ -72,7 +71,7 @@ export interface StepOptions {
  *
  * A step is *finished* when its row is committed. A call that was in flight when the process died is made again,
  * with the same `key`. The result may be what LangGraph's state may be: plain values, messages and documents of LangChain,
- * dates, maps, sets, bytes; also `NaN` and bigints. It is masked before it is stored, and the stored value is what the
+ * dates, maps, sets, bytes; also `NaN` and bigints. The stored value is what the
  * first run gets too: plain JSON as JSON has it, all else equal, as instances of the same classes.
  *
  * A result that cannot be stored ends the run as failed, with what the call has cost, whatever node or graph make of it;
@@ -197,14 +196,14 @@ async function make<T>(
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
     if (diedAt(`in step ${step.name}`)) await never();
-    const recorded = await resultToRecord(value, step.name, store.steps);
+    const result = await resultToRecord(value, step.name, store.steps);
     told.end();
-    const ended = { ...recorded, reports, told };
+    const ended = { result, reports, told };
     await runs.whenFree(() => finish(active, step, attempt, ended), wait);
     const answered = runs.arrived();
     if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await never();
-    return recorded.result;
+    return result;
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
@@ -223,7 +222,8 @@ async function make<T>(
   }
 }
 
-interface Ended extends ResultToRecord {
+interface Ended {
+  readonly result: StepResult;
   readonly reports: UsageReports;
   readonly told: StepActivities;
 }
@@ -232,15 +232,14 @@ function finish(
   active: RecordedVisit,
   step: NewStep,
   attempt: number,
-  { result, count, reports, told }: Ended,
+  { result, reports, told }: Ended,
 ): void {
   const { runs, store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
-  const facts = factsOf((emit) => {
-    emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
-    if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
-  });
+  const facts = factsOf((emit) =>
+    emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope),
+  );
   runs.endStep(visit, step, {
     kind: 'done',
     result,

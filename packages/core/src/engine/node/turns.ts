@@ -31,8 +31,6 @@ export interface FinishedTurn<State> {
   readonly before: State;
   readonly output: NodeOutput;
   readonly startedAt: number;
-  /** Secrets masked in the node's output. */
-  readonly redacted: number;
   /** What guards found in the node's output. */
   readonly findings: readonly GuardFinding[];
 }
@@ -40,16 +38,13 @@ export interface FinishedTurn<State> {
 /** After the work: fence, events and the journal's Action, in the transaction of what LangGraph writes of the task. */
 export function recordAction<State extends object>(
   visit: Visit,
-  { before, output, startedAt, redacted, findings }: FinishedTurn<State>,
+  { before, output, startedAt, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
   const state = mergedState(before, output.update);
   const durationMs = deps.now() - startedAt;
   const scope = scopeOf(visit, state, deps);
-  const changes = factsOf((emit) => {
-    if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
-    deps.profile.announce(before, state, emit, scope);
-  });
+  const changes = factsOf((emit) => deps.profile.announce(before, state, emit, scope));
   const finished: Fact = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
   const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
   deps.runs.leave(visit, turnOf('Action', { visit, state, facts }, deps));

@@ -1,4 +1,5 @@
 import type { Principal } from '../../state/hitlSession.ts';
+import { lawHere } from '../lawOf.ts';
 import { type Message, messageOf } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
 import type { RecordedVisit } from './ActiveVisit.ts';
@@ -38,7 +39,7 @@ export async function waitFor<Payload = unknown>(
   options: WaitForOptions,
 ): Promise<Waited<Payload>>;
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
-  const subject = signalName(name);
+  const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
   const { metBy } = await waitHere('waitFor()', {
     purpose: 'signal',

@@ -62,8 +62,6 @@ export type RunSignal = {
       readonly kind: 'message';
       readonly name: string;
       readonly payload: unknown;
-      /** Secrets that were masked in it. @defaultValue 0 */
-      readonly redacted?: number;
     } & SignalOptions)
   | {
       readonly kind: 'decision';
@@ -74,7 +72,7 @@ export type RunSignal = {
       readonly closes: boolean;
       /** When it was given, milliseconds since the Unix epoch. @defaultValue when it is taken */
       readonly at?: number;
-      /** Secrets that were masked in the answer. @defaultValue 0 */
+      /** Secrets that were taken out of the answer. @defaultValue 0 */
       readonly redacted?: number;
       /** What was hidden from whoever gave it, who knew that; where anything was. */
       readonly hidden?: HiddenRecord;

@@ -53,8 +53,8 @@ export async function forkRun(
   const { root, tuples, seq } = await checkpointsAt(threadId, checkpointId, { store, saver });
   const saves = await Promise.all(tuples.map((tuple) => stageCopy(id, tuple, saver)));
   const from = root.checkpoint.id;
-  const { workspace, briefSha256, graphFingerprint, policies } = thread;
-  const declared = { workspace, briefSha256, graphFingerprint, policies };
+  const { workspace, briefSha256, graphFingerprint, policies, keepsExactly } = thread;
+  const declared = { workspace, briefSha256, graphFingerprint, policies, keepsExactly };
   store.commit((emit) => {
     store.threads.require(threadId);
     assertFree(id, store);

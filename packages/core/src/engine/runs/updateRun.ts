@@ -1,7 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { isOfVisit } from '../../state/StepStore.ts';
 import type { PlanningGraph } from '../change/pendingVisits.ts';
 import { place, type SetBackDeps, type StagedPlacement, stagePlacement } from '../change/setBack.ts';
@@ -45,10 +44,9 @@ export async function updateRun(
   const human = asHuman(by, threadId, 'update the state of');
   assertUpdate(values, asNode, deps.shape);
   const { store } = deps;
-  const { value: update, count } = maskPreciseDeep(values);
   for (;;) {
     const epoch = (await assertBetween(threadId, deps)) + 1;
-    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update }, deps);
+    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, deps);
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
@@ -62,11 +60,10 @@ export async function updateRun(
           const payload = {
             principal,
             checkpointId,
-            channels: Object.keys(update ?? {}),
+            channels: Object.keys(values ?? {}),
             node: asNode ?? null,
           };
           emit('STATE_UPDATED', payload, { threadId });
-          if (count > 0) emit('SECRET_REDACTED', { place: 'update', count }, { threadId });
           wake(threadId, checkpointId, store);
         },
         deps,

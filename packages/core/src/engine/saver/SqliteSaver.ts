@@ -39,10 +39,10 @@ import {
 } from './checkpointConfig.ts';
 import { type SaverLimits, validLimits } from './limits.ts';
 import { listQuery, matchesFilter, validLimit } from './listQuery.ts';
-import { maskWrite } from './maskWrite.ts';
 import type { PrunePolicy } from './retainedCheckpoints.ts';
 import { StrictSerde } from './StrictSerde.ts';
 import { withSettledTriggers } from './settledTriggers.ts';
+import { storedWrite } from './storedWrite.ts';
 import { ThreadPruner } from './ThreadPruner.ts';
 import { ValueCodec } from './ValueCodec.ts';
 import { versionsOfValues } from './versionsOfValues.ts';
@@ -94,7 +94,7 @@ const VERSION_FRACTIONS = 1e9;
  * - S2 The newest checkpoint is the one inserted last. Ids come from the clock, and clocks step back.
  * - S3 A channel's value is stored once per version; a version never changes its value.
  * - S4 A value comes back equal, or its write is refused before anything is stored.
- * - S5 What a task writes is masked: by precise rules, an error by broad ones.
+ * - S5 What a task writes is stored exactly; an error is masked.
  * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
  * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
  *
@@ -321,7 +321,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
     });
     const values = await allOf(
-      writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
+      writes.map(([channel, value]) => this.#codec.dump(storedWrite(channel, value), `channel "${channel}"`)),
     );
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
     return this.#fenced(config, () => this.#store.saveWrites(key, records));

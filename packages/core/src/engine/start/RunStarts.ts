@@ -1,5 +1,4 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import type { PreparedRun } from '../children/childApps.ts';
@@ -20,6 +19,7 @@ import { deadlinePolicies } from '../gates/deadlines.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGate.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
+import { lawOf } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { assertFirstTurn, takeTurn } from '../turns/takeTurn.ts';
 import { assertTurnInput } from '../turns/turnRefused.ts';
@@ -35,7 +35,7 @@ export interface Admission {
   /** Who it is started for. */
   readonly by?: Principal | undefined;
   readonly input: unknown;
-  /** Places where the caller masked a secret in the input. */
+  /** Places where the caller took a secret out of the input. */
   readonly redacted?: number;
 }
 
@@ -50,10 +50,7 @@ export interface GivenToTurn {
 
 /** A run as it would be recorded. */
 interface Prepared {
-  /** Masked. */
   readonly dumped: TypedBytes;
-  /** Places where a secret was masked in it. */
-  readonly redacted: number;
   /** Records it in the caller's transaction; returns it as it is where it is known. */
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
@@ -73,7 +70,7 @@ export interface StartDeps {
   readonly gates?: NamedGates;
 }
 
-/** Records runs and turns of one app, checked and masked, before anything is executed. */
+/** Records runs and turns of one app, checked, before anything is executed. */
 export class RunStarts {
   readonly #deps: StartDeps;
 
@@ -91,11 +88,11 @@ export class RunStarts {
     const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(this.#deps.graph, options, threadId);
-    const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
+    const { dumped, record } = await this.#prepare({ threadId, ...given });
     if (known === null && store.commit((emit) => record(store, emit)).created) return;
     const deps = { store, events, shape, gates, serde: saver.serde };
     if (turn === null) return assertFirstTurn(threadId, dumped, deps);
-    return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
+    return takeTurn({ threadId, key: turn, given: dumped }, deps);
   }
 
   /**
@@ -112,7 +109,7 @@ export class RunStarts {
     return this.#deps.store.commit((emit) => record(this.#deps.store, emit)).thread;
   }
 
-  /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
+  /** What is given is serialized once, whether it is recorded or compared with what is. */
   async #prepare({
     threadId,
     input,
@@ -122,9 +119,7 @@ export class RunStarts {
     policies,
     ...about
   }: Admission & GivenToTurn): Promise<Prepared> {
-    const masked = maskPreciseDeep({ input, options });
-    const dumped = await dumpGiven(masked.value, this.#deps.saver.serde);
-    const count = redacted + masked.count;
+    const dumped = await dumpGiven({ input, options }, this.#deps.saver.serde);
     const budget = parseBudget(about.budget ?? this.#deps.budget ?? {});
     const gates = gatePolicies(this.#deps.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
@@ -145,10 +140,11 @@ export class RunStarts {
         },
       });
       if (created) store.inputs.insert(threadId, dumped, turn);
-      if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
+      if (created && redacted > 0)
+        emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };
-    return { dumped, redacted: count, record };
+    return { dumped, record };
   }
 
   async prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
@@ -158,8 +154,12 @@ export class RunStarts {
     await assertContext(this.#deps.graph, options, threadId);
     const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
     const { store, saver } = this.#deps;
+    const { serde } = saver;
     const assertSame = () =>
-      assertSameGiven(dumped, store.inputs.require(threadId), { serde: saver.serde, threadId });
+      assertSameGiven(dumped, store.inputs.require(threadId), {
+        ...{ serde, threadId },
+        law: lawOf(store.threads.get(threadId)),
+      });
     return { record, assertSame };
   }
 }

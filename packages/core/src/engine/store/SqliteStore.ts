@@ -13,9 +13,6 @@ import {
 import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/transaction.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { EventBus } from '../../events/EventBus.ts';
-import { EventOutbox } from '../../state/EventOutbox.ts';
-import { EventStore } from '../../state/EventStore.ts';
 import { immediately } from '../../state/immediately.ts';
 import { parseStored } from '../../state/parseStored.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
@@ -29,8 +26,6 @@ import { matchesFilter } from './matchesFilter.ts';
 export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
   /** Bytes of one value, as JSON. @defaultValue 1,048,576 */
   readonly limits?: Partial<Pick<SaverLimits, 'valueBytes'>>;
-  /** Told when a secret was masked (`SECRET_REDACTED`). */
-  readonly events?: EventBus;
 }
 
 /** What an operation of a batch is to put, checked; a `null` deletes. */
@@ -45,7 +40,7 @@ interface Planned {
  * open. Does what `InMemoryStore` does, in its order, but has no embeddings: items are found by namespace and filter.
  *
  * A batch is one transaction: reads see what was there before it, and of several puts of an item the last one counts.
- * Values are plain JSON objects, masked before they are stored.
+ * Values are plain JSON objects.
  *
  * @example
  * ```ts
@@ -59,22 +54,17 @@ export class SqliteStore extends BaseStore {
   readonly #items: StoreItems;
   readonly #now: () => number;
   readonly #maxBytes: number;
-  readonly #outbox: EventOutbox;
 
   /**
    * @param db - An open, migrated state file.
    * @throws RangeError if the limit is no whole number of at least 1.
    */
-  constructor(
-    db: Database,
-    { now = Date.now, limits = {}, events = new EventBus() }: SqliteStoreOptions = {},
-  ) {
+  constructor(db: Database, { now = Date.now, limits = {} }: SqliteStoreOptions = {}) {
     super();
     this.#db = db;
     this.#items = new StoreItems(db);
     this.#now = now;
     this.#maxBytes = validLimits(limits).valueBytes;
-    this.#outbox = new EventOutbox(db, events, { store: new EventStore(db, { now }) });
   }
 
   /**
@@ -86,24 +76,20 @@ export class SqliteStore extends BaseStore {
    *   is written then.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    let redacted = 0;
     const puts = new Map<string, Planned>();
     const reads = operations.map((operation): (() => unknown) => {
       if (!('value' in operation)) return this.#reader(operation);
-      const { name, count, ...planned } = plannedPut(operation, this.#maxBytes);
+      const { name, ...planned } = plannedPut(operation, this.#maxBytes);
       puts.set(name, planned);
-      redacted += count;
       return () => null;
     });
     const work = (): unknown[] => {
       if (puts.size > 0) driving()?.fence.assertInTx();
       const results = reads.map((read) => read());
       for (const put of puts.values()) this.#write(put);
-      if (redacted > 0) this.#outbox.record('SECRET_REDACTED', { place: 'store', count: redacted }, {});
       return results;
     };
     const results = puts.size === 0 ? transaction(this.#db, 'deferred', work) : immediately(this.#db, work);
-    this.#outbox.flush();
     return results as OperationResults<Op>;
   }
 
@@ -149,12 +135,12 @@ export class SqliteStore extends BaseStore {
   }
 }
 
-function plannedPut(operation: PutOperation, maxBytes: number): Planned & { name: string; count: number } {
+function plannedPut(operation: PutOperation, maxBytes: number): Planned & { name: string } {
   const namespace = nameOf(operation);
   const { key, value, index } = operation;
   if (index !== undefined && index !== false) throw withoutEmbeddings('index');
-  const { json, count } = value === null ? { json: null, count: 0 } : checkedItem(operation, maxBytes);
-  return { name: `${namespace}${LABEL_SEPARATOR}${key}`, namespace, key, json, count };
+  const json = value === null ? null : checkedItem(operation, maxBytes);
+  return { name: `${namespace}${LABEL_SEPARATOR}${key}`, namespace, key, json };
 }
 
 /** The namespace of an item as one text. @throws InvalidNamespaceError, TypeError */

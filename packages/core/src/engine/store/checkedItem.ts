@@ -1,40 +1,27 @@
 import type { PutOperation } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 import { LABEL_SEPARATOR } from '../../state/StoreItems.ts';
 
 /** Bytes of a key, and of the labels of a namespace with the colons between them. */
 const MAX_NAME_BYTES = 1024;
 
-/** The value of an item as it is stored. */
-export interface CheckedValue {
-  readonly json: string;
-  /** Places where a secret was masked. */
-  readonly count: number;
-}
-
 /**
- * Masks what is put, and refuses what would be another item when it is read. Nothing has been written yet.
+ * The value of what is put, as JSON; refuses what would be another item when it is read. Nothing has been written yet.
  *
- * @throws DevsError `VALUE_NOT_STORABLE` for a value that is no plain JSON object, and for a namespace or key with a
- *   secret: it could not be found by what it is masked to; `VALUE_TOO_LARGE`.
+ * @throws DevsError `VALUE_NOT_STORABLE` for a value that is no plain JSON object; `VALUE_TOO_LARGE`.
  */
-export function checkedItem({ namespace, key, value: given }: PutOperation, maxBytes: number): CheckedValue {
+export function checkedItem({ namespace, key, value }: PutOperation, maxBytes: number): string {
   const name = namespace.join(LABEL_SEPARATOR);
   assertSize('The namespace of an item', name, MAX_NAME_BYTES);
   assertSize('The key of an item', key, MAX_NAME_BYTES);
-  if (maskPreciseDeep([namespace, key]).count > 0) {
-    throw notStorable('A namespace or key holds a secret.', 'Name the item by an id that is no secret.');
-  }
-  if (typeof given !== 'object' || Array.isArray(given)) {
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw notStorable(`The value of item "${key}" is no object.`, 'Put it into a field of an object.');
   }
-  const { value, count } = maskPreciseDeep(given);
   canonicalJson({ namespace, key, value });
   const json = JSON.stringify(value);
   assertSize(`The value of item "${key}"`, json, maxBytes);
-  return { json, count };
+  return json;
 }
 
 function assertSize(what: string, text: string, limit: number): void {

@@ -45,7 +45,7 @@ export interface RunEnded extends Lasting {
   readonly reason: string | null;
 }
 
-/** What a chat model says, word by word, in the process that drives alone. It is not kept: the task's result is. */
+/** What a chat model says, piece by piece, in the process that drives alone. It is not kept: the task's result is. */
 export interface TokensChunk extends OfGraph, Attempt {
   readonly mode: 'messages';
   /** Of the call of the model: its words belong together. */

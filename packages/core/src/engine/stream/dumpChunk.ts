@@ -1,7 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { RecordedMode } from '../../state/StreamStore.ts';
-import { maskWrite } from '../saver/maskWrite.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
 
 /** In bytes, as a value of the state. */
@@ -11,12 +10,12 @@ const MAX_CUSTOM_BYTES = 1024 * 1024;
 const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
 
 /**
- * A chunk as it is kept: masked.
+ * A chunk as it is kept.
  *
  * @throws DevsError `VALUE_NOT_STORABLE`; `VALUE_TOO_LARGE` for what a node tells.
  */
 export function dumpChunk(chunk: unknown, mode: RecordedMode): TypedBytes | Promise<TypedBytes> {
-  const dumped = serde.dump(maskWrite(mode, chunk));
+  const dumped = serde.dump(chunk);
   const limited = ([type, bytes]: [string, Uint8Array]): TypedBytes => {
     if (mode === 'custom' && bytes.byteLength > MAX_CUSTOM_BYTES) throw tooLarge(bytes.byteLength);
     return { type, bytes };

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { DevsError } from '../../errors/DevsError.ts';
-import { maskPrecise } from '../../masking/maskPrecise.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { InputTurn } from '../../state/ThreadInputStore.ts';
 import { LEASE_TTL_MS, type Lease, type LeaseSnapshot, type Thread } from '../../state/ThreadStore.ts';
@@ -12,14 +10,12 @@ import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/acceptedPolicies.ts';
 import type { NamedGates } from '../gates/parsedGate.ts';
+import { lawOf } from '../lawOf.ts';
 import { type AskedTurn, assertEnded, drivenBy, ofParent, unnamed, wouldLose } from './turnRefused.ts';
 
 /** A turn as its caller gives it to a run that exists. */
 export interface GivenTurn extends AskedTurn {
-  /** Masked. */
   readonly given: TypedBytes;
-  /** Places where a secret was masked in it. */
-  readonly redacted: number;
 }
 
 export interface TurnDeps {
@@ -47,20 +43,13 @@ export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> 
       const begun = findOrBegin(asked, unchangedFor, deps);
       // A turn that failed has left them, to be tried anew.
       if (begun === 'begun') cancelBelow(threadId, { store });
-      if (begun === 'begun' && asked.redacted > 0) {
-        const payload = { place: 'input', count: asked.redacted };
-        store.runs.note({ threadId, epoch: null }, [
-          { name: 'SECRET_REDACTED', payload, scope: { threadId } },
-        ]);
-      }
       return begun;
     });
     if (taken === 'begun') return;
     if ('turn' in taken) {
       return assertSameGiven(given, store.inputs.require(threadId, taken.turn), {
-        serde,
-        threadId,
-        turn: key,
+        ...{ serde, threadId, turn: key },
+        law: lawOf(store.threads.get(threadId)),
       });
     }
     // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
@@ -81,7 +70,8 @@ export async function assertFirstTurn(
 ): Promise<void> {
   const first = store.inputs.find(threadId, null);
   if (first === null) throw unnamed(threadId);
-  await assertSameGiven(given, store.inputs.require(threadId, first.turn), { serde, threadId });
+  const law = lawOf(store.threads.get(threadId));
+  await assertSameGiven(given, store.inputs.require(threadId, first.turn), { serde, threadId, law });
 }
 
 function findOrBegin(
@@ -150,23 +140,12 @@ function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: 
 /** Characters of a turn's key: the id of a message, of whatever service. */
 const LONGEST_KEY = 1000;
 
-/**
- * A key is compared as it is: two that differ in a secret alone would be one once they are masked.
- *
- * @throws TypeError if it is no text with characters, RangeError if it is too long.
- * @throws DevsError `INVALID_INPUT` if it holds a secret.
- */
-export function assertTurnKey(key: unknown, threadId: string): asserts key is string {
+/** @throws TypeError if it is no text with characters, RangeError if it is too long. */
+export function assertTurnKey(key: unknown): asserts key is string {
   if (typeof key !== 'string' || key === '') throw new TypeError('Expected turn as a text with characters.');
   if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
     throw new TypeError('Expected turn as a text without lone surrogates.');
   if (key.length > LONGEST_KEY) {
     throw new RangeError(`Expected turn to have at most ${LONGEST_KEY} characters, got ${key.length}.`);
   }
-  if (maskPrecise(key).count === 0) return;
-  throw new DevsError(`The key of a turn of run "${threadId}" holds a secret.`, {
-    code: 'INVALID_INPUT',
-    remedy: 'Name the turn by the id of the message it answers, or by a hash of it.',
-    context: { threadId },
-  });
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
-/** What a run was told from outside, masked. */
+/** What a run was told from outside. */
 export interface Message {
   readonly name: string;
   readonly signalId: string;

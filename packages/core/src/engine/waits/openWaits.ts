@@ -1,3 +1,4 @@
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -73,8 +74,13 @@ export function awaited(pending: readonly Wait[], { children }: EngineStore): Aw
 }
 
 /** The same for the log. */
-export function suspendedBy(gates: number, { until, ...names }: Awaited) {
-  return { gates, ...(until !== undefined && { until: new Date(until).toISOString() }), ...names };
+export function suspendedBy(gates: number, { until, waitsFor, children }: Awaited) {
+  return {
+    gates,
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
+    ...(waitsFor && { waitsFor: waitsFor.map((name) => maskSensitiveData(name)) }),
+    ...(children && { children }),
+  };
 }
 
 /** Why a run waits, for people. */

@@ -1,15 +1,15 @@
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { Law } from '../lawOf.ts';
 
 const MAX_NAME = 200;
 
 /**
- * A name as it is recorded: masked, so that who waits and who tells have the same.
+ * A name as it is recorded, so that who waits and who tells have the same.
  *
  * @throws TypeError for what is no text; RangeError for an empty one or more than 200 characters.
  */
-export function signalName(name: unknown): string {
+export function signalName(name: unknown, law: Law): string {
   if (typeof name !== 'string') throw new TypeError('Expected the name of a signal.');
   if (name === '' || name.length > MAX_NAME)
     throw new RangeError(`Expected a signal's name of 1 to ${MAX_NAME} characters, got ${name.length}.`);
-  return maskPreciseDeep(name).value;
+  return law.keep(name).value;
 }

@@ -1,4 +1,5 @@
 import type { EventSink } from '../../events/EventBus.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -25,7 +26,8 @@ export const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
       const row = store.threads.signals.takeMessage(threadId, subject ?? '');
       if (row === null) return null;
       const { name, signalId } = messageOf(row, store);
-      emit('SIGNAL_TAKEN', { name, signalId }, { threadId });
+      const told = { name: maskSensitiveData(name), signalId: maskSensitiveData(signalId) };
+      emit('SIGNAL_TAKEN', told, { threadId });
       return row;
     },
   },

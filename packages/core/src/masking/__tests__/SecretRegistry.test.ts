@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CleanTexts } from '../CleanTexts.ts';
 import { maskPrecise } from '../maskPrecise.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
 import { registerSecrets } from '../registerSecrets.ts';
@@ -151,34 +150,5 @@ describe('an allowed value', () => {
     const registry = new SecretRegistry();
     registry.allow('test-token-1');
     expect(maskSensitiveData('password=test-token-1x', registry)).toBe('[SECRET=REDACTED]');
-  });
-});
-
-describe('CleanTexts', () => {
-  const text = (char: string, length = 100): string => char.repeat(length);
-
-  test('knows what it was given, and forgets what was not asked for the longest time', () => {
-    const texts = new CleanTexts(800);
-    for (const char of 'abcde') texts.add(text(char));
-    expect(texts.has(text('a'))).toBe(true);
-    for (const char of 'fgh') texts.add(text(char));
-    expect('abcdefgh'.split('').filter((char) => texts.has(text(char)))).toEqual(['a', 'e', 'f', 'g', 'h']);
-  });
-
-  test('keeps nothing that is short or larger than half of itself', () => {
-    const texts = new CleanTexts(300);
-    for (const item of ['short', text('x', 151)]) {
-      texts.add(item);
-      expect(texts.has(item)).toBe(false);
-    }
-  });
-
-  test('lets a text that grew be scanned where it grew, also across the old end', () => {
-    const registry = new SecretRegistry();
-    const token = `ghp_${'a1B2'.repeat(9)}`;
-    const log = 'a line of the log\n'.repeat(8_000);
-    expect(maskPrecise(log + token.slice(0, 10), registry).count).toBe(0);
-    expect(maskPrecise(`${log}${token} and on`, registry).value).toBe(`${log}[REDACTED:github] and on`);
-    expect(maskPrecise(`${log}nothing new`, registry)).toEqual({ value: `${log}nothing new`, count: 0 });
   });
 });

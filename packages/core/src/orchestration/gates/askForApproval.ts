@@ -3,7 +3,7 @@ import { isAnswer, isEdit } from '../../engine/gates/answers.ts';
 import { ask } from '../../engine/gates/ask.ts';
 import { questionAbout } from '../../engine/gates/question.ts';
 import { isDriven, visitOf } from '../../engine/visit.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { scrub } from '../../masking/scrub.ts';
 import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';
 import { parseApprovalSignal } from './approvalSignal.ts';
 import type { RecordedEdit } from './gateEdit.ts';
@@ -66,6 +66,6 @@ export function askForApproval<Gate extends HitlGate>(
 function askBare(question: object): HitlApprovalSignal {
   for (;;) {
     const signal = parseApprovalSignal(interrupt<object, unknown>(question));
-    if (signal !== null) return maskPreciseDeep(signal).value;
+    if (signal !== null) return scrub(signal).value;
   }
 }

@@ -1,4 +1,3 @@
-import { type StepCall, step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
 import { isTestFile } from '../checks/isTestFile.ts';
@@ -26,6 +25,8 @@ import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { findLosses } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { draftsOf } from './documents.ts';
+import type { StepCall } from '../../engine/node/step.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
@@ -197,7 +198,7 @@ export class Turn {
       const { state } = this.#subject;
       return findLosses(state, { files, before: checkOf(state, integrated), now: green });
     };
-    return step('losses', find, { kind: 'work' });
+    return scrubbedStep('losses', find, { kind: 'work' });
   }
 
   async review(green: CheckResult, losses: readonly TestLoss[]): Promise<ReviewResult> {

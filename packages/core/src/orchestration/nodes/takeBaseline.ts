@@ -1,5 +1,4 @@
 import { principalText } from '../../engine/gates/decidable.ts';
-import { step } from '../../engine/node/step.ts';
 import { activeVisit, visitStore } from '../../engine/node/visitContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
@@ -8,6 +7,7 @@ import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import type { GraphState } from '../types.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** Of a red check, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;
@@ -65,7 +65,7 @@ async function beginAnew(workspace: RunWorkspace): Promise<void> {
   if (answered === undefined || workspace.sync === undefined) return;
   const sync = workspace.sync.bind(workspace);
   const by = answered.principal === null ? 'human' : principalText(answered.principal);
-  await step(
+  await scrubbedStep(
     'sync',
     async () => {
       const synced = await syncUnlessChanged(sync);

@@ -1,4 +1,3 @@
-import { step } from '../../engine/node/step.ts';
 import { advance } from '../advance.ts';
 import type { CheckResult } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
@@ -11,6 +10,7 @@ import { RecordedTree } from '../task/RecordedTree.ts';
 import { judgeGreen } from '../task/verdicts.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
 export function verifyNode(state: GraphState): Partial<GraphState> {
@@ -37,7 +37,7 @@ export function makeVerifyNode(deps: PipelineDeps) {
     const tree = await RecordedTree.left(workspace);
     const result = await checkedBefore(task, tree, deps);
     if (!judgeGreen(state, result).holds) return red(state, task, result.output, deps);
-    const gitHash = await step(
+    const gitHash = await scrubbedStep(
       'commit',
       ({ key }) =>
         workspace.commit({ tree: tree.id, message: commitMessage(task, state, deps), stepKey: key }),

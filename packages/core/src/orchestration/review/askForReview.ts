@@ -1,4 +1,3 @@
-import { step } from '../../engine/node/step.ts';
 import type { CodeReview, ReviewedCheck, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
 import type { CheckResult } from '../ports.ts';
 import { checkOf } from '../task/checkKept.ts';
@@ -8,6 +7,7 @@ import { RecordedTree } from '../task/RecordedTree.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
 import { reviewDecisions, reviewsOf } from './reviewDecisions.ts';
 import { type DueReview, dueReview } from './reviewRange.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** Of a check's output, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;
@@ -26,7 +26,7 @@ export async function askForReview(
 ): Promise<PendingSuspension | null> {
   if (state.projectConfig.review === undefined) return null;
   const workspace = await openWorkspace(state, deps);
-  const due = await step('changes', () => dueReview(state, workspace), { kind: 'work' });
+  const due = await scrubbedStep('changes', () => dueReview(state, workspace), { kind: 'work' });
   if (due === null) return null;
   const result = check ?? (await checkAgain(due, state, deps));
   const { subject } = due;

@@ -1,4 +1,3 @@
-import { type StepCall, step } from '../../engine/node/step.ts';
 import { activeVisit } from '../../engine/node/visitContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type {
@@ -11,6 +10,8 @@ import type {
   WorkResult,
 } from '../ports.ts';
 import { AgentChecks } from './AgentChecks.ts';
+import type { StepCall } from '../../engine/node/step.ts';
+import { scrubbedStep } from './scrubbedStep.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */
 interface Edited {
@@ -94,13 +95,13 @@ export class RecordedTree {
    * @param name - Of the step that records it.
    */
   static async at(workspace: RunWorkspace, name = 'base'): Promise<RecordedTree> {
-    return new RecordedTree(workspace, await step(name, () => workspace.snapshot(), WORK));
+    return new RecordedTree(workspace, await scrubbedStep(name, () => workspace.snapshot(), WORK));
   }
 
   /** What the step before recorded, and nothing that came into the folder since. */
   static async left(workspace: RunWorkspace): Promise<RecordedTree> {
     const left = async (): Promise<string> => (await workspace.left?.()) ?? workspace.snapshot();
-    return new RecordedTree(workspace, await step('base', left, WORK));
+    return new RecordedTree(workspace, await scrubbedStep('base', left, WORK));
   }
 
   get id(): string {
@@ -111,7 +112,7 @@ export class RecordedTree {
   integrated(): Promise<string | null> {
     const { trees } = this;
     if (trees === null) return Promise.resolve(null);
-    this.#integrated ??= step('integrated', () => trees.integrated(), WORK);
+    this.#integrated ??= scrubbedStep('integrated', () => trees.integrated(), WORK);
     return this.#integrated;
   }
 
@@ -124,7 +125,7 @@ export class RecordedTree {
     { kept = [], offer }: ChangeOptions = {},
   ): Promise<Edit> {
     const before = this.#tree;
-    const edited = await step(name, async (call): Promise<Edited> => {
+    const edited = await scrubbedStep(name, async (call): Promise<Edited> => {
       await this.#restore();
       const offered = this.#offered(name, offer, kept);
       const { files, summary, wrongTest } = await propose(call, offered);
@@ -142,7 +143,7 @@ export class RecordedTree {
 
   /** Puts files of the engine's own into the tree. */
   async put(name: string, files: readonly FileEdit[]): Promise<void> {
-    this.#tree = await step(
+    this.#tree = await scrubbedStep(
       name,
       async () => {
         await this.#restore();
@@ -163,7 +164,7 @@ export class RecordedTree {
     ask: (call: StepCall, checks: OfferedChecks | null) => Promise<T>,
     offer?: Offer,
   ): Promise<T> {
-    return step(name, async (call) => {
+    return scrubbedStep(name, async (call) => {
       await this.#restore();
       const offered = this.#offered(name, offer, []);
       try {
@@ -189,7 +190,7 @@ export class RecordedTree {
 
   #isAdopted(name: string, tree: string): Promise<boolean> {
     const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(tree)) ?? false;
-    return step(name, ask, WORK);
+    return scrubbedStep(name, ask, WORK);
   }
 
   /**
@@ -206,7 +207,7 @@ export class RecordedTree {
       if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
       return { ...result, tree };
     };
-    return step(name, judge, WORK);
+    return scrubbedStep(name, judge, WORK);
   }
 
   /** Lends the folder to a tree: the visit may end with it, and the next one begins with the folder as it finds it. */
@@ -248,7 +249,7 @@ export class RecordedTree {
         const key = `${name}: checks ${tree}`;
         const said =
           this.#agentChecks.get(key) ??
-          step(key, (call) => this.#judge(tree, offer.run, { call, isRedDue }), WORK);
+          scrubbedStep(key, (call) => this.#judge(tree, offer.run, { call, isRedDue }), WORK);
         this.#agentChecks.set(key, said);
         return await said;
       } finally {

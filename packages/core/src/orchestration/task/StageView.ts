@@ -1,4 +1,3 @@
-import { type StepCall, step } from '../../engine/node/step.ts';
 import { baselineWords } from '../checks/CheckSummary.ts';
 import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
@@ -6,6 +5,8 @@ import { instructionsFor } from './instructions.ts';
 import { openWorkspace } from './openWorkspace.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { RecordedTree } from './RecordedTree.ts';
+import type { StepCall } from '../../engine/node/step.ts';
+import { scrubbedStep } from './scrubbedStep.ts';
 
 /** Names listed of what changed, before it says how many more there are. */
 const MAX_NAMED = 20;
@@ -67,7 +68,7 @@ export class StageView {
 
   /** Which of the files something names, as `find` tells from the list of those there are. Recorded. */
   lookUp(name: string, find: (files: readonly string[]) => readonly string[]): Promise<readonly string[]> {
-    return step(name, async () => find(await this.#workspace.list()), { kind: 'work' });
+    return scrubbedStep(name, async () => find(await this.#workspace.list()), { kind: 'work' });
   }
 
   /** What differs from an earlier tree, in one line; `null` for nothing, or where it is not known. */

@@ -1,8 +1,8 @@
-import { step } from '../../engine/node/step.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { Instructions, RunWorkspace } from '../ports.ts';
 import type { TaskRecord } from '../types.ts';
+import { scrubbedStep } from './scrubbedStep.ts';
 
 /** Over all files of one request, UTF-8. */
 const MAX_BYTES = 32 * 1024;
@@ -40,7 +40,7 @@ export async function instructionsFor(
     }
     return { tree, files: [...files].map(([path, sha256]) => ({ path, sha256 })) };
   };
-  const { tree, files } = await step('instructions', find, { kind: 'work' });
+  const { tree, files } = await scrubbedStep('instructions', find, { kind: 'work' });
   return withinLimit(
     await Promise.all(
       files.map(async (file) => ({ ...file, content: (await read(workspace, tree, file.path)) ?? '' })),

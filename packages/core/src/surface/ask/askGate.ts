@@ -5,7 +5,7 @@ import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { UsageReports } from '../../engine/guards/usage.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { scrub } from '../../masking/scrub.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
@@ -52,18 +52,18 @@ export async function askGate(
   deps: AskDeps,
 ): Promise<GateExchange> {
   const principal = principalText(asHuman(by, threadId, 'ask about'));
-  const masked = maskPreciseDeep(questionFrom(text));
+  const { value: question, count: redacted } = scrub(questionFrom(text));
   const { store } = deps.app;
   const session = openSession(threadId, gate, deps);
   const { answer, pipeline } = answererOf(session, deps.pipeline);
-  const key = askKey(threadId, session.id, masked.value);
+  const key = askKey(threadId, session.id, question);
   return deps.app.hold(threadId, async (lease) => {
     openSession(threadId, gate, deps);
     giveUpAsks(threadId, store.steps);
     const recorded = recordedAt(key, deps);
     if (recorded !== null) return recorded;
-    const request = await answerRequest(session, masked.value, { app: deps.app, pipeline });
-    const ask: Ask = { lease, key, session, principal, redacted: masked.count };
+    const request = await answerRequest(session, question, { app: deps.app, pipeline });
+    const ask: Ask = { lease, key, session, principal, redacted };
     await make(ask, request, { answer, signal }, deps);
     return recordedAt(key, deps) as GateExchange;
   });
@@ -74,7 +74,7 @@ interface Ask {
   readonly key: StepKey;
   readonly session: HitlSession;
   readonly principal: string;
-  /** Places in the question where a secret was masked. */
+  /** Places in the question where there was a secret. */
   readonly redacted: number;
 }
 
@@ -98,7 +98,8 @@ async function make(
   const call = { idempotencyKey: stepKeyOf(key), signal, usage: reports.add.bind(reports) };
   try {
     const said = answerFrom(await answer(request, call));
-    const { value, count } = maskPreciseDeep({ question: request.question, answer: said, principal });
+    const { value: answered, count } = scrub(said);
+    const value = { question: request.question, answer: answered, principal };
     store.commit((emit) => {
       store.steps.finish(key, value satisfies RecordedExchange, reports.total(store.prices), fence);
       const { id: sessionId, kind, taskId } = session;

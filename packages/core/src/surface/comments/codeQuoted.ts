@@ -2,13 +2,13 @@ import type { Gate } from '../../engine/Gate.ts';
 import { comments } from '../../engine/gates/comments.ts';
 import { placeNamed, type ShownPlace, type ShownPlaces } from '../../engine/gates/quotes.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { maskPrecise } from '../../masking/maskPrecise.ts';
+import { scrub } from '../../masking/scrub.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 
 // What a code review shows lies in git: its session names commits and holds no line of them.
 
-/** Reads a file of a run's commit, masked; `null` where there is none. */
+/** Reads a file of a run's commit, without its secrets, as comments on it are recorded; `null` where there is none. */
 export type ReadCode = (commit: string, path: string) => Promise<string | null>;
 
 /** `null` where nobody said where the code of runs is. */
@@ -17,7 +17,7 @@ export function codeReader(threadId: string, code: CodeOfRuns | null): ReadCode 
   if (readAt === undefined) return null;
   return async (commit, path) => {
     const text = await readAt(threadId, commit, path);
-    return text === null ? null : maskPrecise(text).value;
+    return text === null ? null : scrub(text).value;
   };
 }
 

@@ -1,7 +1,7 @@
 import { principalText } from '../../engine/gates/decidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
-import { maskPrecise } from '../../masking/maskPrecise.ts';
+import { scrub } from '../../masking/scrub.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { oneLine } from '../../orchestration/task/oneLine.ts';
@@ -23,7 +23,7 @@ import { type EarlierPlan, withoutLaterWork } from './withoutLaterWork.ts';
 /** Who sets a run back, and why. */
 export interface RewindRequest {
   readonly by: Principal;
-  /** For the record. Masked before it is stored. */
+  /** For the record, without its secrets. */
   readonly reason?: string;
 }
 
@@ -80,9 +80,9 @@ export interface RewindAuthor {
   readonly reason: string | null;
 }
 
-/** As it is recorded: masked before it is stored. */
+/** As it is recorded. */
 export function rewindAuthor({ by, reason }: RewindRequest): RewindAuthor {
-  return { principal: principalText(by), reason: reason === undefined ? null : maskPrecise(reason).value };
+  return { principal: principalText(by), reason: reason === undefined ? null : scrub(reason).value };
 }
 
 /** Brings the branch in the user's repository up to date; `null` in a run without files or repository. */

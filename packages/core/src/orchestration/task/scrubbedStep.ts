@@ -1,0 +1,28 @@
+import { type StepCall, type StepFunction, type StepOptions, step } from '../../engine/node/step.ts';
+import { visitHere } from '../../engine/node/visitContext.ts';
+import { scrub } from '../../masking/scrub.ts';
+
+/**
+ * A durable step of the pipeline: what agents, checks and the workspace say comes into its state here and nowhere else, without
+ * the secrets that {@link scrub} finds. Files are no part of it: they go to the workspace as they are.
+ */
+export function scrubbedStep<T>(name: string, fn: StepFunction<T>, options?: StepOptions): Promise<T> {
+  const said = async (call: StepCall): Promise<T> => {
+    const { value, count } = scrub(await fn(call));
+    if (count > 0) await tellScrubbed(`step ${name}`, count);
+    return value;
+  };
+  return step(name, said, options);
+}
+
+/** Told before the result is recorded, so that nothing is in the file untold. */
+async function tellScrubbed(place: string, count: number): Promise<void> {
+  const active = visitHere();
+  if (active === null) return;
+  const { runs, visit, taskId } = active;
+  const scope = { threadId: visit.threadId, taskId };
+  const fact = { name: 'SECRET_REDACTED', payload: { place, count }, scope } as const;
+  // What was paid for is not given up because another process writes.
+  const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
+  await runs.whenFree(() => runs.note(visit, [fact]), wait);
+}
