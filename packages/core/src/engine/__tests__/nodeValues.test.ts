@@ -241,13 +241,12 @@ describe('a node gives what LangGraph takes', () => {
     expect(values).toMatchObject({ words: ['a', 'b', 'taken'] });
   });
 
-  test('what a graph inside a node hands up is masked, and the node’s progress counts', async ({ db }) => {
-    const secret = `ghp_${'a1B2'.repeat(9)}`;
+  test('what a graph inside a node hands up is taken as it is, and the node’s progress counts', async ({ db }) => {
     const told: unknown[] = [];
     const inner = new StateGraph(Words)
       .addNode('hand', () => {
         progress();
-        return new Command({ graph: Command.PARENT, update: { words: [secret] }, goto: 'taker' });
+        return new Command({ graph: Command.PARENT, update: { words: ['handed up'] }, goto: 'taker' });
       })
       .addEdge(START, 'hand')
       .compile();
@@ -261,7 +260,7 @@ describe('a node gives what LangGraph takes', () => {
       .addConditionalEdges('taker', ({ words }) => (words.length < 6 ? 'inner' : END));
     const app = durable(outer, { db, guards: { maxDepth: 4 } });
     expect(await app.run('run', {})).toMatchObject({ status: 'completed', gates: [] });
-    expect(told.join(' ')).not.toContain(secret);
+    expect(new Set(told)).toEqual(new Set(['handed up']));
   });
 
   test('a durable graph inside a graph hands over to its parent', async ({ db }) => {

@@ -2,15 +2,12 @@ import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Gate, GateAnswer } from '../Gate.ts';
-import { type Law, lawOf } from '../lawOf.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 
 interface ToldDecision {
   readonly answer: GateAnswer;
-  /** Secrets that were taken out of it. @defaultValue 0 */
-  readonly redacted?: number;
-  /** Of the run. */
-  readonly law: Law;
+  /** Secrets that were taken out of it. */
+  readonly redacted: number;
 }
 
 /**
@@ -21,14 +18,14 @@ interface ToldDecision {
 export function decisionSignal(
   before: HitlSession,
   after: HitlSession,
-  { answer, redacted = 0, law }: ToldDecision,
+  { answer, redacted }: ToldDecision,
 ): RunSignal | null {
   const { id: sessionId, artifactHash, decidedAt, votes = [] } = after;
   const closes = after.status !== 'awaiting_approval';
   if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
   const { withHidden: _, ...said } = answer;
   // Who says the same again, not knowing whether it was heard, is the same; two who decide are not.
-  const id = `decision:${sessionId}:${hashOf(law.keep(said).value)}`;
+  const id = `decision:${sessionId}:${hashOf(said)}`;
   const at = decidedAt ?? votes.at(-1)?.votedAt;
   return {
     ...{ id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: said, closes },
@@ -46,15 +43,10 @@ export async function saidBy(
 ): Promise<{ readonly left: HitlSession; readonly signal: RunSignal | null }> {
   const before = app.store.sessions.require(gate.sessionId);
   const left = await app.decide(gate, answer);
-  const law = lawOfGate(before, app.store);
-  return { left, signal: decisionSignal(before, left, { answer, law }) };
+  return { left, signal: decisionSignal(before, left, { answer, redacted: 0 }) };
 }
 
-/** Of the run that a gate is of. */
-export const lawOfGate = ({ threadId }: HitlSession, { threads }: Pick<EngineStore, 'threads'>): Law =>
-  lawOf(threadId === null ? null : threads.get(threadId));
-
 interface DecidingApp {
-  readonly store: Pick<EngineStore, 'sessions' | 'threads'>;
+  readonly store: Pick<EngineStore, 'sessions'>;
   decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession>;
 }

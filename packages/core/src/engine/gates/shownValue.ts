@@ -1,33 +1,40 @@
 import { Document } from '@langchain/core/documents';
 import { isBaseMessage } from '@langchain/core/messages';
 
+/** Levels that are looked at: what is deeper, as a cycle is, is left for the hash to refuse. */
+const MAX_DEPTH = 1_000;
+
 /**
  * A value as a gate shows and hashes it: plain JSON of what LangGraph's serializer takes. What JSON has no word for is
  * said in one, `{ date: '1970-01-01T00:00:00.000Z' }`; what nobody could read, such as a function, is left for the hash
  * to refuse.
  */
-export function shownValue(value: unknown): unknown {
+export function shownValue(value: unknown, levels = MAX_DEPTH): unknown {
   if (typeof value === 'bigint') return { bigint: String(value) };
   if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return sameOr(value, value.map(shownValue));
-  if (isPlain(value)) return shownFields(value);
-  return shownInstance(value);
+  if (typeof value !== 'object' || value === null || levels === 0) return value;
+  const inside = levels - 1;
+  if (Array.isArray(value)) return sameOr(value, shownItems(value, inside));
+  if (isPlain(value)) return shownFields(value, inside);
+  return shownInstance(value, inside);
 }
 
-function shownInstance(value: object): unknown {
+const shownItems = (items: readonly unknown[], levels: number): readonly unknown[] =>
+  items.map((item) => shownValue(item, levels));
+
+function shownInstance(value: object, levels: number): unknown {
   if (value instanceof Date) return { date: Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString() };
-  if (value instanceof Map) return { map: [...value].map(shownValue) };
-  if (value instanceof Set) return { set: [...value].map(shownValue) };
+  if (value instanceof Map) return { map: shownItems([...value], levels) };
+  if (value instanceof Set) return { set: shownItems([...value], levels) };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
-  if (isBaseMessage(value)) return { [value.type]: shownFields({ ...value.toDict().data }) };
-  if (value instanceof Document) return { document: shownFields({ ...value }) };
+  if (isBaseMessage(value)) return { [value.type]: shownFields({ ...value.toDict().data }, levels) };
+  if (value instanceof Document) return { document: shownFields({ ...value }, levels) };
   return value;
 }
 
-function shownFields(fields: object): object {
+function shownFields(fields: object, levels: number): object {
   const entries = Object.entries(fields) as [string, unknown][];
-  const shown = entries.map(([name, field]) => [name, shownValue(field)] as const);
+  const shown = entries.map(([name, field]) => [name, shownValue(field, levels)] as const);
   return shown.every(([, field], at) => field === entries[at]?.[1]) ? fields : Object.fromEntries(shown);
 }
 

@@ -21,13 +21,7 @@ import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { recordedKey } from './olderStep.ts';
-import {
-  isRefusal,
-  RefusedResult,
-  refusalOf,
-  refusedBefore,
-  resultToRecord,
-} from './refusedResult.ts';
+import { isRefusal, RefusedResult, refusalOf, refusedBefore, resultToRecord } from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 import { activeVisit, isAlone } from './visitContext.ts';
 
@@ -237,9 +231,7 @@ function finish(
   const { runs, store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
-  const facts = factsOf((emit) =>
-    emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope),
-  );
+  const facts = factsOf((emit) => emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope));
   runs.endStep(visit, step, {
     kind: 'done',
     result,

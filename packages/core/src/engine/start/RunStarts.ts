@@ -140,8 +140,7 @@ export class RunStarts {
         },
       });
       if (created) store.inputs.insert(threadId, dumped, turn);
-      if (created && redacted > 0)
-        emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
+      if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };
     return { dumped, record };

@@ -1,3 +1,4 @@
+import type { StepCall } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
 import { isTestFile } from '../checks/isTestFile.ts';
@@ -21,12 +22,11 @@ import { commandWords } from '../task/commandWords.ts';
 import { guidanceWithTalk } from '../task/gateTalk.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import type { CheckOfTree, Edit, Offer, RecordedTree } from '../task/RecordedTree.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { findLosses } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { draftsOf } from './documents.ts';
-import type { StepCall } from '../../engine/node/step.ts';
-import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;

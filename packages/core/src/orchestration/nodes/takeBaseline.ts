@@ -6,8 +6,8 @@ import type { CheckResult, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import type { GraphState } from '../types.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
+import type { GraphState } from '../types.ts';
 
 /** Of a red check, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;

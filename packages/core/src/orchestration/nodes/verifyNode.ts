@@ -7,10 +7,10 @@ import { oneLine } from '../task/oneLine.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 import { judgeGreen } from '../task/verdicts.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
 export function verifyNode(state: GraphState): Partial<GraphState> {

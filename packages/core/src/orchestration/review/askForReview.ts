@@ -4,10 +4,10 @@ import { checkOf } from '../task/checkKept.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
+import { scrubbedStep } from '../task/scrubbedStep.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
 import { reviewDecisions, reviewsOf } from './reviewDecisions.ts';
 import { type DueReview, dueReview } from './reviewRange.ts';
-import { scrubbedStep } from '../task/scrubbedStep.ts';
 
 /** Of a check's output, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;

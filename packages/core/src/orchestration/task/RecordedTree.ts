@@ -1,3 +1,4 @@
+import type { StepCall } from '../../engine/node/step.ts';
 import { activeVisit } from '../../engine/node/visitContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   WorkResult,
 } from '../ports.ts';
 import { AgentChecks } from './AgentChecks.ts';
-import type { StepCall } from '../../engine/node/step.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */

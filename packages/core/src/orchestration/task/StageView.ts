@@ -1,3 +1,4 @@
+import type { StepCall } from '../../engine/node/step.ts';
 import { baselineWords } from '../checks/CheckSummary.ts';
 import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
@@ -5,7 +6,6 @@ import { instructionsFor } from './instructions.ts';
 import { openWorkspace } from './openWorkspace.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { RecordedTree } from './RecordedTree.ts';
-import type { StepCall } from '../../engine/node/step.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
 /** Names listed of what changed, before it says how many more there are. */

@@ -2,7 +2,7 @@ import { graphFingerprint } from '../../engine/compile/graphShape.ts';
 import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { decisionSignal, lawOfGate } from '../../engine/files/decisionSignal.ts';
+import { decisionSignal } from '../../engine/files/decisionSignal.ts';
 import { HeldApp } from '../../engine/files/HeldApp.ts';
 import { newRunFile } from '../../engine/files/newRunFile.ts';
 import { RunAccess } from '../../engine/files/RunAccess.ts';
@@ -15,9 +15,9 @@ import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/p
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { scrubbedAnswer } from '../comments/CommentedGates.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import { scrubbedAnswer } from '../comments/CommentedGates.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import type { DriveResult } from '../views.ts';
@@ -116,11 +116,9 @@ export class PipelineRuns implements RunDriver {
   ): Promise<HitlSession> {
     const { answer, redacted } = scrubbedAnswer(readOnce(given));
     return this.#access.tell(id, async (opened) => {
-      const { store } = opened.app;
-      const before = store.sessions.require(gate.sessionId);
+      const before = opened.app.store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
-      const law = lawOfGate(before, store);
-      return { left, signal: decisionSignal(before, left, { answer, redacted, law }) };
+      return { left, signal: decisionSignal(before, left, { answer, redacted }) };
     });
   }
 

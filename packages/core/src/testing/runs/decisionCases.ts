@@ -105,7 +105,7 @@ export const DECISION_CASES: readonly RunsCase[] = [
     },
   },
   {
-    name: 'what is secret in a decision is masked before it is told, and the run says so',
+    name: 'a decision arrives as it was given, and what the log tells of it is masked',
     async check({ runs }) {
       const app = saleApp(runs, Price);
       const gate = await waiting(app);
@@ -113,12 +113,8 @@ export const DECISION_CASES: readonly RunsCase[] = [
       await app.decide(gate, { approved: false, feedback, by: ADA });
       assert.equal((await drive(app, 's')).status, 'cancelled');
       const { session, events } = await recorded(runs, gate.sessionId);
-      assert.ok(!JSON.stringify([session, events]).includes('ghp_16'));
-      const redacted = events.filter(({ name }) => name === 'SECRET_REDACTED');
-      assert.deepEqual(
-        redacted.map(({ payload }) => payload),
-        [{ place: `decision ${gate.sessionId}`, count: 1 }],
-      );
+      assert.deepEqual(session.decision, { approved: false, feedback });
+      assert.ok(!JSON.stringify(events).includes('ghp_16'));
     },
   },
 ];

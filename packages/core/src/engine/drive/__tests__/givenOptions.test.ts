@@ -97,19 +97,6 @@ describe('what a run is given', () => {
     expect(rowsIn(db)).toBe(0);
   });
 
-  test('is masked like the input, once', async ({ db }) => {
-    const app = appOf(db);
-    const secret = `ghp_${'a1B2'.repeat(9)}`;
-    const { values } = await app.run('run', {}, { context: { tenant: secret } });
-    expect(values?.log[0]).not.toContain(secret);
-    const redacted = db
-      .prepare("SELECT payload_json FROM events WHERE name = 'SECRET_REDACTED'")
-      .pluck()
-      .all();
-    expect(redacted).toEqual([JSON.stringify({ place: 'input', count: 1 })]);
-    expect(await app.run('run', {}, { context: { tenant: secret } })).toMatchObject({ status: 'suspended' });
-  });
-
   test('does not leak between a run and the one a node of it drives', async ({ db }) => {
     const inner = durable(tellingGraph(), { db });
     const outer = durable(

@@ -36,11 +36,13 @@ describe('an input for a run that is known', () => {
     expect(await app.run('mail')).toMatchObject({ status: 'suspended', values: MAIL });
   });
 
-  test('is compared as it was recorded: masked, and with its classes', async ({ db }) => {
+  test('is compared as it was recorded: exactly, and with its classes', async ({ db }) => {
     const app = durable(asking, { db });
     const secret = { to: 'grace', text: `token ghp_${'a1B2'.repeat(9)}` };
     await app.run('secret', secret);
     expect(await app.run('secret', secret)).toMatchObject({ status: 'suspended' });
+    const other = { ...secret, text: `token ghp_${'a1B3'.repeat(9)}` };
+    await expect(app.run('secret', other)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
 
     const chat = durable(
       new StateGraph(MessagesAnnotation).addNode('wait', () => interrupt('?')).addEdge(START, 'wait'),

@@ -115,8 +115,6 @@ describe('a turn', () => {
     await expect(app.run('nobody', null as never, turn('m-2'))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });
-    const secret = turn(`m-ghp_${'a1B2'.repeat(9)}`);
-    await expect(app.run('run', { log: ['a'] }, secret)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     for (const key of ['', 7, null, '\ud800', Symbol('x')]) {
       await expect(app.run('run', { log: ['a'] }, turn(key as string))).rejects.toThrow(TypeError);
     }
@@ -152,15 +150,13 @@ describe('a turn', () => {
     expect(heard[2]).toEqual([undefined, expect.not.arrayContaining(['t']), undefined, undefined]);
   });
 
-  test('is masked, told once, and known again with its secret', async ({ db }) => {
+  test('is known by its very key: two that differ in what looks like a secret are two', async ({ db }) => {
     const app = durable(twoSteps(), { db });
-    await app.run('run', { log: ['a'] }, turn('1'));
-    const secret = `ghp_${'a1B2'.repeat(9)}`;
-    const { values } = await app.run('run', { log: [secret] }, turn('2'));
-    expect(await app.run('run', { log: [secret] }, turn('2'))).toMatchObject({ values });
-    expect(JSON.stringify(values)).not.toContain(secret);
-    const redacted = new EventStore(db).listNamed('run', 'SECRET_REDACTED').map(({ payload }) => payload);
-    expect(redacted).toEqual([{ place: 'input', count: 1 }]);
+    const [one, other] = ['a1B2', 'c3D4'].map((part) => turn(`m-ghp_${part.repeat(9)}`)) as [object, object];
+    await app.run('run', { log: ['a'] }, one);
+    await app.run('run', { log: ['b'] }, other);
+    const { values } = await app.run('run', { log: ['a'] }, one);
+    expect(values?.log).toEqual(['a', 'first', 'second']);
   });
 
   test('is told without its values once they were pruned away', async ({ db }) => {
