@@ -45,6 +45,12 @@ const LONG = [
   ],
   ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
   [
+    'exact',
+    { DEVS_EXACT_BINARIES: 1000, DEVS_EXACT_BYTES: 32_768 },
+    'keptExactly',
+    'binaries in every form, through everything that a run holds',
+  ],
+  [
     'migrations',
     { DEVS_MIGRATION_DEATHS_EVERY: 1 },
     'killedMigration',

@@ -182,11 +182,7 @@ describe('a gate that hides something', () => {
       hidden: { count: 3, revealed: [] },
     });
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });
-    // This process knows the values by now: what it shows is another thing, and it asks about that.
-    const again = only((await app.run('run')).gates);
-    expect(again.masked).toBe(3);
-    await app.decide(again, { approved: true, withHidden: 3, by: ada });
-    expect(ran).toEqual([]);
+    // This process knows the values by now: what was approved is what it runs all the same.
     expect((await app.run('run')).status).toBe('completed');
     expect(ran).toHaveLength(1);
   });
@@ -214,15 +210,6 @@ describe('a gate that hides something', () => {
     ]);
   });
 
-  test('counts what was masked before a node asked, which nobody can be shown', async ({ db }) => {
-    const { app, ran } = proposing(db, 'git clone https://x:s3cr3t-word@example.com/a', 'interrupt');
-    const gate = only((await app.run('run', { command: '' })).gates);
-    expect(gate.masked).toBe(1);
-    await expect(app.decide(gate, { value: 'yes', by: ada })).rejects.toThrow(/masked before it was asked/);
-    await app.decide(gate, { value: 'yes', withHidden: 1, by: ada });
-    await app.run('run');
-    expect(ran).toHaveLength(1);
-  });
 });
 
 describe('a version of one’s own of what hides something', () => {

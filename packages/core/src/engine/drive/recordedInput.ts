@@ -91,8 +91,9 @@ export async function assertSameGiven(
   { serde, threadId, turn, law }: Comparing,
 ): Promise<void> {
   const [left, right] = await Promise.all([loadGiven(given, serde), loadGiven(recorded, serde)]);
-  const other = otherIn(left, right);
-  if (other === null || otherIn(keptOf(given, left, law), keptOf(recorded, right, law)) === null) return;
+  if (otherIn(left, right) === null) return;
+  const other = otherIn(keptOf(given, left, law), keptOf(recorded, right, law));
+  if (other === null) return;
   const [what, instead] =
     turn === undefined
       ? [`Run "${threadId}"`, 'start another run']

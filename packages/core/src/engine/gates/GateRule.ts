@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { Masked } from '../../masking/MaskRule.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
 import type { ShownPlaces } from './quotes.ts';
 
@@ -30,6 +31,8 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
   /** The texts that may be quoted in comments on what is shown. @defaultValue none */
   readonly places?: ShownPlaces;
+  /** An answer without the secrets in it, which is then what is recorded. @defaultValue all of it is recorded */
+  readonly scrub?: (answer: object) => Masked<object>;
   /** What is recorded of an answer, where that is more than was given. */
   readonly toRecord?: (answer: object) => object;
 }

@@ -202,7 +202,8 @@ export class HumanInTheLoopManager<State = unknown> {
     const parsed = parseAnswer(rules, session.kind, answer);
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
-    const whole = withPutBack(parsed, session);
+    const { value: scrubbed, count } = rule.scrub?.(parsed) ?? { value: parsed, count: 0 };
+    const whole = withPutBack(parsed, scrubbed, session);
     rule.assertFits?.(whole, session, by);
     assertQuoted(whole, session, () => [...placesIn(session, rule.places), ...places]);
     const hidden = this.#hiddenFrom(session, { ...decision, answer: whole, by });
@@ -213,8 +214,8 @@ export class HumanInTheLoopManager<State = unknown> {
       const { decision: answered, isNew } = counted;
       const about = { id: sessionId, artifactHash: wholeHash, principal: by, via, hidden, at };
       if (answered !== null) this.#recordDecision({ ...about, decision: answered });
-      if (isNew && redacted > 0)
-        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: redacted }, scopeOf(session));
+      if (isNew && count + redacted > 0)
+        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: count + redacted }, scopeOf(session));
       // Of a vote, too: whoever passes it on says what its voter knew.
       return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
     });

@@ -30,12 +30,13 @@ function namedIn(text: string, places: readonly FoundPlace[]): (place: FoundPlac
  * An answer with the text of each hidden place in the place of its placeholder. Only what takes the place of what is shown is
  * looked at; feedback may speak of masks.
  *
+ * @param given - The answer as it was given. @param recorded - The same, without its secrets.
  * @throws DevsError `INVALID_ANSWER` for a placeholder that is not of this gate, and for a mask that the gate does not show as
  *   it is: a mask is never taken for a value.
  */
-export function withPutBack(given: object, session: HitlSession): object {
+export function withPutBack(given: object, recorded: object, session: HitlSession): object {
   const edits = editsIn(given);
-  if (edits.length === 0) return given;
+  if (edits.length === 0) return recorded;
   const { known, literal } = marksAt(session);
   eachText(Object.fromEntries(edits), (text) => {
     for (const [mark] of text.matchAll(MARK)) {
@@ -47,8 +48,8 @@ export function withPutBack(given: object, session: HitlSession): object {
     return text;
   });
   const putBack = (text: string): string => text.replaceAll(PLACEHOLDER, (mark) => known.get(mark) ?? mark);
-  const whole = edits.map(([name, value]) => [name, eachText(value, putBack)] as const);
-  return { ...given, ...Object.fromEntries(whole) };
+  const whole = editsIn(recorded).map(([name, value]) => [name, eachText(value, putBack)] as const);
+  return { ...recorded, ...Object.fromEntries(whole) };
 }
 
 /** What takes the place of what is shown. */

@@ -3,6 +3,7 @@ import { lateSchema } from '../../config/lateSchema.ts';
 import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/approval.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
+import { scrub } from '../../masking/scrub.ts';
 import { reviewGate } from '../review/reviewGate.ts';
 import { baselineGate } from './baselineGate.ts';
 import {
@@ -34,11 +35,17 @@ const dag = {
   assertFits: assertEditFits,
 } satisfies GateRule;
 
+/** What people write at the pipeline's gates enters its state, and its agents' prompts. */
+function scrubbed<Rules extends GateRules>(rules: Rules): Rules {
+  const all = Object.entries(rules).map(([kind, rule]) => [kind, { ...rule, scrub }]);
+  return Object.fromEntries(all) as Rules;
+}
+
 /** Every kind of gate a run of the pipeline stops at. */
-export const PIPELINE_GATES = {
+export const PIPELINE_GATES = scrubbed({
   ...ENGINE_GATES,
   design_approval: design,
   dag_approval: dag,
   review: reviewGate,
   baseline: baselineGate,
-} satisfies Required<GateRules>;
+} satisfies Required<GateRules>);

@@ -3,7 +3,6 @@ import type { EngineStore } from '../../engine/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
 import { ruleOf } from '../../engine/gates/GateRule.ts';
 import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
-import { scrub } from '../../masking/scrub.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
@@ -13,16 +12,6 @@ import { type LastComment, lastComments } from './lastComments.ts';
 export interface PlacesOptions {
   /** Whether the files of a code review are read. @defaultValue true */
   readonly code?: boolean;
-}
-
-/** An answer whose words are without secrets, and how many there were. Who gives it, and how, stays as it is. */
-export function scrubbedAnswer({ by, via, withHidden, ...said }: GateAnswer): {
-  readonly answer: GateAnswer;
-  readonly redacted: number;
-} {
-  const { value, count: redacted } = scrub(said);
-  const how = { ...(via !== undefined && { via }), ...(withHidden !== undefined && { withHidden }) };
-  return { answer: { ...value, by, ...how }, redacted };
 }
 
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
@@ -39,23 +28,18 @@ export class CommentedGates {
     this.#read = codeReader(threadId, code);
   }
 
-  /**
-   * Records a decision, without secrets in its words; what its comments quote of code is looked for in the commits that the
-   * gate names.
-   */
+  /** Records a decision; what its comments quote of code is looked for in the commits that the gate names. */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    given: GateAnswer,
+    { by, via, withHidden, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
-    const { answer: scrubbed, redacted } = scrubbedAnswer(given);
-    const { by, via, withHidden, ...answer } = scrubbed;
     const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
     const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];
     const hasCode = session.kind === 'review' && answer['approved'] === true;
     const code = hasCode ? await this.#codeAt(session) : undefined;
     const { db, manager } = this.#store;
-    const decision = { artifactHash, answer, by, via, places, withHidden, code, redacted };
-    return whenFree(db, () => manager.decide(sessionId, decision));
+    const given = { artifactHash, answer, by, via, places, withHidden, code };
+    return whenFree(db, () => manager.decide(sessionId, given));
   }
 
   /** An open gate of the run with the code that is shown with it. @throws DevsError `GATE_NOT_FOUND` */

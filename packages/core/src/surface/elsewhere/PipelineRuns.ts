@@ -8,14 +8,15 @@ import { newRunFile } from '../../engine/files/newRunFile.ts';
 import { RunAccess } from '../../engine/files/RunAccess.ts';
 import { standingOf } from '../../engine/files/standing.ts';
 import type { Gate, GateAnswer } from '../../engine/Gate.ts';
+import { isEdit } from '../../engine/gates/answers.ts';
 import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../../engine/runs/Runs.ts';
 import type { Admission } from '../../engine/start/RunStarts.ts';
+import { scrub } from '../../masking/scrub.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { scrubbedAnswer } from '../comments/CommentedGates.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
@@ -114,11 +115,11 @@ export class PipelineRuns implements RunDriver {
     gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
     given: GateAnswer,
   ): Promise<HitlSession> {
-    const { answer, redacted } = scrubbedAnswer(readOnce(given));
+    const answer = readOnce(given);
     return this.#access.tell(id, async (opened) => {
       const before = opened.app.store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
-      return { left, signal: decisionSignal(before, left, { answer, redacted }) };
+      return { left, signal: decisionSignal(before, left, scrubbedWords(answer)) };
     });
   }
 
@@ -181,6 +182,17 @@ export const pipelineRuns = (
     runs,
     deps,
   );
+
+/**
+ * An answer whose words are without secrets while it is on its way. An edit stays as it is: what stands for hidden places in it is
+ * told apart from masks where it is recorded, and scrubbed there.
+ */
+function scrubbedWords(given: GateAnswer) {
+  if (isEdit(given)) return { answer: given, redacted: 0 };
+  const { by, ...said } = given;
+  const { value, count: redacted } = scrub(said);
+  return { answer: { ...value, by }, redacted };
+}
 
 /** The workspace for runs whose files travel: what git holds of them is in the file that is driven. */
 function travelling(workspace: Workspace, store: EngineStore): Workspace {
