@@ -11,9 +11,7 @@ function masked(value: unknown): unknown {
   if (typeof value === 'string') return maskSensitiveData(value);
   if (typeof value !== 'object' || value === null || isShownAtGate(value) || hasJson(value)) return value;
   if (Array.isArray(value)) return value.map(masked);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [maskSensitiveData(name), masked(item)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, masked(item)]));
 }
 
 /** Such as a date. */

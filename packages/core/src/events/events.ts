@@ -243,7 +243,7 @@ export interface OrchestratorEvents {
   LEASE_LOST: { readonly epoch: number };
   /** A call said that it used what no call can; what was held back for it counts instead. */
   USAGE_REFUSED: { readonly node: string; readonly step: string; readonly reason: string };
-  /** Secrets were masked before they entered the state. */
+  /** Secrets were taken out of a text before it entered the pipeline's state. */
   SECRET_REDACTED: { readonly place: string; readonly count: number };
 }
 

@@ -108,7 +108,7 @@ describe('a proposer that hides a command where masks hide secrets', () => {
 
 let made = 0;
 
-/** Other ones each time: what is registered stays so for the process, and would be masked in the state. */
+/** Other ones each time: what is registered stays so for the process, and would be hidden at the gate. */
 function madeUp(): string {
   made += 1;
   return `pw;${`q7Rk${made.toString(36)}`.repeat(4)}`;
