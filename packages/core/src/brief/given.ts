@@ -29,13 +29,16 @@ export interface CheckedGiven extends Given {
 export function parseGiven({ documents = [], tasks, research = true }: Given): CheckedGiven {
   assertDocuments(documents);
   if (tasks !== undefined) assertGivenPlan(tasks);
-  const { value: given, count: redacted } = scrub({
-    ...(documents.length > 0 && { documents }),
-    ...(tasks !== undefined && { tasks }),
-  });
+  const { value: given, count: redacted } = scrub(givenParts({ documents, tasks }));
   const isNothing = documents.length === 0 && tasks === undefined;
   return { ...given, research, sha256: isNothing ? null : hashOf(given), redacted };
 }
+
+/** What is hashed of what is given. */
+export const givenParts = ({ documents = [], tasks }: { readonly documents?: Given['documents']; readonly tasks?: Given['tasks'] | undefined }) => ({
+  ...(documents.length > 0 && { documents }),
+  ...(tasks !== undefined && { tasks }),
+});
 
 function assertDocuments(documents: readonly DraftDocument[]): void {
   const types = documents.map(({ type }) => type);

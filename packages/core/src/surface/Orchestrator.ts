@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
-import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
+import { type CheckedGiven, type Given, givenParts, parseGiven } from '../brief/given.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
@@ -9,6 +9,7 @@ import type { EncryptionKey } from '../db/encryptionKey.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import type { ClosedGate, Gate } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
+import { lawOf } from '../engine/lawOf.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';
 import type { PageRequest } from '../engine/runs/pages.ts';
 import type { RunDriver, RunPlace, Runs } from '../engine/runs/Runs.ts';
@@ -19,6 +20,7 @@ import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
+import { hashOf, sha256Hex } from '../state/canonicalJson.ts';
 import type { DoctorReport } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
@@ -177,7 +179,8 @@ export class Orchestrator {
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
     const known = await this.#home.find(runId);
-    assertSameStart(known, brief, given);
+    const started = { ...options, brief: asked.brief };
+    assertSameStart(known, brief, given, started);
     if (known === null) await this.#pipeline?.workspace.assertUsable?.();
     const { initialState } = await graphWork();
     const admission = {
@@ -200,7 +203,7 @@ export class Orchestrator {
       }),
     };
     await this.#home.admit(admission, placeOf(options));
-    if (known === null) assertSameStart(await this.#home.find(runId), brief, given);
+    if (known === null) assertSameStart(await this.#home.find(runId), brief, given, started);
     return this.#home.handle(runId);
   }
 
@@ -412,13 +415,25 @@ const placeOf = ({ tenant, priority }: RunPlace): RunPlace => ({
   ...(priority !== undefined && { priority }),
 });
 
-/** Nothing given means: as the run was started. */
-function assertSameStart(known: Thread | null, brief: Brief, { sha256 }: CheckedGiven): void {
+/**
+ * Nothing given means: as the run was started.
+ *
+ * @param asked - As it was given: a run of an earlier release knows it by what it masked of it.
+ */
+function assertSameStart(
+  known: Thread | null,
+  brief: Brief,
+  { sha256 }: CheckedGiven,
+  asked: Pick<StartOptions, 'brief' | 'documents' | 'tasks'>,
+): void {
   if (known === null) return;
   const { threadId, briefSha256, policies } = known;
-  if (briefSha256 !== brief.sha256) throw startedWithOther(threadId, 'another brief');
-  if (sha256 !== null && sha256 !== policies['given'])
-    throw startedWithOther(threadId, 'other documents or plan');
+  const law = lawOf(known);
+  const isSameBrief = briefSha256 === brief.sha256 || briefSha256 === sha256Hex(law.keep(asked.brief).value);
+  if (!isSameBrief) throw startedWithOther(threadId, 'another brief');
+  const { given } = policies;
+  const isSame = sha256 === null || sha256 === given || hashOf(law.keep(givenParts(asked)).value) === given;
+  if (!isSame) throw startedWithOther(threadId, 'other documents or plan');
 }
 
 const startedWithOther = (id: string, what: string): DevsError =>

@@ -1,4 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import { cancelRun } from '../drive/cancelRuns.ts';
 import type { LeaveRun } from '../drive/DriverDeps.ts';
@@ -80,7 +81,7 @@ function passOver(runId: string, { id, kind }: RunSignal, error: unknown, { stor
   store.commit((emit) => {
     const known = store.log.listNamed(runId, 'SIGNAL_PASSED_OVER');
     if (known.some(({ payload }) => payload.id === id)) return;
-    emit('SIGNAL_PASSED_OVER', { id, kind, why: error.message }, { threadId: runId });
+    emit('SIGNAL_PASSED_OVER', { id, kind, why: maskSensitiveData(error.message) }, { threadId: runId });
   });
 }
 
