@@ -35,7 +35,13 @@ export function parseGiven({ documents = [], tasks, research = true }: Given): C
 }
 
 /** What is hashed of what is given. */
-export const givenParts = ({ documents = [], tasks }: { readonly documents?: Given['documents']; readonly tasks?: Given['tasks'] | undefined }) => ({
+export const givenParts = ({
+  documents = [],
+  tasks,
+}: {
+  readonly documents?: Given['documents'];
+  readonly tasks?: Given['tasks'] | undefined;
+}) => ({
   ...(documents.length > 0 && { documents }),
   ...(tasks !== undefined && { tasks }),
 });

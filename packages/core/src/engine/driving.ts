@@ -6,8 +6,6 @@ import type { ChildApp } from './children/childApps.ts';
 export interface Driving {
   /** Of its lease. */
   readonly fence: Fence;
-  /** Of its run, see `Thread.keepsExactly`. */
-  readonly keepsExactly: boolean;
   /** Super-steps that were looked up in the cache, since a node was entered last. */
   lookupsInARow: number;
   /** Whether the super-step that is looked up next, or was last, is told what only this run is told: answers, signals. */
@@ -19,8 +17,8 @@ export interface Driving {
 const drives = new AsyncLocalStorage<Driving>();
 
 /** Drives a run: everything that `drive` calls is inside it. */
-export function whileDriving<T>(about: Pick<Driving, 'fence' | 'keepsExactly'>, drive: () => T): T {
-  return drives.run({ ...about, lookupsInARow: 0, answers: 'none', childApps: new Map() }, drive);
+export function whileDriving<T>(fence: Fence, drive: () => T): T {
+  return drives.run({ fence, lookupsInARow: 0, answers: 'none', childApps: new Map() }, drive);
 }
 
 /** The drive around this code; `null` outside one, such as in plain LangGraph use. */

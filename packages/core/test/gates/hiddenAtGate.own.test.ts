@@ -209,7 +209,6 @@ describe('a gate that hides something', () => {
       3, 3,
     ]);
   });
-
 });
 
 describe('a version of one’s own of what hides something', () => {

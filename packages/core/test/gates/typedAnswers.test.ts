@@ -143,7 +143,6 @@ describe('a gate that asks for a value', () => {
     await app.decide(gate, { value: 7, by: ada });
     expect((await app.run('run')).values?.price).toBe(7);
   });
-
 });
 
 describe('a declaration that is none', () => {

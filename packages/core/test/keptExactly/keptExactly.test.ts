@@ -13,12 +13,12 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { durable } from '../../src/engine/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { shownGate } from '../../src/engine/shownGate.ts';
 import { waitFor } from '../../src/engine/node/waitFor.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
+import { shownGate } from '../../src/engine/shownGate.ts';
 import { scrub } from '../../src/masking/scrub.ts';
-import { OrchestrationGraph } from '../../src/orchestration/graph.ts';
 import { aState } from '../../src/orchestration/__tests__/aState.ts';
+import { OrchestrationGraph } from '../../src/orchestration/graph.ts';
 import { hashOf } from '../../src/state/canonicalJson.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -97,7 +97,10 @@ describe('a binary, and what opens a door', () => {
       runs += 1;
       return passThrough(specimen, db, `run-${runs}`);
     };
-    await fc.assert(fc.asyncProperty(specimens(MAX_BYTES), passes), { numRuns: BINARIES, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(specimens(MAX_BYTES), passes), {
+      numRuns: BINARIES,
+      endOnFailure: true,
+    });
   });
 
   test('come out of LangGraph with a bare saver as they went in', async ({ db }) => {

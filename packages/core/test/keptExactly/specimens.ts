@@ -14,7 +14,10 @@ const made = (length: number, seed: string): string =>
   createHash('sha512').update(seed).digest('hex').repeat(2).slice(0, length);
 
 const jwtOf = (seed: string): string =>
-  [{ alg: 'HS256', typ: 'JWT' }, { sub: seed, aud: 'storage' }]
+  [
+    { alg: 'HS256', typ: 'JWT' },
+    { sub: seed, aud: 'storage' },
+  ]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .concat(Buffer.from(made(43, seed), 'hex').toString('base64url'))
     .join('.');
@@ -32,7 +35,9 @@ const credentialsOf = (seed: string) => ({
 /** Random bytes of one seed. */
 function binaryOf(seed: number, length: number): Buffer {
   const blocks = Math.ceil(length / 64);
-  const parts = Array.from({ length: blocks }, (_, at) => createHash('sha512').update(`${seed}/${at}`).digest());
+  const parts = Array.from({ length: blocks }, (_, at) =>
+    createHash('sha512').update(`${seed}/${at}`).digest(),
+  );
   return Buffer.concat(parts).subarray(0, length);
 }
 
@@ -42,7 +47,13 @@ export function specimenOf(seed: number, length: number): Specimen {
   const dataUrl = `data:image/jpeg;base64,${base64}`;
   const credentials = credentialsOf(String(seed));
   return {
-    texts: { base64, base64url: binary.toString('base64url'), hex: binary.toString('hex'), dataUrl, ...credentials },
+    texts: {
+      base64,
+      base64url: binary.toString('base64url'),
+      hex: binary.toString('hex'),
+      dataUrl,
+      ...credentials,
+    },
     message: new HumanMessage({
       id: `m-${seed}`,
       content: [

@@ -31,9 +31,7 @@ export const appsOver = (db: Database) => {
   const asking = new StateGraph(State)
     .addNode('ask', () => ({ heard: interrupt({ run: `curl -H "${TOKEN}"`, at: new Date(0) }) }))
     .addEdge(START, 'ask');
-  const gated = new StateGraph(State)
-    .addNode('act', () => ({ heard: 'acted' }))
-    .addEdge(START, 'act');
+  const gated = new StateGraph(State).addNode('act', () => ({ heard: 'acted' })).addEdge(START, 'act');
   const waiting = new StateGraph(State)
     .addNode('wait', async () => ({ heard: await waitFor(PAID) }))
     .addEdge(START, 'wait');

@@ -241,7 +241,9 @@ describe('a node gives what LangGraph takes', () => {
     expect(values).toMatchObject({ words: ['a', 'b', 'taken'] });
   });
 
-  test('what a graph inside a node hands up is taken as it is, and the node’s progress counts', async ({ db }) => {
+  test('what a graph inside a node hands up is taken as it is, and the node’s progress counts', async ({
+    db,
+  }) => {
     const told: unknown[] = [];
     const inner = new StateGraph(Words)
       .addNode('hand', () => {

@@ -6,6 +6,7 @@ import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { whileDriving } from '../driving.ts';
 import type { Goal } from '../Goal.ts';
+import { lawOf, underLaw } from '../lawOf.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
 import { DrainControl } from './DrainControl.ts';
 import type { DriverDeps } from './DriverDeps.ts';
@@ -93,9 +94,9 @@ async function driveHeld(
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
     const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
-    const { keepsExactly } = deps.store.threads.require(threadId);
-    const about = { fence: deps.store.fenceOf(held.lease), keepsExactly };
-    return await whileDriving(about, () => claimed.toEnd());
+    const law = lawOf(deps.store.threads.require(threadId));
+    const toEnd = (): Promise<DriveOutcome> => underLaw(law, () => claimed.toEnd());
+    return await whileDriving(deps.store.fenceOf(held.lease), toEnd);
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

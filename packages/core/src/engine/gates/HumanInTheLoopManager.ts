@@ -215,7 +215,11 @@ export class HumanInTheLoopManager<State = unknown> {
       const about = { id: sessionId, artifactHash: wholeHash, principal: by, via, hidden, at };
       if (answered !== null) this.#recordDecision({ ...about, decision: answered });
       if (isNew && count + redacted > 0)
-        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: count + redacted }, scopeOf(session));
+        emit(
+          'SECRET_REDACTED',
+          { place: `decision ${sessionId}`, count: count + redacted },
+          scopeOf(session),
+        );
       // Of a vote, too: whoever passes it on says what its voter knew.
       return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
     });

@@ -210,7 +210,6 @@ describe('a decision', () => {
     );
     expect((await app.run('run')).status).toBe('completed');
   });
-
 });
 
 describe('two gates in parallel branches', () => {

@@ -33,7 +33,6 @@ import { FaultBox } from '../FaultBox.ts';
 import { type StepCall, step } from '../step.ts';
 import { progress } from '../visitContext.ts';
 
-
 /** What the first node of a run makes of its steps; `failures` times it then throws. */
 function nodeOf<T>(work: () => Promise<T>, failures = 0) {
   let left = failures;
