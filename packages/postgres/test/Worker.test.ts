@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDriver, RunSignal } from '@devs/core';
+import { durable } from '@devs/core/langgraph';
+import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { queueName } from '../src/Jobs.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
@@ -293,6 +295,53 @@ describe('a run that cannot be driven', () => {
     isBroken = false;
     expect(await jobs.redrive(letters)).toBe(1);
     await stand([id], 'completed');
+  });
+});
+
+describe('a run whose node makes a mistake', () => {
+  test('has failed: its job is done, and nobody drives it before somebody asks', async () => {
+    const mistakes: Readonly<Record<string, () => object>> = {
+      value: () => ({ value: Number.NaN }),
+      question: () => interrupt({ when: () => 0 }),
+      error: () => {
+        throw new RangeError('too far');
+      },
+    };
+    let worked = 0;
+    const State = Annotation.Root({ of: Annotation<string>(), value: Annotation<unknown>() });
+    const builder = new StateGraph(State)
+      .addNode('work', ({ of }) => {
+        worked += 1;
+        return mistakes[of]?.() ?? {};
+      })
+      .addEdge(START, 'work');
+    const app = durable(builder, { runs, graph: 'mistaken' });
+    const ids = Object.keys(mistakes);
+    for (const of of ids) await app.start(of, { of });
+    const { events } = await aWorker(app);
+    await stand(ids, 'failed');
+    expect(events.map(({ is }) => is).toSorted()).toEqual([
+      ...ids.map(() => 'driving'),
+      ...ids.map(() => 'settled'),
+    ]);
+    expect(worked).toBe(ids.length);
+    const jobs = await query(
+      server.url,
+      `SELECT state FROM devs_boss.job WHERE name = $1 AND state NOT IN ('completed', 'cancelled')`,
+      [queueName(app.queue)],
+    );
+    expect(jobs).toEqual([]);
+    expect((await app.list()).runs.map(({ reason }) => reason)).toEqual(
+      expect.arrayContaining([
+        'too far',
+        expect.stringMatching(/^VALUE_NOT_STORABLE: .* value /),
+        expect.stringMatching(/^VALUE_NOT_STORABLE: .*when/),
+      ]),
+    );
+    await app.start('value');
+    while (worked === ids.length) await sleep(20);
+    await stand(ids, 'failed');
+    expect(worked).toBe(ids.length + 1);
   });
 });
 

@@ -215,7 +215,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
     const turn = store.inputs.latest(id)?.key ?? null;
     const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
-    return { ...end, gates, values: outputOf<Output>(this.graph, await this.values(id)) };
+    const values = await this.values(id).catch((error: unknown) => {
+      // What its channels throw is what the run has failed with.
+      if (outcome.status === 'failed') return null;
+      throw error;
+    });
+    return { ...end, gates, values: outputOf<Output>(this.graph, values) };
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
@@ -26,6 +27,12 @@ export interface GraphProfile<State> {
   readonly declaresGuards?: boolean;
   /** True for a graph whose nodes never change what they were given or have returned: it is frozen. @defaultValue false */
   readonly isImmutable?: boolean;
+  /**
+   * Codes of failures of what its nodes work with: neither another attempt nor an error handler mends them, and the run can be
+   * driven again from where it stands. So can it where an agent was out of reach (`AGENT_FAILED`) after all attempts.
+   * @defaultValue none: what a node throws is its own failure
+   */
+  readonly surroundings?: ReadonlySet<ErrorCode>;
   /** Every kind of question this graph asks. */
   readonly rules: GateRules;
   /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */

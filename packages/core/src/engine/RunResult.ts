@@ -6,7 +6,7 @@ import type { Awaited } from './waits/openWaits.ts';
 export interface RunEnd extends Awaited {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
-  /** What a node threw, where this drive ended with it. */
+  /** What the run has failed with, where this drive ended with it. */
   readonly error?: RunError;
 }
 

@@ -1,5 +1,5 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { isDevsError } from '../errors/DevsError.ts';
+import { engineFaultOf } from './node/FaultBox.ts';
 
 interface ReadConfig {
   readonly configurable: { readonly thread_id: string };
@@ -22,7 +22,7 @@ export async function readState<State>(
   try {
     return await graph.getState(config);
   } catch (error) {
-    const tuple = isDevsError(error) ? undefined : await saver.getTuple(config);
+    const tuple = engineFaultOf(error) !== null ? undefined : await saver.getTuple(config);
     if (tuple === undefined) throw error;
     const checkpoint_id: unknown = tuple.config.configurable?.['checkpoint_id'];
     return graph.getState({

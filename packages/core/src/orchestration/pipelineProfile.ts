@@ -11,7 +11,7 @@ import { steerToGoal } from './pipelineGoals.ts';
 import { pipelineTurns } from './pipelineTurns.ts';
 import { applyReview } from './review/applyReview.ts';
 import type { ReviewAnswer } from './review/reviewGate.ts';
-import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
+import { isRetriable, MAX_ATTEMPTS, SURROUNDINGS } from './robustness/transientRetryPolicy.ts';
 import { lastObservation } from './task/agentLog.ts';
 import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
 import {
@@ -36,6 +36,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   rules: PIPELINE_GATES,
   declaresGuards: true,
   isImmutable: true,
+  surroundings: SURROUNDINGS,
   withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
   gates: { approveDesign: 'design_approval', approveTaskDag: 'dag_approval' },
   // `implement` picks its task itself: its visit belongs to the task it is about to pick.

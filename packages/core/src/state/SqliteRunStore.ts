@@ -56,13 +56,13 @@ export class SqliteRunStore implements RunStore {
   assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
     const { threads } = this.#file;
     if (epoch === null && lease === undefined) {
-      if (threads.get(frame) !== null) throw notDriven(frame);
+      if (threads.get(frame) !== null) throw notDriven({ threadId: frame, isWithout: 'a lease' });
       return;
     }
     const held = heldLease(lease);
     const isOfRun = held?.threadId === threadId && held.epoch === epoch;
     const isOfFrame = frame === threadId || (frame.startsWith(`${threadId}/`) && threads.get(frame) === null);
-    if (!isOfRun || !isOfFrame) throw notDriven(frame);
+    if (!isOfRun || !isOfFrame) throw notDriven({ threadId: frame });
   }
 
   humanDecided({
@@ -265,11 +265,11 @@ export class SqliteRunStore implements RunStore {
   }
 }
 
-function notDriven(threadId: string): DevsError {
-  return new DevsError(`Thread "${threadId}" is a run, and this call has no lease on it.`, {
+function notDriven(context: { readonly threadId: string; readonly isWithout?: string }): DevsError {
+  return new DevsError(`Thread "${context.threadId}" is a run, and this call has no lease on it.`, {
     code: 'LEASE_LOST',
     remedy:
       'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
-    context: { threadId },
+    context: { ...context },
   });
 }

@@ -6,11 +6,12 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { answerOf } from '../gates/answers.ts';
 import { depthOf } from '../guards/depthLevel.ts';
-import { engineFaultOf } from '../node/FaultBox.ts';
+import { faultInside } from '../node/FaultBox.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
+import { asThrowable } from '../thrown.ts';
 import { guardsIn, type Visit, visitOf } from '../visit.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 
@@ -62,12 +63,13 @@ export function guardHandlerNode<State extends object>(
 /** LangGraph would store a fault of the engine as the handler's own error; the handler has to run again instead. */
 function whatLeavesTheHandler<State>(
   failure: unknown,
-  { threadId }: Visit,
-  { faults }: RunnerDeps<State>,
+  visit: Visit,
+  { faults, profile }: RunnerDeps<State>,
 ): unknown {
-  const fault = engineFaultOf(failure);
-  if (fault === null) return failure;
-  faults.put(threadId, fault);
+  const thrown = asThrowable(failure);
+  const fault = faultInside(thrown, visit, profile.surroundings);
+  if (fault === null) return thrown;
+  faults.put(visit.threadId, fault);
   return new GraphDrained(fault.code);
 }
 

@@ -14,9 +14,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import { isGraphDrained } from '@langchain/langgraph';
+import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { DevsError } from '../../errors/DevsError.ts';
 import type { Fact } from '../../events/Fact.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { RunSettlement } from '../../state/RunStore.ts';
@@ -24,11 +23,13 @@ import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
+import { faultInside } from '../node/FaultBox.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
 import { NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { isNo, refusedAt } from '../stops/Stop.ts';
 import { gateOpened, runEnded, type ToldOfRun } from '../stream/toldOfRun.ts';
+import { asThrowable } from '../thrown.ts';
 import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
@@ -46,7 +47,7 @@ import { passDeadlines } from './passDeadlines.ts';
 import { RunGoal } from './RunGoal.ts';
 import { abortReason, readAnswers, resumeWith } from './readAnswers.ts';
 import { onLastTurn } from './recordedInput.ts';
-import { runError } from './runError.ts';
+import { reasonOf, runError } from './runError.ts';
 import { interruptInEdge, noProgress } from './runFailed.ts';
 import type { SignalWatch } from './SignalWatch.ts';
 import { settleRun } from './settleRun.ts';
@@ -154,7 +155,9 @@ export class ClaimedRun {
     }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
-    const { tasks, values } = await readState(graph, this.#config, saver);
+    const state = await readState(graph, this.#config, saver).catch((error: unknown) => ({ error }));
+    if ('error' in state) return this.#leftWith(state.error);
+    const { tasks, values } = state;
     if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
     const stop = await askAtStop({ lease: this.#held.lease, tuple, tasks, values }, this.#deps);
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
@@ -273,19 +276,23 @@ export class ClaimedRun {
   }
 
   /** What a call of the graph means that has thrown. */
-  #leftWith(error: unknown): DriveOutcome | null {
-    const left = this.#deps.faults.take(this.#held.lease.threadId);
-    if (left instanceof RefusedResult) return this.#fail(left);
+  #leftWith(thrown: unknown): DriveOutcome | null {
+    const { lease } = this.#held;
+    const left = this.#deps.faults.take(lease.threadId);
+    if (left instanceof RefusedResult) return this.#fail(left.cause);
     if (left !== null) throw left;
-    if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
-    if (error instanceof DevsError) throw error;
+    const error = asThrowable(thrown);
+    if (isGraphDrained(error as Error)) return this.#stopped((error as GraphDrained).reason);
+    if (this.#abort?.aborted) return this.#stopped();
+    // What an edge, a reducer or the saver has thrown.
+    const fault = faultInside(error, lease);
+    if (fault !== null) throw fault;
     return this.#fail(error);
   }
 
   #fail(error: unknown): DriveOutcome | null {
-    const failure = runError(error);
-    const reason = failure.message;
-    return this.#end('failed', reason) && { status: 'failed', reason, error: failure };
+    const reason = reasonOf(error);
+    return this.#end('failed', reason) && { status: 'failed', reason, error: runError(error) };
   }
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
@@ -296,8 +303,7 @@ export class ClaimedRun {
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
     if (!isInEdge && store.footprint.of(threadId) !== before) return null;
     if (this.#control.drainRequested) return this.#stopped();
-    const { code, message } = isInEdge ? interruptInEdge(threadId) : noProgress(threadId);
-    return this.#end('failed', `${code}: ${message}`);
+    return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }
 
   #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
@@ -330,11 +336,15 @@ export class ClaimedRun {
     return this.#hasWorked || status !== this.#statusBefore;
   }
 
-  /** A graph that was asked to stop: a cancelled run ends, any other can be gone on with. */
-  #stopped(): DriveOutcome | null {
+  /**
+   * A graph that was asked to stop: a cancelled run ends, any other can be gone on with.
+   *
+   * @param byNode - Why a node has stopped it, where nobody else has asked: then no worker goes on with it.
+   */
+  #stopped(byNode = ASKED_TO_STOP): DriveOutcome | null {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
-    const reason = this.#control.drainReason ?? ASKED_TO_STOP;
+    const reason = this.#control.drainReason ?? byNode;
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
     return this.#settle(paused(reason, wakeSeq)) ? { status: 'drained', reason } : null;
   }

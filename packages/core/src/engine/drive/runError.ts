@@ -1,11 +1,17 @@
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
+import { asThrowable, causeOf, shownText, wordsOf } from '../thrown.ts';
 
-/** What a node threw, in words: an error may hold what must not leave the process. Masked. */
+/** What a node threw, in words: an error may hold what must not leave the process. Masked, and of limited length. */
 export interface RunError {
   /** Of its class, such as `InvalidUpdateError`. */
   readonly name: string;
   readonly message: string;
   readonly stack: string;
+  /** Of an error of the engine's, as are the next two. */
+  readonly code?: ErrorCode;
+  readonly remedy?: string;
+  /** Such as the `channel` and `path` of a value that cannot be stored. */
+  readonly context?: Readonly<Record<string, string | number>>;
   /** What it was thrown because of. */
   readonly cause?: RunError;
 }
@@ -13,15 +19,38 @@ export interface RunError {
 /** Errors told of a chain of causes: one may lead back to itself. */
 const MAX_CAUSES = 8;
 
-export function runError(thrown: unknown, causes = MAX_CAUSES): RunError {
-  if (!(thrown instanceof Error)) {
-    return { name: typeof thrown, message: maskSensitiveData(String(thrown)), stack: '' };
-  }
-  const { name, message, stack = '', cause } = thrown;
+/** Errors of branches side by side that a reason names. */
+const MAX_BRANCHES = 3;
+
+export function runError(given: unknown, causes = MAX_CAUSES): RunError {
+  const thrown = asThrowable(given);
+  const cause = causeOf(thrown);
   return {
-    name,
-    message: maskSensitiveData(message),
-    stack: maskSensitiveData(stack),
+    ...wordsOf(thrown),
+    ...(isDevsError(thrown) && {
+      code: thrown.code,
+      remedy: shownText(thrown.remedy),
+      context: Object.fromEntries(
+        Object.entries(thrown.context).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? shownText(value) : value,
+        ]),
+      ),
+    }),
     ...(cause !== undefined && causes > 0 && { cause: runError(cause, causes - 1) }),
   };
 }
+
+/** Why a run has failed, in one line: with the code of an error of the engine's, and what branches side by side threw. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof AggregateError)) return inOneLine(runError(thrown, 0));
+  const { errors } = thrown as { readonly errors: readonly unknown[] };
+  const first = errors.slice(0, MAX_BRANCHES).map((error) => inOneLine(runError(error, 0)));
+  return [
+    ...first,
+    ...(errors.length > first.length ? [`and ${errors.length - first.length} more`] : []),
+  ].join('; ');
+}
+
+const inOneLine = ({ code, message }: RunError): string =>
+  code === undefined ? message : `${code}: ${message}`;

@@ -34,9 +34,11 @@ function runFailed(threadId: string, reason: string | null, error: RunError | un
   });
 }
 
-function errorOf({ name, message, stack, cause }: RunError): Error {
-  const error = new Error(message, cause && { cause: errorOf(cause) });
-  return Object.assign(error, { name, stack });
+function errorOf({ name, message, stack, cause: because, code, remedy = '', context = {} }: RunError): Error {
+  const cause = because && errorOf(because);
+  if (code !== undefined)
+    return Object.assign(new DevsError(message, { code, remedy, context, cause }), { stack });
+  return Object.assign(new Error(message, cause && { cause }), { name, stack });
 }
 
 export function interruptInEdge(threadId: string): DevsError {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { GraphInterrupt, LangGraphRunnableConfig } from '@langchain/langgraph';
+import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { VisitStore } from '../../state/RunStore.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
@@ -20,6 +21,8 @@ export interface Execution {
   readonly events: EventBus;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
+  /** See `GraphProfile`. */
+  readonly surroundings: ReadonlySet<ErrorCode> | undefined;
 }
 
 /** What code inside a node can reach of its own execution. */
@@ -30,6 +33,7 @@ export class ActiveVisit {
   /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
   readonly store: EngineStore | null;
   readonly events: EventBus;
+  readonly surroundings: ReadonlySet<ErrorCode> | undefined;
   /** True when an earlier execution of this visit began a step and did not get to the end. */
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
@@ -51,12 +55,13 @@ export class ActiveVisit {
   #inner: InnerRuns | null = null;
   #waits: VisitWaits | null = null;
 
-  constructor({ visit, taskId, config, runs, store, events, now }: Execution) {
+  constructor({ visit, taskId, config, runs, store, events, now, surroundings }: Execution) {
     this.visit = visit;
     this.taskId = taskId;
     this.runs = runs;
     this.store = store;
     this.events = events;
+    this.surroundings = surroundings;
     this.isResumed = visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId);
     this.#config = config;
     this.#now = now;

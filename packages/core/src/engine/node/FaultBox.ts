@@ -1,25 +1,39 @@
-import { isStorageFault, toStateFault } from '../../db/sqliteFault.ts';
 import { type DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
+import type { FencedLease } from '../../state/Fence.ts';
 
-/** Failures of the engine or its surroundings: retrying the node or asking a pivot cannot mend them. */
+/** Failures of the engine: no run goes on without its file and its lease. */
 const FAULT_CODES: ReadonlySet<ErrorCode> = new Set([
-  'CONFIG_INVALID',
   'LEASE_LOST',
-  'REPLAY_MISS',
-  'SANDBOX_MISSING',
   'STATE_CORRUPT',
   'STATE_DISK_FULL',
   'STATE_IO',
   'STATE_REPLACED',
   'STEP_AMBIGUOUS',
-  'WORKSPACE_BUSY',
-  'WORKSPACE_FAILED',
 ]);
 
-/** The fault behind an error, or `null` when the error is the graph's own business. */
-export function engineFaultOf(error: unknown): DevsError | null {
-  if (isDevsError(error)) return FAULT_CODES.has(error.code) ? error : null;
-  return isStorageFault(error) ? toStateFault(error) : null;
+const NO_CODES: ReadonlySet<ErrorCode> = new Set();
+
+/**
+ * The fault of the engine behind an error; `null` when it is the graph's own business, as a fault of a database of the
+ * author's is: those of the state file are typed.
+ *
+ * @param surroundings - See `GraphProfile`.
+ */
+export function engineFaultOf(error: unknown, surroundings = NO_CODES): DevsError | null {
+  if (!isDevsError(error)) return null;
+  return FAULT_CODES.has(error.code) || surroundings.has(error.code) ? error : null;
+}
+
+/** {@link engineFaultOf} what code inside a node has thrown: that another lease is lost, or a call had none, is its own failure. */
+export function faultInside(
+  error: unknown,
+  { threadId }: Pick<FencedLease, 'threadId'>,
+  surroundings = NO_CODES,
+): DevsError | null {
+  const fault = engineFaultOf(error, surroundings);
+  if (fault?.code !== 'LEASE_LOST') return fault;
+  const { threadId: lost = threadId, isWithout } = fault.context;
+  return lost === threadId && isWithout === undefined ? fault : null;
 }
 
 /**

@@ -11,7 +11,7 @@ export async function resultToRecord(value: unknown, name: string, steps: StepSt
   try {
     return await steps.encode(value);
   } catch (error) {
-    throw isRefusal(error) ? refusedResult(name, error) : error;
+    throw isUnstorable(error) ? refusedResult(name, error) : error;
   }
 }
 
@@ -22,10 +22,15 @@ export function refusalOf({ code, message }: DevsError): Refusal {
 
 /** The refusal of a call that was made in an execution before: nobody has decided to pay for it again. */
 export function refusedBefore({ code, message }: Refusal, name: string): DevsError {
-  return new DevsError(message, { code, remedy: REMEDY, context: { step: name } });
+  return new Unkept(message, { code, remedy: REMEDY, context: { step: name } });
 }
 
-export function isRefusal(error: unknown): error is DevsError {
+/** A result that cannot be kept, and no refusal that the call has met itself. */
+class Unkept extends DevsError {}
+
+export const isRefusal = (error: unknown): error is DevsError => error instanceof Unkept;
+
+function isUnstorable(error: unknown): error is DevsError {
   return isDevsError(error, 'VALUE_NOT_STORABLE') || isDevsError(error, 'VALUE_TOO_LARGE');
 }
 
@@ -43,7 +48,7 @@ const REMEDY =
   'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.';
 
 function refusedResult(name: string, cause: DevsError): DevsError {
-  return new DevsError(`The result of step "${name}" cannot be stored. ${cause.message}`, {
+  return new Unkept(`The result of step "${name}" cannot be stored. ${cause.message}`, {
     code: cause.code,
     remedy: REMEDY,
     context: { ...cause.context, step: name },

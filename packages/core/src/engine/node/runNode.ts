@@ -10,7 +10,8 @@
 //       the body runs again on every resume and must reach the same question.
 //   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
 //   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending. So does
-//       an agent out of reach, once it was retried, and a result that cannot be stored, which ends the run as failed.
+//       an agent of the pipeline out of reach, once it was retried, and a result that cannot be stored, which ends the run
+//       as failed. Every other error is the node's own, whoever has thrown it.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -34,11 +35,12 @@ import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
+import { asThrowable } from '../thrown.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { ActiveVisit } from './ActiveVisit.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
-import { engineFaultOf } from './FaultBox.ts';
+import { engineFaultOf, faultInside } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { decidedWrites, NodeOutput, type Write } from './nodeOutput.ts';
@@ -79,7 +81,8 @@ export function guardNode<State extends object>(
     try {
       return await runVisit(node, state, config, { visit, deps });
     } catch (error) {
-      const left = await withStopsInside(error, config, visit, deps).catch((fault: unknown) => fault);
+      const thrown = asThrowable(error);
+      const left = await withStopsInside(thrown, config, visit, deps).catch((fault: unknown) => fault);
       throw await whatLeavesTheNode(left, state, visit, deps);
     }
   };
@@ -161,8 +164,9 @@ async function runBody<State extends object>(
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const taskId = deps.profile.taskIdOf(state, visit.node);
-    const { runs, store, events, now } = deps;
-    const active = new ActiveVisit({ visit, taskId, config: own, runs, store, events, now });
+    const { runs, store, events, now, profile } = deps;
+    const { surroundings } = profile;
+    const active = new ActiveVisit({ visit, taskId, config: own, runs, store, events, now, surroundings });
     deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     if (diedAt(`before node ${node.name}`)) await never();
@@ -182,7 +186,8 @@ interface Left {
 
 const returned = (value: unknown): Left => ({ returned: value });
 
-function handedUp(error: unknown): Left {
+function handedUp(thrown: unknown): Left {
+  const error = asThrowable(thrown);
   if (!isParentCommand(error as Error)) throw error;
   return { handedUp: error as ParentCommand };
 }
@@ -214,26 +219,35 @@ async function whatLeavesTheNode<State extends object>(
 ): Promise<unknown> {
   const { runs } = deps;
   try {
-    if (isGraphInterrupt(error)) {
-      const { interrupts } = error;
-      return new GraphInterrupt(await runs.whenFree(() => openSessions(interrupts, state, visit, deps)));
-    }
-    if (isGraphBubbleUp(error as Error)) return error;
+    const left = isGraphInterrupt(error) ? await asking(error, state, visit, deps) : error;
+    if (isGraphBubbleUp(left as Error)) return left;
     if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
-    const fault = engineFaultOf(error);
+    const fault = faultInside(left, visit, deps.profile.surroundings);
     if (fault !== null) return drainWith(fault, visit, deps);
-    await runs.whenFree(() => recordFailure(error, visit, deps));
-    const isLeft =
-      isOutOfReach(error, visit, deps) || (error instanceof RefusedResult && visit.epoch !== null);
-    return isLeft ? drainWith(error, visit, deps) : error;
+    await runs.whenFree(() => recordFailure(left, visit, deps));
+    const isLeft = isOutOfReach(left, visit, deps) || (left instanceof RefusedResult && visit.epoch !== null);
+    return isLeft ? drainWith(left, visit, deps) : left;
   } catch (failure) {
     return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
   }
 }
 
+/** The questions on record; what cannot be asked is the node's own failure. */
+function asking<State extends object>(
+  { interrupts }: GraphInterrupt,
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): Promise<unknown> {
+  return deps.runs
+    .whenFree(() => new GraphInterrupt(openSessions(interrupts, state, visit, deps)))
+    .catch((refusal: unknown) => refusal);
+}
+
 /** An agent that could not be asked, after its retries: neither another attempt nor a pivot brings it back. */
 function isOutOfReach<State>(error: unknown, { attempt }: Visit, { profile }: RunnerDeps<State>): boolean {
-  return isDevsError(error, 'AGENT_FAILED') && !profile.willRetry(error, attempt);
+  const isTold = profile.surroundings !== undefined && isDevsError(error, 'AGENT_FAILED');
+  return isTold && !profile.willRetry(error, attempt);
 }
 
 function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {

@@ -16,10 +16,11 @@ import {
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
+import { asThrowable } from '../thrown.ts';
 import { type ActiveVisit, isRecorded, type RecordedVisit } from './ActiveVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
-import { engineFaultOf } from './FaultBox.ts';
+import { faultInside } from './FaultBox.ts';
 import { recordedKey } from './olderStep.ts';
 import { isRefusal, RefusedResult, refusalOf, refusedBefore, resultToRecord } from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
@@ -104,7 +105,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     return await recordedStep<T>({ active, id, isRetry }, fn, options);
   } catch (error) {
     // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
-    active.fault ??= isRefusal(error) ? new RefusedResult(error) : engineFaultOf(error);
+    active.fault ??= isRefusal(error) ? new RefusedResult(error) : faultOf(error, active);
     throw error;
   }
 }
@@ -116,6 +117,9 @@ async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
   const key = `${randomUUID()}/${name}`;
   return await fn({ key, attempt: 1, signal, usage: () => {}, onActivity: () => {} });
 }
+
+const faultOf = (error: unknown, { visit, surroundings }: ActiveVisit): Error | null =>
+  faultInside(error, visit, surroundings);
 
 async function unrecorded<T>(active: ActiveVisit, key: StepKey, fn: StepFunction<T>): Promise<T> {
   const told = active.told.begin(key, 1);
@@ -201,7 +205,7 @@ async function make<T>(
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
-    if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
+    if (isGraphBubbleUp(asThrowable(error) as Error) || faultOf(error, active) !== null) throw error;
     const end: StepEnd = {
       ...(isRefusal(error) ? { kind: 'refused', refusal: refusalOf(error) } : { kind: 'failed' }),
       usage: reports.total(store.prices),

@@ -1,9 +1,9 @@
 import { type Fact, factsOf } from '../../events/Fact.ts';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { VisitTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { type Depth, depthWarnings } from '../guards/depthLevel.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/GuardLevel.ts';
+import { wordsOf } from '../thrown.ts';
 import type { Visit } from '../visit.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
@@ -58,7 +58,7 @@ export function recordFailure<State>(
 ): void {
   const { node, attempt, threadId, lgTaskId } = visit;
   const scope = { threadId };
-  const message = maskSensitiveData(error instanceof Error ? error.message : String(error));
+  const { message } = wordsOf(error);
   if (profile.willRetry(error, attempt)) {
     runs.note(visit, [{ name: 'RETRIED', payload: { node, attempt, message }, scope }]);
     return;

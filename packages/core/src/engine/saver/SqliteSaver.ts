@@ -321,7 +321,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
     });
     const values = await allOf(
-      writes.map(([channel, value]) => this.#codec.dump(storedWrite(channel, value), `channel "${channel}"`)),
+      writes.map(([channel, value]) => this.#codec.dumpChannel(storedWrite(channel, value), channel)),
     );
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
     return this.#fenced(config, () => this.#store.saveWrites(key, records));
@@ -355,7 +355,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<readonly ChannelRecord[]> {
     const dumped = await allOf(
       channels.map(({ channel }) =>
-        Object.hasOwn(values, channel) ? this.#codec.dump(values[channel], `channel "${channel}"`) : null,
+        Object.hasOwn(values, channel) ? this.#codec.dumpChannel(values[channel], channel) : null,
       ),
     );
     return channels.map((channel, at) => ({ ...channel, value: dumped[at] ?? null }));

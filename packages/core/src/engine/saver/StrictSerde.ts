@@ -68,8 +68,12 @@ export class StrictSerde implements SerializerProtocol {
     return await this.dump(value);
   }
 
-  /** {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting. */
-  dump(value: unknown): Dumped | Promise<Dumped> {
+  /**
+   * {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting.
+   *
+   * @param root - What the value is called in the path of a refusal.
+   */
+  dump(value: unknown, root = '$'): Dumped | Promise<Dumped> {
     if (value instanceof Uint8Array) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
@@ -77,7 +81,7 @@ export class StrictSerde implements SerializerProtocol {
     }
     const plain = isLasting(value) ? this.#plainBytes(value) : null;
     if (plain !== null) return ['plain', plain];
-    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
+    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers, root);
     const text = JSON.stringify(encoder.encode(value));
     const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
     return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);

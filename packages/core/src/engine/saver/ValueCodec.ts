@@ -1,8 +1,14 @@
-import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import { INTERRUPT, type SerializerProtocol, TASKS } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { SaverLimits } from './limits.ts';
 import { StrictSerde } from './StrictSerde.ts';
+
+/** Of LangGraph's own channels, by what their authors know. */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  [TASKS, 'Send'],
+  [INTERRUPT, 'interrupt'],
+]);
 
 type Dumped = [type: string, bytes: Uint8Array];
 
@@ -23,20 +29,26 @@ export class ValueCodec {
    * The value as it is now, at once where that is possible. Rejects, but never throws: several dumps are begun together.
    *
    * @param what - What the value is, for messages: `channel "messages"`.
+   * @param root - What it is called in the path of a refusal.
    * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`.
    */
-  dump(value: unknown, what: string): TypedBytes | Promise<TypedBytes> {
-    const dumped = this.#begin(value, what);
+  dump(value: unknown, what: string, root?: string): TypedBytes | Promise<TypedBytes> {
+    const dumped = this.#begin(value, what, root);
     return dumped instanceof Promise
       ? dumped.then((found) => this.#limited(found, value, what))
       : this.#limited(dumped, value, what);
   }
 
-  #begin(value: unknown, what: string): Dumped | Promise<Dumped> {
+  /** The value of a channel: what is refused is named by it, as in `messages[3].content.image`. */
+  dumpChannel(value: unknown, channel: string): TypedBytes | Promise<TypedBytes> {
+    return this.dump(value, `channel "${channel}"`, NAMES.get(channel) ?? channel);
+  }
+
+  #begin(value: unknown, what: string, root: string | undefined): Dumped | Promise<Dumped> {
     const refuse = (error: unknown): Promise<never> =>
       Promise.reject(isDevsError(error) ? placed(error, what) : error);
     try {
-      const dumped = this.#strict?.dump(value) ?? this.#serde.dumpsTyped(value);
+      const dumped = this.#strict?.dump(value, root) ?? this.#serde.dumpsTyped(value);
       return dumped instanceof Promise ? dumped.catch(refuse) : dumped;
     } catch (error) {
       return refuse(error);

@@ -1,6 +1,6 @@
 import { ERROR } from '@langchain/langgraph-checkpoint';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { isRecord } from '../isRecord.ts';
+import { wordsOf } from '../thrown.ts';
 
 const INTERRUPT = '__interrupt__';
 
@@ -19,18 +19,18 @@ function withPlainSchema(asked: unknown): unknown {
   return { ...asked, response_schema: JSON.parse(JSON.stringify(asked['response_schema'])) as unknown };
 }
 
+/** Can be stored, whatever it holds: no run ends with the error of its error. */
 function maskedError(value: unknown): unknown {
-  if (typeof value === 'string') return maskSensitiveData(value);
-  if (value instanceof Error) return maskThrown(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(maskedError);
-  const masked = Object.entries(value).map(([name, field]: [string, unknown]) => [name, maskedError(field)]);
-  return Object.fromEntries(masked) as unknown;
+  if (value instanceof Error) {
+    const { message, ...words } = wordsOf(value);
+    return Object.assign(new Error(message), words);
+  }
+  if (!isRecord(value)) return maskedWord(value);
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, maskedWord(field)]));
 }
 
-function maskThrown(error: Error): Error {
-  const masked = new Error(maskSensitiveData(error.message));
-  masked.name = error.name;
-  masked.stack = maskSensitiveData(error.stack ?? '');
-  return masked;
+function maskedWord(value: unknown): unknown {
+  const isPlain =
+    value === undefined || value === null || typeof value === 'boolean' || Number.isFinite(value);
+  return isPlain ? value : wordsOf(value).message;
 }

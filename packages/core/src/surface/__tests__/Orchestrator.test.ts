@@ -5,7 +5,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { everyTable } from '../../orchestration/__tests__/everyTable.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
@@ -404,16 +404,12 @@ describe('a run with agents', () => {
   test('leaves an engine fault as it is: the run stays resumable', async ({ dbPath }) => {
     const checks = scriptedChecks();
     let isFull = true;
-    const full = createDatabase({ dbPath });
-    onTestFinished(() => void full.close());
     const devs = await open(dbPath, {
       ...withAgents(),
       checks: {
         run: async (request) => {
           if (!isFull) return checks.run(request);
-          const error = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
-          Object.setPrototypeOf(error, fullError(full));
-          throw error;
+          throw new DevsError('The disk is full.', { code: 'STATE_DISK_FULL', remedy: 'Free space.' });
         },
       },
     });
@@ -423,13 +419,3 @@ describe('a run with agents', () => {
     expect((await run.drive()).status).toBe('completed');
   });
 });
-
-/** The prototype of better-sqlite3's own errors. */
-function fullError(db: ReturnType<typeof createDatabase>): object {
-  try {
-    db.prepare('no SQL');
-  } catch (error) {
-    return Object.getPrototypeOf(error) as object;
-  }
-  throw new Error('SQLite took it.');
-}

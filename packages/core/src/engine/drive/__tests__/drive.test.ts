@@ -374,13 +374,16 @@ describe('a bare interrupt()', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'yes' } });
   });
 
-  test('with a value that is no JSON is a typed error, and the run stays resumable', async ({ db }) => {
+  test('with a value that is no JSON fails its node, and the run can be driven again', async ({ db }) => {
     let value: unknown = { when: () => 0 };
     const app = durable(
       twoSteps(() => ({ answer: interrupt(value) })),
       { db },
     );
-    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    expect(await app.run('run', {})).toMatchObject({
+      status: 'failed',
+      error: { code: 'VALUE_NOT_STORABLE' },
+    });
     value = 'plain';
     expect(await app.run('run')).toMatchObject({ status: 'suspended', gates: [{ artifact: 'plain' }] });
   });
@@ -583,7 +586,8 @@ describe('an abort signal', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('run', {})).status).toBe('drained');
+    expect(await app.run('run', {})).toMatchObject({ status: 'drained', reason: 'enough for today' });
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     expect((await app.run('run')).status).toBe('completed');
   });
 });

@@ -140,7 +140,7 @@ describe('requests to a run', () => {
           await step(name, () => index);
           if (deaths === index && index < 7) {
             deaths += 1;
-            throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
+            throw new DevsError('Gone.', { code: 'STATE_IO', remedy: 'Come back.' });
           }
         }
         return { rounds: names.length };
@@ -152,7 +152,7 @@ describe('requests to a run', () => {
     const leaveAsADeadDriver = db.prepare("UPDATE threads SET lease_owner = '1:gone', lease_boot_id = ?");
     const bootId = localHost().bootId;
     for (const _ of names.slice(1)) {
-      await expect(app.run('r')).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+      await expect(app.run('r')).rejects.toMatchObject({ code: 'STATE_IO' });
       leaveAsADeadDriver.run(bootId);
     }
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 8 } });

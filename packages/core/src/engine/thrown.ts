@@ -1,0 +1,116 @@
+import { redacted } from '../masking/MaskRule.ts';
+import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
+import { MASK_REACH, safeCut } from '../masking/safeCut.ts';
+
+/** Characters of one text of an error that are shown and kept: a message may hold a whole answer of a server. */
+export const LONGEST_TEXT: number = 16 * 1024;
+
+/** Characters before the end in which a place to cut is looked for. */
+const NEAR = 1024;
+
+const UNREADABLE = 'what cannot be read';
+
+/** What somebody threw, in words that can be shown and kept. */
+export interface ThrownWords {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+}
+
+/** Reads whatever was thrown, once, and never throws itself. Masked, of limited length, without lone surrogates. */
+export function wordsOf(thrown: unknown): ThrownWords {
+  if (!isError(thrown)) return { name: typeof thrown, message: shownText(described(thrown)), stack: '' };
+  const [name, message, stack] = ['name', 'message', 'stack'].map((field) =>
+    shownText(textIn(thrown, field)),
+  );
+  return { name, message, stack } as ThrownWords;
+}
+
+function textIn(thrown: Error, field: string): string {
+  try {
+    return described((thrown as unknown as Readonly<Record<string, unknown>>)[field] ?? '');
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** What it was thrown because of: its cause, else the first of those that it stands for; `undefined` for nothing. */
+export function causeOf(thrown: unknown): unknown {
+  const [cause, errors] = [fieldOf(thrown, 'cause'), fieldOf(thrown, 'errors')];
+  return cause ?? (Array.isArray(errors) ? (errors as readonly unknown[])[0] : undefined);
+}
+
+/**
+ * What LangGraph can handle, for what it cannot: it writes to the error of a node, and reads its name and message. What is
+ * frozen is stood for by an object that inherits from it.
+ */
+export function asThrowable(thrown: unknown): unknown {
+  if (typeof thrown !== 'object' || thrown === null)
+    return typeof thrown === 'function' ? thrown : marked(thrown);
+  if (!isLegible(thrown)) {
+    const { name, message } = wordsOf(thrown);
+    return new Error(`${name}: ${message}`);
+  }
+  return Object.isExtensible(thrown) ? thrown : (Object.create(thrown) as object);
+}
+
+/** The very error that LangGraph ends with as it marks what is no object. */
+function marked(thrown: unknown): unknown {
+  try {
+    (thrown as { pregelTaskId: string }).pregelTaskId = '';
+    return thrown;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A text as it is shown: masked, its end left out where it is too long, without lone surrogates. */
+export function shownText(text: string): string {
+  return wellFormed(text.length <= LONGEST_TEXT ? maskSensitiveData(text) : beginningOf(text));
+}
+
+/** The length is looked at first: what is left out is not searched. */
+function beginningOf(text: string): string {
+  const range = { from: LONGEST_TEXT - NEAR, to: LONGEST_TEXT };
+  const cut = safeCut(text.slice(0, LONGEST_TEXT + MASK_REACH), range, maskSensitiveData);
+  return `${cut?.head ?? redacted('overlong')} … (${text.length} characters)`;
+}
+
+const wellFormed = (text: string): string => (text as string & { toWellFormed(): string }).toWellFormed();
+
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false; // a proxy
+  }
+}
+
+function isLegible(thrown: object): boolean {
+  try {
+    const { name, message, cause, is_bubble_up } = thrown as Record<string, unknown>;
+    return [name, message, cause, is_bubble_up].length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function fieldOf(thrown: unknown, name: string): unknown {
+  try {
+    return (thrown as Readonly<Record<string, unknown>> | null)?.[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of what is no error, its message, or as JSON says it. */
+function described(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    if (typeof value !== 'object' || value === null) return String(value);
+    const { message } = value as { readonly message?: unknown };
+    return typeof message === 'string' ? message : JSON.stringify(value);
+  } catch {
+    return UNREADABLE;
+  }
+}
