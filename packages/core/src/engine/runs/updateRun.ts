@@ -44,6 +44,7 @@ export async function updateRun(
   const human = asHuman(by, threadId, 'update the state of');
   assertUpdate(values, asNode, deps.shape);
   const { store } = deps;
+  await deps.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
   for (;;) {
     const epoch = (await assertBetween(threadId, deps)) + 1;
     const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, deps);

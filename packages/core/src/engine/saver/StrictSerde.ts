@@ -1,4 +1,5 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
@@ -68,8 +69,12 @@ export class StrictSerde implements SerializerProtocol {
     return await this.dump(value);
   }
 
-  /** {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting. */
-  dump(value: unknown): Dumped | Promise<Dumped> {
+  /**
+   * {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting.
+   *
+   * @param root - What the value is called where a message says a place. @defaultValue '$'
+   */
+  dump(value: unknown, root?: string): Dumped | Promise<Dumped> {
     if (value instanceof Uint8Array) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
@@ -77,8 +82,8 @@ export class StrictSerde implements SerializerProtocol {
     }
     const plain = isLasting(value) ? this.#plainBytes(value) : null;
     if (plain !== null) return ['plain', plain];
-    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
-    const text = JSON.stringify(encoder.encode(value));
+    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers, root);
+    const text = textOfTree(encoder.encode(value));
     const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
     return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);
   }
@@ -86,7 +91,7 @@ export class StrictSerde implements SerializerProtocol {
   /** Any value as JSON with tags, bytes too; `loadsTyped` gives it back as `tagged`. */
   async dumpText(value: unknown): Promise<string> {
     const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
-    const text = JSON.stringify(encoder.encode(value));
+    const text = textOfTree(encoder.encode(value));
     await this.#proveAll(encoder.instances);
     return text;
   }
@@ -145,6 +150,20 @@ export class StrictSerde implements SerializerProtocol {
     return JSON.stringify(
       new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields)),
     );
+  }
+}
+
+/** @throws DevsError `VALUE_TOO_LARGE` for what is longer than any text of Node.js. */
+function textOfTree(tree: unknown): string {
+  try {
+    return JSON.stringify(tree);
+  } catch (cause) {
+    throw new DevsError('The value is longer than the longest text of Node.js.', {
+      code: 'VALUE_TOO_LARGE',
+      remedy: 'Keep large content elsewhere and a reference to it here.',
+      context: { most: MOST_BYTES },
+      cause,
+    });
   }
 }
 
