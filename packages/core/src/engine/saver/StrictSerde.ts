@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -22,8 +23,8 @@ type Dumped = [StoredType, Uint8Array];
 /** Three times as fast as `Buffer.from`. */
 const utf8 = new TextEncoder();
 
-/** LangChain instances whose return was proved, with what they held then. */
-const proved = new WeakMap<object, string>();
+/** LangChain instances whose return was proved, with what they held then: a tree, as the same texts are compared in no time. */
+const proved = new WeakMap<object, unknown>();
 
 /**
  * LangGraph's serializer with one promise: a value comes back equal, or it is refused when it is written.
@@ -131,25 +132,23 @@ export class StrictSerde implements SerializerProtocol {
     written,
     path,
     held,
-  }: LangChainInstance & { readonly held: string }): Promise<void> {
-    if (proved.get(instance) === held) return;
+  }: LangChainInstance & { readonly held: unknown }): Promise<void> {
+    if (isDeepStrictEqual(proved.get(instance), held)) return;
     const { name } = instance.constructor;
     const revived = await revivedFrom(written).catch((error: unknown) => {
       throw notStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
-    if (!same || this.#fieldsOf(revived, path) !== held) {
+    if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
       throw notStorable(path, `an instance of ${name}, which comes back changed`);
     }
     proved.set(instance, held);
   }
 
   /** Without the arguments of the constructor, which LangChain keeps beside the fields they became. */
-  #fieldsOf(instance: object, path: string): string {
+  #fieldsOf(instance: object, path: string): unknown {
     const fields = Object.entries(instance).filter(([name]) => name !== 'lc_kwargs');
-    return JSON.stringify(
-      new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields)),
-    );
+    return new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields));
   }
 }
 
