@@ -162,4 +162,43 @@ describe('a limit that is passed', () => {
       anew.close();
     },
   );
+
+  test('of levels: raised as its remedy says, the same is taken, up to the most there can be', async ({
+    db,
+  }) => {
+    const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
+    const { remedy } = await refusalOf(ended(appOf(db, { depth: 20 }), 'd', { other: deep(30) }));
+    const [, most = ''] = /`limits\.depth`, up to (\d+)/.exec(remedy) ?? expect.fail(remedy);
+    const app = appOf(db, { depth: Number(most) }, () => ({ list: [deep(990)] }));
+    await ended(app, 'e', { other: deep(990) });
+    expect((await app.values('e'))?.other).toEqual(deep(990));
+  });
+
+  test('by a write, leaves nothing that rests on it, and the node can write something else', async ({
+    db,
+  }) => {
+    const made = { of: text(3_500) };
+    const app = appOf(db, { ...LIMITS, channelBytes: 1_000_000, checkpointBytes: 1_000_000 }, () => ({
+      other: made.of,
+    }));
+    expect(await refusalOf(ended(app, 'w', {}))).toMatchObject({
+      context: { channel: 'other', bytes: 3_502 },
+    });
+    expect((await app.values('w'))?.other).toBeUndefined();
+    made.of = 'short';
+    await app.run('w');
+    expect((await app.values('w'))?.other).toBe('short');
+  });
+
+  test('names the place that has the most of it', async ({ db }) => {
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'user', content: [{ image: text(4_000) }] },
+    ];
+    const { message, context } = await refusalOf(ended(appOf(db, LIMITS), 'p', { other: messages }));
+    expect(message).toBe(
+      'The input of run "p" has 4083 bytes, most of them at input.other[1].content[0].image; 3000 are allowed.',
+    );
+    expect(context).toMatchObject({ path: 'input.other[1].content[0].image' });
+  });
 });

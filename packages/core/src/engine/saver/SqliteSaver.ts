@@ -40,6 +40,7 @@ import {
   VERSIONED_FORMAT,
 } from './checkpointConfig.ts';
 import { listQuery, matchesFilter, validLimit } from './listQuery.ts';
+import { RefusedWrites } from './RefusedWrites.ts';
 import type { PrunePolicy } from './retainedCheckpoints.ts';
 import { StrictSerde } from './StrictSerde.ts';
 import { withSettledTriggers } from './settledTriggers.ts';
@@ -104,6 +105,7 @@ const VERSION_FRACTIONS = 1e9;
  * - S5 What a task writes is stored exactly; an error is masked.
  * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
  * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ * - S8 A checkpoint whose tasks had a write refused is refused, too: it holds what they wrote.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -114,6 +116,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #store: GraphCheckpointStore;
   readonly #codec: ValueCodec;
   readonly #reader: CheckpointReader;
+  readonly #refused = new RefusedWrites();
   readonly #allThreads: boolean;
   readonly #onCheckpoint: (lease: FencedLease, stored: StoredCheckpoint) => void;
 
@@ -318,6 +321,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     ]);
     this.#codec.assertCheckpointSize(this.#sizesOf(key, versions, channels));
     const parentId = getCheckpointId(config) || null;
+    const unrefused = parentId === null ? null : this.#refused.none({ ...key, checkpointId: parentId });
+    if (unrefused !== null) await unrefused;
     const save = (lease: FencedLease | null): void => {
       for (const channel of channels) this.#store.saveChannel(key, channel);
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
@@ -338,11 +343,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const places = writes.map(([channel], position) => {
       return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
     });
-    const values = await allOf(
+    const dumped = allOf(
       writes.map(([channel, value]) =>
         this.#codec.dump(storedWrite(channel, value), ofChannel(channel, 'valueBytes')),
       ),
     );
+    const values = await this.#refused.watch(key, taskId, dumped);
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
     return this.#fenced(config, () => this.#store.saveWrites(key, records));
   }
