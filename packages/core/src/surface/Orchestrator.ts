@@ -137,8 +137,7 @@ export class Orchestrator {
 
   private constructor(options: OrchestratorOptions) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, secrets = {}, onGate } = options;
-    const { budget, limits, prices } = options;
-    validLimits(limits);
+    validLimits(options.limits);
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
@@ -146,9 +145,7 @@ export class Orchestrator {
     const config = orchestratorConfigOf(options.config);
     const about = {
       ...{ events, config, secrets, now, newId },
-      ...(budget && { budget }),
-      ...(limits && { limits }),
-      ...(prices !== undefined && { prices }),
+      ...declaredIn(options),
     };
     const { busyTimeoutMs = config.busyTimeoutMs, encryptionKey = config.encryptionKey } = options;
     this.#home = homeOf({ ...options, busyTimeoutMs, encryptionKey }, about, deps);
@@ -368,6 +365,13 @@ export class Orchestrator {
     this.#home.close();
   }
 }
+
+/** What the pipeline is given as it was given here. */
+const declaredIn = ({ budget, limits, prices }: OrchestratorOptions) => ({
+  ...(budget && { budget }),
+  ...(limits && { limits }),
+  ...(prices !== undefined && { prices }),
+});
 
 /** @throws TypeError for what small work does not take. */
 function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {
