@@ -206,9 +206,7 @@ export class HumanInTheLoopManager<State = unknown> {
       assertMayDecide(by, session, { rules, thread });
       assertMayApprove(by, session);
     }
-    const parsed = parseAnswer(rules, session.kind, answer);
-    // What was given elsewhere was measured there.
-    if (decision.at === undefined) assertAnswerSize(parsed, sessionId, this.#limits);
+    const parsed = this.#parsed(session, decision);
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
     const { value: scrubbed, count } = rule.scrub?.(parsed) ?? { value: parsed, count: 0 };
@@ -237,6 +235,13 @@ export class HumanInTheLoopManager<State = unknown> {
   /** Publishes events of sessions opened inside a transaction that is committed now. */
   announce(): void {
     this.#file.outbox.flush();
+  }
+
+  #parsed({ id, kind }: HitlSession, { answer, at }: SessionDecision): object {
+    const parsed = parseAnswer(this.#rules, kind, answer);
+    // What was given elsewhere was measured there.
+    if (at === undefined) assertAnswerSize(parsed, id, this.#limits);
+    return parsed;
   }
 
   #hiddenFrom(

@@ -44,9 +44,9 @@ export async function updateRun(
   const human = asHuman(by, threadId, 'update the state of');
   assertUpdate(values, asNode, deps.shape);
   const { store } = deps;
-  await deps.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
   for (;;) {
     const epoch = (await assertBetween(threadId, deps)) + 1;
+    await deps.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
     const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, deps);
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {

@@ -73,7 +73,8 @@ describe('editing what a gate shows', () => {
     const larger = { ...PRD, content: 'Sell bread, and cakes on Sundays.' };
     const refused = expect.objectContaining({
       code: 'INVALID_ANSWER',
-      message: 'The edit of an answer has 33 bytes, most of them at edit.documents[0].content; 30 are allowed.',
+      message:
+        'The edit of an answer has 33 bytes, most of them at edit.documents[0].content; 30 are allowed.',
       remedy: expect.stringContaining('`limits.answerBytes`'),
     });
     await expect(run.edit(shown, { documents: [larger], by: ada })).rejects.toThrow(refused);

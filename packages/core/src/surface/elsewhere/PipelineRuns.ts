@@ -17,7 +17,6 @@ import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/p
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { scrubbedAnswer } from '../comments/CommentedGates.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
