@@ -53,15 +53,17 @@ else {
     'kept by',
     'turns',
     's',
+    'processor s',
     ...AT.map((turn) => `ms at ${turn}`),
     'said MB',
     'file MB',
     'peak RSS MB',
   ];
-  const rows = talks.map(({ keeper, turns, said, file, rss }) => [
+  const rows = talks.map(({ keeper, turns, processor, said, file, rss }) => [
     keeper,
     turns.length,
     round(turns.reduce((sum, ms) => sum + ms, 0) / 1000, 1),
+    round(processor / 1000, 1),
     ...AT.map((turn) => around(turns, turn)),
     round(said / MB, 0),
     file === null ? '–' : round(file / MB, 0),

@@ -14,6 +14,8 @@ export type Keeper = 'devs' | 'langgraph-sqlite' | 'langgraph-memory';
 export interface Talk {
   /** Milliseconds of each turn. */
   readonly turns: readonly number[];
+  /** Milliseconds of processor, all threads, with the start of the process. */
+  readonly processor: number;
   /** Bytes of what was said. */
   readonly said: number;
   /** Bytes of the file and its log; `null` in memory. */
@@ -103,4 +105,6 @@ for (let turn = 0; turn < TURNS; turn += 1) {
 }
 const bytes = keeper === 'langgraph-memory' ? null : sizeOf(file) + sizeOf(`${file}-wal`);
 const rss = process.resourceUsage().maxRSS * 1024;
-console.log(JSON.stringify({ turns: times, said, file: bytes, rss, messages } satisfies Talk));
+const { user, system } = process.cpuUsage();
+const processor = (user + system) / 1000;
+console.log(JSON.stringify({ turns: times, processor, said, file: bytes, rss, messages } satisfies Talk));
