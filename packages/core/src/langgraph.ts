@@ -4,6 +4,7 @@
  * @module @devs/core/langgraph
  */
 
+export { DEFAULT_LIMITS, type Limits, MAX_LIMITS } from './config/limits.ts';
 export { DEFAULT_PRICES, loadPrices, type ModelPrice, type PriceTable } from './config/prices.ts';
 export type { AcceptedGraph, GraphAcceptance } from './engine/change/acceptGraph.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
@@ -76,9 +77,8 @@ export type {
 export type { HistoryOptions, RunSnapshot, SnapshotOptions } from './engine/runs/snapshots.ts';
 export type { StateUpdate } from './engine/runs/updateRun.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';
-export type { SaverLimits } from './engine/saver/limits.ts';
 export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
-export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
+export { type SaverLimits, SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
 export { type ShownGate, shownGate } from './engine/shownGate.ts';

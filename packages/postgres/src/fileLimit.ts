@@ -1,7 +1,18 @@
 import { DevsError } from '@devs/core';
 
-/** What a run's file may have, bytes: who takes the run up reads it as a whole. */
+/** What a run's file may have, bytes, where nothing is said: who takes the run up reads it as a whole. */
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+/** The most that can be said: a change may be all of the file, and PostgreSQL takes 1 GB in one value. */
+export const MOST_FILE_BYTES = 1_000_000_000;
+
+/** @throws RangeError for what no file can have. */
+export function requireFileLimit(bytes: number): void {
+  if (Number.isSafeInteger(bytes) && bytes > 0 && bytes <= MOST_FILE_BYTES) return;
+  throw new RangeError(
+    `maxFileBytes: expected a whole number from 1 to ${MOST_FILE_BYTES}, got ${String(bytes)}`,
+  );
+}
 
 /** @throws DevsError `VALUE_TOO_LARGE` */
 export function assertFileFits(runId: string, bytes: number, most: number): void {
@@ -9,7 +20,7 @@ export function assertFileFits(runId: string, bytes: number, most: number): void
   throw new DevsError(`The file of run "${runId}" has ${bytes} bytes, more than ${most}.`, {
     code: 'VALUE_TOO_LARGE',
     remedy:
-      'Make it smaller with `prune`, which deletes checkpoints that nobody needs, and keep less in the state.',
-    context: { runId, bytes },
+      'Make it smaller with `prune`, which deletes checkpoints that nobody needs, keep less in the state, or raise `maxFileBytes` of `postgres()` in every process.',
+    context: { runId, bytes, limit: most, option: 'maxFileBytes' },
   });
 }

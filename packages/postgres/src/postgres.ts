@@ -2,7 +2,7 @@ import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
 import { FileTemplates } from './FileTemplates.ts';
-import { MAX_FILE_BYTES } from './fileLimit.ts';
+import { MAX_FILE_BYTES, requireFileLimit } from './fileLimit.ts';
 import type { Patience, Waiting } from './insist.ts';
 import { isAway, isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
@@ -39,7 +39,7 @@ export interface PostgresOptions {
   readonly onAway?: (why: unknown) => void;
   /** Encrypts the files of a tenant's runs. What lists and questions show stays readable. @defaultValue as they are */
   readonly codec?: RunCodecs;
-  /** A run whose file grows beyond it fails until it is pruned, bytes. @defaultValue 256 MiB */
+  /** A run whose file grows beyond it fails until it is pruned, bytes; at most 1 GB. @defaultValue 256 MiB */
   readonly maxFileBytes?: number;
   /** For working copies: a local disk, or memory. @defaultValue the folder of temporary files */
   readonly dir?: string;
@@ -67,7 +67,7 @@ const CONNECT_MS = 10_000;
 export function postgres(options: string | PostgresOptions): PostgresRuns {
   const { url, directUrl = url, schema = 'devs', codec = plain, dir, ...rest } = optionsOf(options);
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
-  if (!(maxFileBytes > 0)) throw new RangeError(`maxFileBytes: expected bytes, got ${maxFileBytes}`);
+  requireFileLimit(maxFileBytes);
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
   requireSchema(schema);
   const server = serverOf(url);

@@ -10,7 +10,7 @@ import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { codeInGit } from '../project/codeInGit.ts';
 import { runsOf } from '../project/openCluster.ts';
-import { assertRuns } from '../project/openProject.ts';
+import { assertRuns, limitsIn } from '../project/openProject.ts';
 import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
@@ -81,7 +81,16 @@ async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Sessi
 
 type PlaceAt = Pick<
   UiOptions,
-  'dir' | 'file' | 'encryptionKey' | 'runs' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'
+  | 'dir'
+  | 'file'
+  | 'encryptionKey'
+  | 'runs'
+  | 'limits'
+  | 'readCode'
+  | 'readCommit'
+  | 'code'
+  | 'drafts'
+  | 'rewinding'
 >;
 
 /**
@@ -144,8 +153,10 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
               `drafts-${createHash('sha256').update(placeOf(cluster)).digest('hex').slice(0, 16)}`,
             ),
           };
+    const limits = await limitsIn(session.dir);
     return {
       ...at,
+      ...(limits && { limits }),
       readCode: (gate, since) => codeOf(gate, since, session),
       readCommit: async (run, commit) => shownCode(await readCommitDiff(run, commit, session)),
       code: codeInGit(session),

@@ -1,4 +1,5 @@
 import { MODEL_STAGES } from '@devs/agents';
+import { DEFAULT_LIMITS, type Limits, MAX_LIMITS } from '@devs/core';
 import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
@@ -74,12 +75,36 @@ export const gitSchema = z.strictObject({
 export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
 
 const whole = z.int().positive().exactOptional();
-const limits = {
+const budgetLimits = {
   usd: z.number().positive().exactOptional().describe('US dollars.'),
   tokens: whole.describe('In and out together.'),
   calls: whole.describe('Calls of agents.'),
   ms: whole.describe('Milliseconds of driving.'),
 };
+
+const upTo = (name: keyof Limits, what: string) =>
+  z.int().positive().max(MAX_LIMITS[name]).exactOptional().describe(what);
+
+/** How large may be what is recorded of a run. */
+export const limitsSchema = z.strictObject({
+  valueBytes: upTo('valueBytes', 'One write, such as a plan; as channelBytes when left out.'),
+  channelBytes: upTo(
+    'channelBytes',
+    `All of one kind of state, such as the tasks; ${DEFAULT_LIMITS.channelBytes} when left out.`,
+  ),
+  checkpointBytes: upTo(
+    'checkpointBytes',
+    `All state together; ${DEFAULT_LIMITS.checkpointBytes} when left out.`,
+  ),
+  stepBytes: upTo(
+    'stepBytes',
+    `What one call of an agent returns; ${DEFAULT_LIMITS.stepBytes} when left out.`,
+  ),
+  answerBytes: upTo('answerBytes', `A text of an edit; ${DEFAULT_LIMITS.answerBytes} when left out.`),
+  signalBytes: upTo('signalBytes', `The payload of a signal; ${DEFAULT_LIMITS.signalBytes} when left out.`),
+  chunkBytes: upTo('chunkBytes', `A piece of a stream; ${DEFAULT_LIMITS.chunkBytes} when left out.`),
+  depth: upTo('depth', `Levels of a value; ${DEFAULT_LIMITS.depth} when left out.`),
+});
 
 /** After what the committed code is shown to a human. */
 export const REVIEWS = ['none', 'epic', 'task'] as const;
@@ -149,9 +174,10 @@ export const projectConfigSchema = z.strictObject({
     .describe('What becomes of the documents of a run.'),
   secrets: secretsSchema.exactOptional().describe('What is masked before it enters the state.'),
   budget: z
-    .strictObject({ ...limits, perTask: z.strictObject(limits).exactOptional() })
+    .strictObject({ ...budgetLimits, perTask: z.strictObject(budgetLimits).exactOptional() })
     .exactOptional()
     .describe('What a run may use up before a human is asked.'),
+  limits: limitsSchema.exactOptional().describe('How large may be what is recorded; bytes, but for "depth".'),
 });
 
 export type ProjectConfig = Readonly<z.infer<typeof projectConfigSchema>>;

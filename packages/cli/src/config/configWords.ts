@@ -17,6 +17,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     research,
     secrets,
     budget,
+    limits,
   } = config;
   const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
   return [
@@ -33,6 +34,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     `research: ${research ? 'before the design' : 'none'}`,
     `secrets:  ${secretsWords(secrets?.mask)}`,
     `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
+    ...(limits === undefined ? [] : [`limits:   ${JSON.stringify(limits)}`]),
   ];
 }
 

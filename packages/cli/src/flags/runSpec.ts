@@ -5,6 +5,7 @@ import {
   agentChecksSchema,
   checkSchema,
   gitSchema,
+  limitsSchema,
   type ProjectConfig,
   REPOSITORY_URL,
   sandboxSchema,
@@ -32,6 +33,8 @@ const specSchema = z.object({
   caches: z.array(z.string()).exactOptional(),
   /** Every process that writes to the run masks alike. */
   secrets: secretsSchema.exactOptional(),
+  /** How large may be what is recorded of it. */
+  limits: limitsSchema.exactOptional(),
   /** `none` is a permission that was given: part of the record. */
   sandbox: sandboxSchema,
   /** Absolute path or URL of the repository the run works for; `null` when it began empty. */
@@ -80,6 +83,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     ...setupOf(config),
     ...(config.caches !== undefined && { caches: config.caches }),
     ...(config.secrets !== undefined && { secrets: config.secrets }),
+    ...(config.limits !== undefined && { limits: config.limits }),
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: flags.repository === false ? null : repositoryOf(config.repository, dir),
     ...(config.git !== undefined && { git: config.git }),

@@ -29,6 +29,7 @@ export async function agentsFrom(
     setupInputs,
     caches,
     secrets,
+    limits,
     repository,
     git,
     withChanges,
@@ -36,14 +37,16 @@ export async function agentsFrom(
     ...names
   }: RunSpec,
   { dir }: Pick<Session, 'dir'>,
-): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'agentChecks' | 'secrets'>> {
-  const masking = secrets === undefined ? {} : { secrets };
-  if (names.agents === 'none') return masking;
+): Promise<
+  Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'agentChecks' | 'secrets' | 'limits'>
+> {
+  const recorded = { ...(secrets !== undefined && { secrets }), ...(limits !== undefined && { limits }) };
+  if (names.agents === 'none') return recorded;
   const sandbox = await findSandbox(choice, { project: dir });
   // What was recorded once is nobody's work of today.
   const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
-    ...masking,
+    ...recorded,
     agents: await namedAgents(names, { sandbox }),
     workspace: new GitWorkspace({
       dir,

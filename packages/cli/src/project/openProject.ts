@@ -11,6 +11,7 @@ import {
   type Runs,
   STATE_FILE,
 } from '@devs/core';
+import { readConfig } from '../config/readConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { runsOf } from './openCluster.ts';
@@ -60,7 +61,8 @@ async function using<Result>(
 async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Opened> {
   const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
   const prices = session.io.env['DEVS_PRICES']?.trim();
-  const about = { config, ...(prices && { prices }), ...options };
+  const limits = await limitsIn(session.dir);
+  const about = { config, ...(prices && { prices }), ...(limits && { limits }), ...options };
   if (session.cluster !== null) {
     const runs = await runsOf(session.cluster, session);
     return { devs: await Orchestrator.open({ ...about, runs }), runs };
@@ -73,6 +75,13 @@ async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>)
   if (isNew) await rememberStateFile(file, session);
   return { devs, runs: null };
 }
+
+/** What bounds an edit, also of who has not accepted the rest of what the project's configuration says. */
+export const limitsIn = (dir: string): Promise<OrchestratorOptions['limits']> =>
+  readConfig(dir).then(
+    ({ config }) => config.limits,
+    () => undefined, // whoever needs the configuration is told
+  );
 
 /**
  * Opens a project that has runs: reading must not create a state file.

@@ -8,6 +8,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { type Limits, validLimits } from '../config/limits.ts';
 import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
@@ -42,7 +43,6 @@ import { FaultBox } from './node/FaultBox.ts';
 import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { noteBegun } from './node/visitContext.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
-import { type SaverLimits, validLimits } from './saver/limits.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
@@ -75,8 +75,8 @@ export interface AppOptions<
   readonly store?: BaseStore | 'file';
   /** Where nodes with a `cachePolicy` find their results, as `compile` takes it. @defaultValue as of `store` */
   readonly cache?: BaseCache;
-  /** How large the values of the state may be. */
-  readonly limits?: Partial<SaverLimits>;
+  /** How large may be what is recorded: writes, channels, inputs, answers, … @defaultValue {@link DEFAULT_LIMITS} */
+  readonly limits?: Partial<Limits>;
   /** What a run may use up before a human is asked; recorded with each run when it is started. */
   readonly budget?: Budget;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
@@ -149,11 +149,13 @@ export class AppPlan<Graph, State, Update> {
   /** Events of a stream that are kept; `null` for none. */
   readonly #keep: number | null;
   readonly #breakpoints: InnerBreakpoints;
+  readonly #limits: Limits;
 
   /** @throws RangeError, TypeError as `durable`; so do `open` and `outline`, for what the compiler checks. */
   constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
-    assertLimits(options);
+    assertThreshold(options.guards);
+    this.#limits = validLimits(options.limits);
     const { builder, carried } = takeGraph<State & object, Update, string>(source, options.gates);
     this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
     this.#budget = parseBudget(options.budget ?? {});
@@ -187,11 +189,11 @@ export class AppPlan<Graph, State, Update> {
     close,
     ...about
   }: AppFile): OpenedApp<Graph, State, Update> {
-    const { limits } = this.#options;
+    const limits = this.#limits;
     const { profile: _, recordedAs: _name, ...known } = this.#known;
     const seams = this.#seams(events);
     const store = given ?? this.#storeOver(db, events, about);
-    const streams = new RunStreams(db, this.#keep);
+    const streams = new RunStreams(db, this.#keep, limits);
     const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
     const faults = new FaultBox();
     const kept = takeStore(this.#options, this.#carried, { ...seams, db, limits });
@@ -217,7 +219,7 @@ export class AppPlan<Graph, State, Update> {
     const { now, newId } = this;
     const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = this.#options.guards ?? {};
     return new EngineStore(db, {
-      ...{ events, now, newId, entropyThreshold, prices: this.#prices },
+      ...{ events, now, newId, entropyThreshold, prices: this.#prices, limits: this.#limits },
       rules: this.#known.profile.rules,
       codec: STEP_CODEC,
       ...about,
@@ -249,10 +251,10 @@ export class AppPlan<Graph, State, Update> {
 }
 
 /** Before there is a file: an app over runs opens one for each. @throws RangeError */
-function assertLimits({ guards = {}, limits }: Pick<AppOptions<never>, 'guards' | 'limits'>): void {
-  const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+function assertThreshold({
+  entropyThreshold = HITL_ENTROPY_THRESHOLD,
+}: AppOptions<never>['guards'] = {}): void {
   assertUnitInterval('entropyThreshold', entropyThreshold);
-  validLimits(limits);
 }
 
 /** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */
@@ -267,7 +269,7 @@ export function planApp<Source extends GraphSource>(
 interface SaverParts {
   readonly breakpoints: InnerBreakpoints;
   readonly streams: RunStreams;
-  readonly limits: Partial<SaverLimits> | undefined;
+  readonly limits: Limits;
 }
 
 function driversSaver(
@@ -279,7 +281,7 @@ function driversSaver(
     breakpoints,
     onLook: noteBegun,
     streamOf: (lease) => streams.of(lease),
-    ...(limits && { limits }),
+    limits,
     onCheckpoint: noteCheckpoints(store),
   });
 }

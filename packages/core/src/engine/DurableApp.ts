@@ -105,7 +105,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
    *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
    *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
-   *   `VALUE_NOT_STORABLE`; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
+   *   `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for an input that cannot be kept; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
    *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made; `RUN_FAILED` with `throwOnFailure`.
    *
    * @example
@@ -245,9 +245,9 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
    * and never decides a gate. The same `signalId` is the same signal.
    *
-   * @param payload - Plain JSON, at most 256 KiB.
+   * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another
-   *   signal; `VALUE_NOT_STORABLE`. Nothing is written then.
+   *   signal; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`. Nothing is written then.
    *
    * @example
    * ```ts

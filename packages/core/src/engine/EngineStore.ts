@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD } from '../config/defaults.ts';
+import { type Limits, validLimits } from '../config/limits.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
@@ -26,6 +27,8 @@ export interface EngineStoreOptions {
   readonly entropyThreshold?: number;
   /** What tokens cost. @defaultValue {@link DEFAULT_PRICES} */
   readonly prices?: PriceTable;
+  /** How large may be what is recorded. @defaultValue {@link DEFAULT_LIMITS} */
+  readonly limits?: Partial<Limits>;
   /** The kinds of gates the graph asks. @defaultValue those of any graph */
   readonly rules?: GateRules;
   /** For results of steps that are more than JSON. @defaultValue none: they are refused */
@@ -40,13 +43,14 @@ export interface EngineStoreOptions {
  * An open state file, with what the engine judges by.
  *
  * @throws DevsError `STATE_CORRUPT` if recorded decisions were edited, removed or reordered (law L2).
- * @throws RangeError if the entropy threshold is not in [0, 1].
+ * @throws RangeError if the entropy threshold is not in [0, 1], or as `validLimits`.
  */
 export class EngineStore extends StateFile {
   /** What is written of runs. */
   readonly runs: RunStore;
   readonly budgets: RunBudgets;
   readonly prices: PriceTable;
+  readonly limits: Limits;
   readonly rules: GateRules;
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
@@ -61,6 +65,7 @@ export class EngineStore extends StateFile {
       newId = randomUUID,
       entropyThreshold = HITL_ENTROPY_THRESHOLD,
       prices = DEFAULT_PRICES,
+      limits,
       rules = ENGINE_GATES,
       codec,
       outlet,
@@ -79,13 +84,14 @@ export class EngineStore extends StateFile {
     this.#assertDecisions();
     this.now = now;
     this.prices = prices;
+    this.limits = validLimits(limits);
     this.rules = rules;
     const budgets = new RunBudgets(this);
     this.budgets = budgets;
     this.runs = new SqliteRunStore(this, {
       markTime: (threadId, taskId) => budgets.markTime(threadId, taskId),
     });
-    this.manager = new HumanInTheLoopManager(this, { rules, now, newId });
+    this.manager = new HumanInTheLoopManager(this, { rules, now, newId, limits: this.limits });
     this.failureGate = new TaskFailureGate({
       ...{ db: this, manager: this.manager, now, newId },
       defaultThreshold: entropyThreshold,

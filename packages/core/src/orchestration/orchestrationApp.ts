@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../config/limits.ts';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type AppOptions, planApp } from '../engine/AppPlan.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import { DEFAULT_LIMITS } from '../engine/saver/limits.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
@@ -10,11 +10,17 @@ import { driverOf } from './task/driverOf.ts';
 import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 
-/** A plan is one value, and its gate shows it with what it is made from: of thousands of tasks both are more than 1 MiB. */
-const LIMITS = { valueBytes: DEFAULT_LIMITS.checkpointBytes };
+/** A plan is one value, and its gate shows it with what it is made from: one write may be as large as a channel. */
+function limitsOf(given: Partial<Limits> = {}): Limits {
+  const limits = validLimits(given);
+  return { ...limits, valueBytes: given.valueBytes ?? limits.channelBytes };
+}
 
 export interface OrchestrationOptions
-  extends Pick<AppOptions<GraphState>, 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'> {
+  extends Pick<
+    AppOptions<GraphState>,
+    'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices' | 'limits'
+  > {
   readonly config: OrchestratorConfig;
 }
 
@@ -31,7 +37,7 @@ export function orchestrationPlan(
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return planApp(
     orchestrationBuilder(pipeline),
-    { ...options, guards, limits: LIMITS, streams: false }, // it has a log of its own
+    { ...options, guards, limits: limitsOf(options.limits), streams: false }, // it has a log of its own
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,

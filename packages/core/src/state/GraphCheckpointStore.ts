@@ -148,14 +148,14 @@ export class GraphCheckpointStore {
   }
 
   /** Bytes of the values of channels at their versions; an empty channel has none, nor one that was never stored. */
-  sizeOfChannels(
+  sizesOfChannels(
     { threadId, checkpointNs }: NamespaceKey,
     versions: Readonly<Record<string, string | number>>,
-  ): number {
-    return Object.entries(versions).reduce((sum, [channel, version]) => {
+  ): readonly (readonly [channel: string, bytes: number])[] {
+    return Object.entries(versions).map(([channel, version]) => {
       const head = this.#headOf({ threadId, checkpointNs }, { channel, version: String(version) });
-      return sum + (head?.size ?? 0);
-    }, 0);
+      return [channel, head?.size ?? 0] as const;
+    });
   }
 
   /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */

@@ -33,7 +33,13 @@ interface Place {
  * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 200 levels.
  */
 export function canonicalJson(value: unknown): string {
-  return textOf(value, { path: '$', ancestors: [] });
+  const place = { path: '$', ancestors: [] };
+  try {
+    return textOf(value, place);
+  } catch (error) {
+    if (error instanceof DevsError) throw error;
+    throw notStorable('reading it throws an error', place, error);
+  }
 }
 
 /** SHA-256 of bytes, or of a text's UTF-8, as 64 hex digits. */
@@ -101,12 +107,13 @@ function assertPlain(object: object, place: Place): void {
   if (Object.getOwnPropertySymbols(object).length > 0) throw notStorable('a symbol as a key', place);
 }
 
-function notStorable(what: string, { path }: Place): DevsError {
+function notStorable(what: string, { path }: Place, cause?: unknown): DevsError {
   return new DevsError(`The value at ${path} cannot be stored as JSON: ${what}.`, {
     code: 'VALUE_NOT_STORABLE',
     remedy:
       'Keep plain JSON in the state: strings, finite numbers, booleans, null, arrays and plain objects.',
     context: { path, found: what },
+    cause,
   });
 }
 

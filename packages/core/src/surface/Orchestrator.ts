@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, givenParts, parseGiven } from '../brief/given.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
+import { type Limits, validLimits } from '../config/limits.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
@@ -74,6 +75,8 @@ export interface OrchestratorOptions {
   readonly secrets?: SecretsOptions;
   /** What a run may use up before a human is asked. Part of its record when it is started. @defaultValue no limit */
   readonly budget?: Budget;
+  /** How large may be what is recorded: plans, results, answers, … @defaultValue {@link DEFAULT_LIMITS} */
+  readonly limits?: Partial<Limits>;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;
   readonly events?: EventBus;
@@ -134,7 +137,7 @@ export class Orchestrator {
 
   private constructor(options: OrchestratorOptions) {
     const { events = new EventBus(), now = Date.now, newId = randomUUID, secrets = {}, onGate } = options;
-    const { budget, prices } = options;
+    validLimits(options.limits);
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
@@ -142,8 +145,7 @@ export class Orchestrator {
     const config = orchestratorConfigOf(options.config);
     const about = {
       ...{ events, config, secrets, now, newId },
-      ...(budget && { budget }),
-      ...(prices !== undefined && { prices }),
+      ...declaredIn(options),
     };
     const { busyTimeoutMs = config.busyTimeoutMs, encryptionKey = config.encryptionKey } = options;
     this.#home = homeOf({ ...options, busyTimeoutMs, encryptionKey }, about, deps);
@@ -154,7 +156,7 @@ export class Orchestrator {
   /**
    * Opens the engine's folder.
    *
-   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short or an option of `config` out of its range.
+   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short, an option of `config` out of its range, or a limit that can be none.
    * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; a key that is none, or whose driver is not installed; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
@@ -363,6 +365,13 @@ export class Orchestrator {
     this.#home.close();
   }
 }
+
+/** What the pipeline is given as it was given here. */
+const declaredIn = ({ budget, limits, prices }: OrchestratorOptions) => ({
+  ...(budget && { budget }),
+  ...(limits && { limits }),
+  ...(prices !== undefined && { prices }),
+});
 
 /** @throws TypeError for what small work does not take. */
 function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {

@@ -55,6 +55,7 @@ export class PipelineApp {
     const store = new EngineStore(db, {
       ...{ events, newId, prices },
       ...(now && { now }),
+      ...(options.limits && { limits: options.limits }),
       entropyThreshold: config.hitlEntropyThreshold,
       rules: PIPELINE_GATES,
       codec,

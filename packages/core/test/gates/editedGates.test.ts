@@ -117,7 +117,7 @@ describe('a version of a human’s own', () => {
     ['a function', () => 1],
     ['no number', Number.NaN],
     ['a cycle', cyclic()],
-    ['too much', 'x'.repeat(300 * 1024)],
+    ['too much', 'x'.repeat(1024 * 1024)],
   ] as const)('is refused before anything is written: %s', async ([, edit], { db }) => {
     const { app } = publishing(db);
     const gate = only((await app.run('run', {})).gates);

@@ -71,7 +71,7 @@ describe('an option that PostgreSQL would take for something else', () => {
   });
 
   test('limits', () => {
-    for (const maxFileBytes of [0, -1, Number.NaN])
+    for (const maxFileBytes of [0, -1, Number.NaN, 1.5, 1_000_000_001])
       expect(() => postgres({ url: URL_, maxFileBytes })).toThrow(RangeError);
   });
 });

@@ -50,6 +50,8 @@ export interface RunsPlaceOptions {
   readonly encryptionKey?: EncryptionKey;
   /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
   readonly code?: NonNullable<OrchestratorOptions['code']>;
+  /** How large answers may be that are given here. @defaultValue as of `Orchestrator.open` */
+  readonly limits?: NonNullable<OrchestratorOptions['limits']>;
 }
 
 /** The agents of the runs, with what they need to be asked. */
@@ -60,7 +62,7 @@ export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' |
  * does. Reading creates and migrates nothing.
  */
 export class RunsPlace {
-  readonly #at: Pick<OrchestratorOptions, 'dir' | 'file' | 'encryptionKey' | 'runs' | 'code'>;
+  readonly #at: Pick<OrchestratorOptions, 'dir' | 'file' | 'encryptionKey' | 'runs' | 'code' | 'limits'>;
   readonly #reader: SharedReader;
 
   /** @throws TypeError unless there is either a folder or `runs`. */

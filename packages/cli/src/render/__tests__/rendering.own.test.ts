@@ -469,6 +469,17 @@ describe('small parts', () => {
     expect(await agentsFrom(usual, { dir: '/p' })).not.toHaveProperty('agentChecks');
   });
 
+  it('limits are recorded with the run, said, and handed on', async () => {
+    const limits = { valueBytes: 20_000_000, answerBytes: 4_000_000 };
+    const config = projectConfigSchema.parse({ limits, sandbox: 'none', repository: false });
+    expect(configWords(config)).toContain('limits:   {"valueBytes":20000000,"answerBytes":4000000}');
+    const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
+    expect(parseSpec(specText(spec))).toEqual(spec);
+    expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ limits });
+    for (const bad of [{ valueBytes: 0 }, { depth: 1_001 }, { valueBytes: 2 ** 40 }, { valueByte: 1 }])
+      expect(projectConfigSchema.safeParse({ limits: bad }).success).toBe(false);
+  });
+
   it('what is masked in the state is said to whoever accepts the configuration', () => {
     const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
     const precise = 'secrets:  masked in the state by their own form';

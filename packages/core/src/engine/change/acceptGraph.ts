@@ -120,7 +120,7 @@ async function inputUnder(
   { store, saver }: AcceptDeps,
 ): Promise<TypedBytes> {
   const given = await loadGiven(store.inputs.require(threadId), saver.serde);
-  return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, saver.serde);
+  return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, threadId, saver);
 }
 
 async function commit(

@@ -5,13 +5,14 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { GuardedState } from '../channels.ts';
 import type { Law } from '../lawOf.ts';
+import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { DrivenConfig } from './DriverDeps.ts';
 import { type GivenOptions, isNothing } from './givenOptions.ts';
 
 // What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
 // the options of every drive. A run that is given one input has one turn.
 
-type Serde = Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
+type Serde = Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
 
 /** What a run was started with. */
 export interface Given {
@@ -36,11 +37,20 @@ export function assertInput(input: unknown, threadId: string): void {
   });
 }
 
-/** @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` */
-export async function dumpGiven({ input, options }: Given, serde: Serde): Promise<TypedBytes> {
-  const hasOptions = !isNothing(options);
-  const [type, bytes] = await serde.dumpsTyped(hasOptions ? { input, options } : input);
-  return { type: hasOptions ? `${WITH_OPTIONS}${type}` : type, bytes };
+/**
+ * As it is recorded, once a graph could take it up: what cannot be kept or is too large is refused before there is a row.
+ *
+ * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`
+ */
+export async function dumpGiven(
+  { input, options }: Given,
+  threadId: string,
+  saver: Pick<SqliteSaver, 'dumpInput'>,
+): Promise<TypedBytes> {
+  const what = `the input of run "${threadId}"`;
+  if (isNothing(options)) return saver.dumpInput(input, what, 'input');
+  const { type, bytes } = await saver.dumpInput({ input, options }, what, '');
+  return { type: `${WITH_OPTIONS}${type}`, bytes };
 }
 
 export const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;

@@ -1,7 +1,9 @@
+import { tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { factsOf } from '../../events/Fact.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
@@ -29,7 +31,7 @@ export interface SignalReceipt {
  * Records a signal of a run and wakes the run, in one transaction; see `DurableApp.signal`.
  *
  * @param given - With the `id` of its row, where it was told elsewhere.
- * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`
+ * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`
  * @throws TypeError, RangeError as of `signalName` and `principalOf`, and for an empty `signalId`.
  */
 export function signalRun(
@@ -47,6 +49,8 @@ export function signalRun(
   if (typeof signalId !== 'string' || signalId === '')
     throw new TypeError('Expected a signalId: what tells it from other signals of the run.');
   assertStorable(payload, threadId);
+  // What was told elsewhere was measured there.
+  if (given.id === undefined) assertSize(payload, threadId, store);
   const { id = messageId(threadId, signalId) } = given;
   return store.runs.together(() => {
     const thread = store.threads.require(threadId);
@@ -78,9 +82,17 @@ function assertStorable(payload: unknown, threadId: string): void {
   const problem = error.issues[0]?.message ?? '';
   throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {
     code: 'VALUE_NOT_STORABLE',
-    remedy: 'Send plain JSON of at most 256 KiB; of what is larger, send where it is.',
+    remedy: 'Send plain JSON; of what is no JSON, or large, send where it is.',
     context: { threadId },
   });
+}
+
+function assertSize(payload: unknown, threadId: string, { limits }: EngineStore): void {
+  const bytes = Buffer.byteLength(canonicalJson(payload));
+  if (bytes <= limits.signalBytes) return;
+  const what = `The payload of a signal for run "${threadId}"`;
+  const path = heaviestPlace(payload, 'payload');
+  throw tooLarge({ what, limit: 'signalBytes', bytes, path, limits, context: { threadId } });
 }
 
 function assertSame(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
@@ -14,6 +15,7 @@ import type {
 import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { lawOf } from '../lawOf.ts';
+import { assertAnswerSize } from './answerSize.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertMayApprove } from './approvals.ts';
 import { isPassedDeadline } from './deadlines.ts';
@@ -35,6 +37,8 @@ export interface HumanInTheLoopManagerOptions extends StoreOptions {
   readonly events?: EventSink;
   /** The kinds of gates it opens and decides. @defaultValue those of any graph */
   readonly rules?: GateRules;
+  /** How large answers may be. @defaultValue {@link DEFAULT_LIMITS} */
+  readonly limits?: Partial<Limits>;
 }
 
 export interface PauseOptions {
@@ -87,6 +91,7 @@ export class HumanInTheLoopManager<State = unknown> {
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #votes: VoteCount;
+  readonly #limits: Limits;
 
   /** @param db - An open, migrated state file; one that is in use already, with its own bus, clock and ids. */
   constructor(
@@ -94,12 +99,14 @@ export class HumanInTheLoopManager<State = unknown> {
     {
       events = orchestratorEvents,
       rules = ENGINE_GATES,
+      limits,
       now = Date.now,
       newId = randomUUID,
     }: HumanInTheLoopManagerOptions = {},
   ) {
     this.#file = db instanceof StateFile ? db : new StateFile(db, { events, now, newId });
     this.#rules = rules;
+    this.#limits = validLimits(limits);
     this.#now = now;
     this.#newId = newId;
     const { sessions, votes, outbox } = this.#file;
@@ -199,7 +206,7 @@ export class HumanInTheLoopManager<State = unknown> {
       assertMayDecide(by, session, { rules, thread });
       assertMayApprove(by, session);
     }
-    const parsed = parseAnswer(rules, session.kind, answer);
+    const parsed = this.#parsed(session, decision);
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
     const { value: scrubbed, count } = rule.scrub?.(parsed) ?? { value: parsed, count: 0 };
@@ -228,6 +235,13 @@ export class HumanInTheLoopManager<State = unknown> {
   /** Publishes events of sessions opened inside a transaction that is committed now. */
   announce(): void {
     this.#file.outbox.flush();
+  }
+
+  #parsed({ id, kind }: HitlSession, { answer, at }: SessionDecision): object {
+    const parsed = parseAnswer(this.#rules, kind, answer);
+    // What was given elsewhere was measured there.
+    if (at === undefined) assertAnswerSize(parsed, id, this.#limits);
+    return parsed;
   }
 
   #hiddenFrom(

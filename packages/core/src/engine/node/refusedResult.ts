@@ -1,18 +1,32 @@
+import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Refusal, StepResult, StepStore } from '../../state/StepStore.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /**
  * A result encoded. It is read at once: what the caller does to it later changes nothing.
  *
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`, naming step and place.
  */
-export async function resultToRecord(value: unknown, name: string, steps: StepStore): Promise<StepResult> {
+export async function resultToRecord(
+  value: unknown,
+  name: string,
+  { steps, limits }: { readonly steps: StepStore; readonly limits: Limits },
+): Promise<StepResult> {
   try {
-    return await steps.encode(value);
+    const result = await steps.encode(value);
+    assertSize(result, value, limits);
+    return result;
   } catch (error) {
     throw isUnstorable(error) ? refusedResult(name, error) : error;
   }
+}
+
+function assertSize({ json }: StepResult, value: unknown, limits: Limits): void {
+  const bytes = Buffer.byteLength(json ?? '');
+  if (bytes <= limits.stepBytes) return;
+  throw tooLarge({ what: 'It', limit: 'stepBytes', bytes, path: heaviestPlace(value, '$'), limits });
 }
 
 /** What is recorded of a refusal. */
@@ -22,7 +36,7 @@ export function refusalOf({ code, message }: DevsError): Refusal {
 
 /** The refusal of a call that was made in an execution before: nobody has decided to pay for it again. */
 export function refusedBefore({ code, message }: Refusal, name: string): DevsError {
-  return new Unkept(message, { code, remedy: REMEDY, context: { step: name } });
+  return new Unkept(message, { code, remedy: REMEDIES[code], context: { step: name } });
 }
 
 /** A result that cannot be kept, and no refusal that the call has met itself. */
@@ -44,13 +58,20 @@ export class RefusedResult extends Error {
   }
 }
 
-const REMEDY =
-  'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.';
+const REMEDIES: Readonly<Record<Refusal['code'], string>> = {
+  VALUE_NOT_STORABLE:
+    'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.',
+  VALUE_TOO_LARGE:
+    'Return less from the step, or what is flatter; `limits.stepBytes` says how many bytes it may return. Then run it again: the call is made anew.',
+};
 
 function refusedResult(name: string, cause: DevsError): DevsError {
   return new Unkept(`The result of step "${name}" cannot be stored. ${cause.message}`, {
     code: cause.code,
-    remedy: REMEDY,
+    remedy:
+      `option` in cause.context
+        ? `${cause.remedy} Then run it again: the call is made anew.`
+        : REMEDIES[cause.code as Refusal['code']],
     context: { ...cause.context, step: name },
     cause,
   });

@@ -194,7 +194,7 @@ async function make<T>(
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
     if (diedAt(`in step ${step.name}`)) await never();
-    const result = await resultToRecord(value, step.name, store.steps);
+    const result = await resultToRecord(value, step.name, store);
     told.end();
     const ended = { result, reports, told };
     await runs.whenFree(() => finish(active, step, attempt, ended), wait);

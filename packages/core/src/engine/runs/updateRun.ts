@@ -46,6 +46,7 @@ export async function updateRun(
   const { store } = deps;
   for (;;) {
     const epoch = (await assertBetween(threadId, deps)) + 1;
+    await deps.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
     const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, deps);
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {

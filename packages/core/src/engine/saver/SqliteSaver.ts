@@ -13,6 +13,7 @@ import {
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../../config/limits.ts';
 import { whenFree } from '../../db/busy.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { prepareConnection } from '../../db/prepareConnection.ts';
@@ -22,6 +23,7 @@ import {
   type ChannelRecord,
   type CheckpointKey,
   channelsApart,
+  type TypedBytes,
 } from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
@@ -37,15 +39,18 @@ import {
   requiredNamespace,
   VERSIONED_FORMAT,
 } from './checkpointConfig.ts';
-import { type SaverLimits, validLimits } from './limits.ts';
 import { listQuery, matchesFilter, validLimit } from './listQuery.ts';
+import { RefusedWrites } from './RefusedWrites.ts';
 import type { PrunePolicy } from './retainedCheckpoints.ts';
 import { StrictSerde } from './StrictSerde.ts';
 import { withSettledTriggers } from './settledTriggers.ts';
 import { storedWrite } from './storedWrite.ts';
 import { ThreadPruner } from './ThreadPruner.ts';
-import { ValueCodec } from './ValueCodec.ts';
+import { type Dumping, ofChannel, ValueCodec } from './ValueCodec.ts';
 import { versionsOfValues } from './versionsOfValues.ts';
+
+/** How large what a checkpointer stores may be. */
+export type SaverLimits = Pick<Limits, 'valueBytes' | 'channelBytes' | 'checkpointBytes' | 'depth'>;
 
 /** What a {@link SqliteSaver} takes besides the open state file. */
 export interface SqliteSaverOptions {
@@ -84,6 +89,9 @@ export interface StagedCheckpoint {
 /** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
 export type Write = (beside?: () => void) => void;
 
+const CHECKPOINT: Dumping = { what: 'the checkpoint', root: 'checkpoint', limits: ['channelBytes'] };
+const METADATA: Dumping = { what: 'the metadata', root: 'metadata', limits: ['valueBytes'] };
+
 /** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
 const VERSION_FRACTIONS = 1e9;
 
@@ -97,6 +105,7 @@ const VERSION_FRACTIONS = 1e9;
  * - S5 What a task writes is stored exactly; an error is masked.
  * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
  * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ * - S8 A checkpoint whose tasks had a write refused is refused, too: it holds what they wrote.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -107,13 +116,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #store: GraphCheckpointStore;
   readonly #codec: ValueCodec;
   readonly #reader: CheckpointReader;
+  readonly #refused = new RefusedWrites();
   readonly #allThreads: boolean;
   readonly #onCheckpoint: (lease: FencedLease, stored: StoredCheckpoint) => void;
 
   /**
    * @param db - An open database; its tables are created where they are missing.
    * @throws DevsError as `runMigrations`.
-   * @throws RangeError if a limit is not a whole number of at least 1.
+   * @throws RangeError if a limit is not a whole number of at least 1, or more than a value can have.
    */
   constructor(db: Database, options: SqliteSaverOptions = {}) {
     const limits = validLimits(options.limits);
@@ -230,6 +240,17 @@ export class SqliteSaver extends BaseCheckpointSaver {
     };
   }
 
+  /**
+   * A value as it is stored, for who records it before the graph writes it: an input, an update.
+   *
+   * @param what - `the input of run "a"`
+   * @param root - What it is called in the path of a place inside it.
+   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for what no checkpoint would take.
+   */
+  async dumpInput(value: unknown, what: string, root: string): Promise<TypedBytes> {
+    return this.#codec.dump(value, { what, root, limits: ['valueBytes', 'channelBytes', 'checkpointBytes'] });
+  }
+
   /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
@@ -294,12 +315,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const apart = channelsApart(versions, inline);
     // Every dump begins before the first await: what the caller changes later is not stored.
     const [row, meta, channels] = await Promise.all([
-      this.#codec.dump({ ...settled, channel_values: inline }, 'the checkpoint'),
-      this.#codec.dump(metadata, 'the metadata'),
+      this.#codec.dump({ ...settled, channel_values: inline }, CHECKPOINT),
+      this.#codec.dump(metadata, METADATA),
       this.#dumpChannels(values, channelsApart(whole ? versions : newVersions, {})),
     ]);
-    this.#codec.assertCheckpointSize(this.#sizeOf(key, versions, channels));
+    this.#codec.assertCheckpointSize(this.#sizesOf(key, versions, channels));
     const parentId = getCheckpointId(config) || null;
+    const unrefused = parentId === null ? null : this.#refused.none({ ...key, checkpointId: parentId });
+    if (unrefused !== null) await unrefused;
     const save = (lease: FencedLease | null): void => {
       for (const channel of channels) this.#store.saveChannel(key, channel);
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta }, apart);
@@ -320,23 +343,29 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const places = writes.map(([channel], position) => {
       return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
     });
-    const values = await allOf(
-      writes.map(([channel, value]) => this.#codec.dumpChannel(storedWrite(channel, value), channel)),
+    const dumped = allOf(
+      writes.map(([channel, value]) =>
+        this.#codec.dump(storedWrite(channel, value), ofChannel(channel, 'valueBytes')),
+      ),
     );
+    const values = await this.#refused.watch(key, taskId, dumped);
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
     return this.#fenced(config, () => this.#store.saveWrites(key, records));
   }
 
-  /** Bytes of a checkpoint's values, those that are about to be stored among them. */
-  #sizeOf(key: CheckpointKey, versions: ChannelVersions, channels: readonly ChannelRecord[]): number {
-    const isNew = ({ channel, version }: ChannelRecord): boolean => String(versions[channel]) === version;
+  /** Bytes of a checkpoint's values by channel, those that are about to be stored among them. */
+  #sizesOf(
+    key: CheckpointKey,
+    versions: ChannelVersions,
+    channels: readonly ChannelRecord[],
+  ): readonly (readonly [channel: string, bytes: number])[] {
+    const fresh = channels.filter(({ channel, version }) => String(versions[channel]) === version);
     const stored = { ...versions };
-    let bytes = 0;
-    for (const record of channels.filter(isNew)) {
-      bytes += record.value?.bytes.byteLength ?? 0;
-      delete stored[record.channel];
-    }
-    return bytes + this.#store.sizeOfChannels(key, stored);
+    for (const { channel } of fresh) delete stored[channel];
+    return [
+      ...fresh.map(({ channel, value }) => [channel, value?.bytes.byteLength ?? 0] as const),
+      ...this.#store.sizesOfChannels(key, stored),
+    ];
   }
 
   #fenced(config: RunnableConfig, work: (lease: FencedLease | null) => void): Write {
@@ -355,7 +384,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<readonly ChannelRecord[]> {
     const dumped = await allOf(
       channels.map(({ channel }) =>
-        Object.hasOwn(values, channel) ? this.#codec.dumpChannel(values[channel], channel) : null,
+        Object.hasOwn(values, channel)
+          ? this.#codec.dump(values[channel], ofChannel(channel, 'channelBytes'))
+          : null,
       ),
     );
     return channels.map((channel, at) => ({ ...channel, value: dumped[at] ?? null }));

@@ -253,10 +253,17 @@ export class StrictEncoder {
     const parts = this.#partsBeside(record, instance);
     const written =
       parts === null
-        ? this.#tag('langchain', this.#encode(record))
-        : this.#tag('langchain with parts', this.#encode(without(record, parts)), parts);
+        ? this.#tag('langchain', this.#record(record))
+        : this.#tag('langchain with parts', this.#record(without(record, parts)), parts);
     this.#instances.push({ instance, written, path: this.#place() });
     return written;
+  }
+
+  /** The fields of an instance are its own in a path, not of the record that LangChain makes of it. */
+  #record(record: unknown): unknown {
+    if (typeof record !== 'object' || record === null || !('kwargs' in record)) return this.#encode(record);
+    const { kwargs, ...head } = record;
+    return { ...(this.#encode(head) as object), kwargs: this.#encode(kwargs) };
   }
 
   /** Fields that LangChain's own serialization, which is JSON, would change, such as a map in an artifact. */
@@ -276,7 +283,7 @@ export class StrictEncoder {
 
   #place(): string {
     const path = this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
-    return `${this.#root}${path}`.slice(0, MAX_PATH_LENGTH);
+    return `${this.#root}${path}`.replace(/^\./, '').slice(0, MAX_PATH_LENGTH);
   }
 
   #refusal(found: string, cause?: unknown): DevsError {
@@ -287,7 +294,7 @@ export class StrictEncoder {
     return new DevsError(`The value is nested deeper than ${this.#maxDepth} levels.`, {
       code: 'VALUE_TOO_LARGE',
       remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',
-      context: { path: this.#place(), limit: this.#maxDepth },
+      context: { path: this.#place(), levels: this.#maxDepth },
     });
   }
 }

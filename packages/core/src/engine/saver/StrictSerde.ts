@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
@@ -21,8 +23,8 @@ type Dumped = [StoredType, Uint8Array];
 /** Three times as fast as `Buffer.from`. */
 const utf8 = new TextEncoder();
 
-/** LangChain instances whose return was proved, with what they held then. */
-const proved = new WeakMap<object, string>();
+/** LangChain instances whose return was proved, with what they held then: a tree, as the same texts are compared in no time. */
+const proved = new WeakMap<object, unknown>();
 
 /**
  * LangGraph's serializer with one promise: a value comes back equal, or it is refused when it is written.
@@ -71,9 +73,9 @@ export class StrictSerde implements SerializerProtocol {
   /**
    * {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting.
    *
-   * @param root - What the value is called in the path of a refusal.
+   * @param root - What the value is called where a message says a place. @defaultValue '$'
    */
-  dump(value: unknown, root = '$'): Dumped | Promise<Dumped> {
+  dump(value: unknown, root?: string): Dumped | Promise<Dumped> {
     if (value instanceof Uint8Array) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
@@ -82,7 +84,7 @@ export class StrictSerde implements SerializerProtocol {
     const plain = isLasting(value) ? this.#plainBytes(value) : null;
     if (plain !== null) return ['plain', plain];
     const encoder = new StrictEncoder(this.#maxDepth, this.#numbers, root);
-    const text = JSON.stringify(encoder.encode(value));
+    const text = textOfTree(encoder.encode(value));
     const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
     return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);
   }
@@ -90,7 +92,7 @@ export class StrictSerde implements SerializerProtocol {
   /** Any value as JSON with tags, bytes too; `loadsTyped` gives it back as `tagged`. */
   async dumpText(value: unknown): Promise<string> {
     const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
-    const text = JSON.stringify(encoder.encode(value));
+    const text = textOfTree(encoder.encode(value));
     await this.#proveAll(encoder.instances);
     return text;
   }
@@ -130,25 +132,37 @@ export class StrictSerde implements SerializerProtocol {
     written,
     path,
     held,
-  }: LangChainInstance & { readonly held: string }): Promise<void> {
-    if (proved.get(instance) === held) return;
+  }: LangChainInstance & { readonly held: unknown }): Promise<void> {
+    if (isDeepStrictEqual(proved.get(instance), held)) return;
     const { name } = instance.constructor;
     const revived = await revivedFrom(written).catch((error: unknown) => {
       throw notStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
-    if (!same || this.#fieldsOf(revived, path) !== held) {
+    if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
       throw notStorable(path, `an instance of ${name}, which comes back changed`);
     }
     proved.set(instance, held);
   }
 
   /** Without the arguments of the constructor, which LangChain keeps beside the fields they became. */
-  #fieldsOf(instance: object, path: string): string {
+  #fieldsOf(instance: object, path: string): unknown {
     const fields = Object.entries(instance).filter(([name]) => name !== 'lc_kwargs');
-    return JSON.stringify(
-      new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields)),
-    );
+    return new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields));
+  }
+}
+
+/** @throws DevsError `VALUE_TOO_LARGE` for what is longer than any text of Node.js. */
+function textOfTree(tree: unknown): string {
+  try {
+    return JSON.stringify(tree);
+  } catch (cause) {
+    throw new DevsError('The value is longer than the longest text of Node.js.', {
+      code: 'VALUE_TOO_LARGE',
+      remedy: 'Keep large content elsewhere and a reference to it here.',
+      context: { most: MOST_BYTES },
+      cause,
+    });
   }
 }
 

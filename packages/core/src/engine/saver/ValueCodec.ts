@@ -1,7 +1,8 @@
 import { INTERRUPT, type SerializerProtocol, TASKS } from '@langchain/langgraph-checkpoint';
+import { type LimitName, type Limits, MAX_LIMITS, tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { SaverLimits } from './limits.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
 /** Of LangGraph's own channels, by what their authors know. */
@@ -12,14 +13,32 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 type Dumped = [type: string, bytes: Uint8Array];
 
+/** What a value is, for messages, and what it may not pass. */
+export interface Dumping {
+  /** `channel "messages"` */
+  readonly what: string;
+  /** What it is called in the path of a place inside it. */
+  readonly root: string;
+  readonly limits: readonly LimitName[];
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+/** A value of a channel, or a write to it. */
+export const ofChannel = (channel: string, limit: 'channelBytes' | 'valueBytes'): Dumping => ({
+  what: `channel "${channel}"`,
+  root: NAMES.get(channel) ?? channel,
+  limits: [limit],
+  context: { channel },
+});
+
 /** Between values and the bytes of the state file; names what it refuses. */
 export class ValueCodec {
   readonly #serde: SerializerProtocol;
   /** Does at once what the protocol promises for later; a subclass may do otherwise. */
   readonly #strict: StrictSerde | null;
-  readonly #limits: SaverLimits;
+  readonly #limits: Limits;
 
-  constructor(serde: SerializerProtocol, limits: SaverLimits) {
+  constructor(serde: SerializerProtocol, limits: Limits) {
     this.#serde = serde;
     this.#strict = serde instanceof StrictSerde && serde.constructor === StrictSerde ? serde : null;
     this.#limits = limits;
@@ -28,38 +47,40 @@ export class ValueCodec {
   /**
    * The value as it is now, at once where that is possible. Rejects, but never throws: several dumps are begun together.
    *
-   * @param what - What the value is, for messages: `channel "messages"`.
-   * @param root - What it is called in the path of a refusal.
    * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`.
    */
-  dump(value: unknown, what: string, root?: string): TypedBytes | Promise<TypedBytes> {
-    const dumped = this.#begin(value, what, root);
+  dump(value: unknown, about: Dumping): TypedBytes | Promise<TypedBytes> {
+    const dumped = this.#begin(value, about);
     return dumped instanceof Promise
-      ? dumped.then((found) => this.#limited(found, value, what))
-      : this.#limited(dumped, value, what);
+      ? dumped.then((found) => this.#limited(found, value, about))
+      : this.#limited(dumped, value, about);
   }
 
-  /** The value of a channel: what is refused is named by it, as in `messages[3].content.image`. */
-  dumpChannel(value: unknown, channel: string): TypedBytes | Promise<TypedBytes> {
-    return this.dump(value, `channel "${channel}"`, NAMES.get(channel) ?? channel);
-  }
-
-  #begin(value: unknown, what: string, root: string | undefined): Dumped | Promise<Dumped> {
+  #begin(value: unknown, about: Dumping): Dumped | Promise<Dumped> {
     const refuse = (error: unknown): Promise<never> =>
-      Promise.reject(isDevsError(error) ? placed(error, what) : error);
+      Promise.reject(isDevsError(error) ? placed(error, about) : error);
     try {
-      const dumped = this.#strict?.dump(value, root) ?? this.#serde.dumpsTyped(value);
+      const dumped = this.#strict?.dump(value, about.root) ?? this.#serde.dumpsTyped(value);
       return dumped instanceof Promise ? dumped.catch(refuse) : dumped;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  #limited([type, bytes]: Dumped, value: unknown, what: string): TypedBytes | Promise<never> {
-    const { valueBytes } = this.#limits;
-    if (bytes.byteLength > valueBytes) return Promise.reject(tooLarge(what, bytes.byteLength, valueBytes));
+  #limited([type, bytes]: Dumped, value: unknown, about: Dumping): TypedBytes | Promise<never> {
+    const { byteLength } = bytes;
+    const limit = about.limits.find((name) => byteLength > this.#limits[name]);
+    if (limit !== undefined) return Promise.reject(this.#tooLarge(limit, byteLength, value, about));
     // A serde may give back the caller's own bytes, which may change before they are written.
     return { type, bytes: bytes === value ? bytes.slice() : bytes };
+  }
+
+  #tooLarge(limit: LimitName, bytes: number, value: unknown, { what, root, context }: Dumping): DevsError {
+    return tooLarge({
+      ...{ what: capitalized(what), limit, bytes, limits: this.#limits },
+      path: heaviestPlace(value, root),
+      context: { ...context, value: what },
+    });
   }
 
   /** A value that can be had without waiting, such as in the transaction that reads it; `null` for any other. */
@@ -73,28 +94,30 @@ export class ValueCodec {
     return (value === bytes ? bytes.slice() : value) as T;
   }
 
-  /** @throws DevsError `VALUE_TOO_LARGE` if a checkpoint's values have more bytes together than are allowed. */
-  assertCheckpointSize(bytes: number): void {
-    const { checkpointBytes } = this.#limits;
-    if (bytes > checkpointBytes) throw tooLarge('the checkpoint', bytes, checkpointBytes);
+  /**
+   * @param sizes - Bytes of the values of a checkpoint, by channel.
+   * @throws DevsError `VALUE_TOO_LARGE` if together they have more than are allowed.
+   */
+  assertCheckpointSize(sizes: readonly (readonly [channel: string, bytes: number])[]): void {
+    const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
+    if (bytes <= this.#limits.checkpointBytes) return;
+    const [channel] = sizes.reduce((most, one) => (one[1] > most[1] ? one : most));
+    throw tooLarge({
+      ...{ what: 'The checkpoint', limit: 'checkpointBytes', bytes, limits: this.#limits },
+      ...{ path: `channel "${channel}"`, context: { channel, value: 'the checkpoint' } },
+    });
   }
 }
 
-function placed({ message, code, remedy, context, cause }: DevsError, what: string): DevsError {
+function placed(
+  { message, code, remedy, context, cause }: DevsError,
+  { what, ...about }: Dumping,
+): DevsError {
   return new DevsError(`${capitalized(what)} cannot be stored. ${message}`, {
     code,
-    remedy,
-    context: { ...context, value: what },
+    remedy: 'levels' in context ? `${remedy} Or raise \`limits.depth\`, up to ${MAX_LIMITS.depth}.` : remedy,
+    context: { ...context, ...about.context, value: what },
     cause,
-  });
-}
-
-function tooLarge(what: string, bytes: number, limit: number): DevsError {
-  return new DevsError(`${capitalized(what)} has ${bytes} bytes; ${limit} are allowed.`, {
-    code: 'VALUE_TOO_LARGE',
-    remedy:
-      'Keep large content outside the state and a reference to it inside, or raise the limits of SqliteSaver.',
-    context: { value: what, bytes, limit },
   });
 }
 

@@ -1,8 +1,8 @@
 import { Document } from '@langchain/core/documents';
-import { load } from '@langchain/core/load';
 import type { Send } from '@langchain/langgraph';
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
+import { loadLangChain } from './loadLangChain.ts';
 import { ERROR_CLASSES, TAG_KEY, type TagName } from './strictTags.ts';
 
 type TimeoutOption = NonNullable<NonNullable<ConstructorParameters<typeof Send>[2]>['timeout']>;
@@ -48,9 +48,9 @@ const BUILDERS: Readonly<Record<TagName, Build>> = {
     return new Overwrite(value);
   },
   // Only what came from LangChain's own serialization gets here: it has escaped every other object of its shape.
-  langchain: ([record]) => load(JSON.stringify(record)),
+  langchain: ([record]) => loadLangChain(record),
   'langchain with parts': async ([record, parts]) => {
-    const instance = await load<{ readonly lc_kwargs: object }>(JSON.stringify(record));
+    const instance = (await loadLangChain(record)) as { readonly lc_kwargs: object };
     Object.assign(instance.lc_kwargs, parts); // by these it is written the next time
     return Object.assign(instance, parts);
   },

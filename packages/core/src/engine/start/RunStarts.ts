@@ -119,7 +119,7 @@ export class RunStarts {
     policies,
     ...about
   }: Admission & GivenToTurn): Promise<Prepared> {
-    const dumped = await dumpGiven({ input, options }, this.#deps.saver.serde);
+    const dumped = await dumpGiven({ input, options }, threadId, this.#deps.saver);
     const budget = parseBudget(about.budget ?? this.#deps.budget ?? {});
     const gates = gatePolicies(this.#deps.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {

@@ -11,6 +11,7 @@ import {
   validateNamespace,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../../config/limits.ts';
 import { transaction } from '../../db/transaction.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { immediately } from '../../state/immediately.ts';
@@ -18,14 +19,13 @@ import { parseStored } from '../../state/parseStored.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { driving } from '../driving.ts';
-import { type SaverLimits, validLimits } from '../saver/limits.ts';
 import { checkedItem } from './checkedItem.ts';
 import { commonNamespace, listedNamespaces } from './listedNamespaces.ts';
 import { matchesFilter } from './matchesFilter.ts';
 
 export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
-  /** Bytes of one value, as JSON. @defaultValue 1,048,576 */
-  readonly limits?: Partial<Pick<SaverLimits, 'valueBytes'>>;
+  /** Bytes of one value, as JSON. @defaultValue 8 MiB */
+  readonly limits?: Partial<Pick<Limits, 'valueBytes'>>;
 }
 
 /** What an operation of a batch is to put, checked; a `null` deletes. */
@@ -53,7 +53,7 @@ export class SqliteStore extends BaseStore {
   readonly #db: Database;
   readonly #items: StoreItems;
   readonly #now: () => number;
-  readonly #maxBytes: number;
+  readonly #limits: Limits;
 
   /**
    * @param db - An open, migrated state file.
@@ -64,7 +64,7 @@ export class SqliteStore extends BaseStore {
     this.#db = db;
     this.#items = new StoreItems(db);
     this.#now = now;
-    this.#maxBytes = validLimits(limits).valueBytes;
+    this.#limits = validLimits(limits);
   }
 
   /**
@@ -79,7 +79,7 @@ export class SqliteStore extends BaseStore {
     const puts = new Map<string, Planned>();
     const reads = operations.map((operation): (() => unknown) => {
       if (!('value' in operation)) return this.#reader(operation);
-      const { name, ...planned } = plannedPut(operation, this.#maxBytes);
+      const { name, ...planned } = plannedPut(operation, this.#limits);
       puts.set(name, planned);
       return () => null;
     });
@@ -135,11 +135,11 @@ export class SqliteStore extends BaseStore {
   }
 }
 
-function plannedPut(operation: PutOperation, maxBytes: number): Planned & { name: string } {
+function plannedPut(operation: PutOperation, limits: Limits): Planned & { name: string } {
   const namespace = nameOf(operation);
   const { key, value, index } = operation;
   if (index !== undefined && index !== false) throw withoutEmbeddings('index');
-  const json = value === null ? null : checkedItem(operation, maxBytes);
+  const json = value === null ? null : checkedItem(operation, limits);
   return { name: `${namespace}${LABEL_SEPARATOR}${key}`, namespace, key, json };
 }
 

@@ -1,7 +1,9 @@
 import type { PutOperation } from '@langchain/langgraph-checkpoint';
+import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 import { LABEL_SEPARATOR } from '../../state/StoreItems.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /** Bytes of a key, and of the labels of a namespace with the colons between them. */
 const MAX_NAME_BYTES = 1024;
@@ -11,27 +13,29 @@ const MAX_NAME_BYTES = 1024;
  *
  * @throws DevsError `VALUE_NOT_STORABLE` for a value that is no plain JSON object; `VALUE_TOO_LARGE`.
  */
-export function checkedItem({ namespace, key, value }: PutOperation, maxBytes: number): string {
+export function checkedItem({ namespace, key, value }: PutOperation, limits: Limits): string {
   const name = namespace.join(LABEL_SEPARATOR);
-  assertSize('The namespace of an item', name, MAX_NAME_BYTES);
-  assertSize('The key of an item', key, MAX_NAME_BYTES);
+  assertName('The namespace of an item', name);
+  assertName('The key of an item', key);
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw notStorable(`The value of item "${key}" is no object.`, 'Put it into a field of an object.');
   }
   canonicalJson({ namespace, key, value });
   const json = JSON.stringify(value);
-  assertSize(`The value of item "${key}"`, json, maxBytes);
-  return json;
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= limits.valueBytes) return json;
+  const what = `The value of item "${key}"`;
+  throw tooLarge({ what, limit: 'valueBytes', bytes, path: heaviestPlace(value, 'value'), limits });
 }
 
-function assertSize(what: string, text: string, limit: number): void {
+function assertName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= limit) return;
-  throw new DevsError(`${what} has ${bytes} bytes; ${limit} are allowed.`, {
+  if (bytes <= MAX_NAME_BYTES) return;
+  throw new DevsError(`${what} has ${bytes} bytes; ${MAX_NAME_BYTES} are allowed.`, {
     code: 'VALUE_TOO_LARGE',
     remedy:
-      'Keep large content outside the store and a reference to it inside, or raise `limits.valueBytes`.',
-    context: { bytes, limit },
+      'Name the item by something shorter, such as an id or a hash; what is long belongs into its value.',
+    context: { bytes, limit: MAX_NAME_BYTES },
   });
 }
 

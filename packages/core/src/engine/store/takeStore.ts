@@ -1,5 +1,6 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import type { Limits } from '../../config/limits.ts';
 import { GuardedCache } from '../cache/GuardedCache.ts';
 import type { Carried } from '../compile/graphSource.ts';
 import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
@@ -22,7 +23,7 @@ interface Given {
 
 interface StoreDeps extends Omit<SqliteStoreOptions, 'limits'> {
   readonly db: Database;
-  readonly limits?: SqliteStoreOptions['limits'] | undefined;
+  readonly limits: Limits;
   readonly maxDepth: number;
 }
 
@@ -34,7 +35,7 @@ interface StoreDeps extends Omit<SqliteStoreOptions, 'limits'> {
 export function takeStore(
   given: Given,
   carried: Carried,
-  { db, maxDepth, limits = {}, ...seams }: StoreDeps,
+  { db, maxDepth, limits, ...seams }: StoreDeps,
 ): Carried {
   const { store: wanted = carried.store, cache = carried.cache } = given;
   const store = wanted === 'file' ? new SqliteStore(db, { ...seams, limits }) : wanted;

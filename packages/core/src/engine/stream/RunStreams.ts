@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileNews.ts';
 import { type FencedLease, leaseFence } from '../../state/Fence.ts';
 import { immediately } from '../../state/immediately.ts';
@@ -24,13 +25,15 @@ export class RunStreams {
   readonly isKept: boolean;
   readonly #db: Database;
   readonly #keep: number;
+  readonly #limits: Limits;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
   readonly #live = new Map<string, Set<LiveTokens>>();
   readonly #waiting = new Map<string, Set<FileNews>>();
 
   /** @param keep - Events of a run that are kept at least; `null` for none. */
-  constructor(db: Database, keep: number | null) {
+  constructor(db: Database, keep: number | null, limits: Limits = validLimits()) {
     this.#db = db;
+    this.#limits = limits;
     this.store = new StreamStore(db);
     this.isKept = keep !== null;
     this.#keep = keep ?? 0;
@@ -44,7 +47,7 @@ export class RunStreams {
       for (const event of events) this.store.append(threadId, event, this.#keep);
     };
     const recorder = new StreamRecorder(
-      { threadId, channels },
+      { threadId, channels, limits: this.#limits },
       {
         append,
         record: (events) =>

@@ -17,6 +17,7 @@ import type {
   CheckpointMetadata,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
+import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
 import { dumpChunk } from './dumpChunk.ts';
@@ -68,6 +69,7 @@ export interface RecordedRun {
   readonly threadId: string;
   /** Channels that the run's own graph streams. */
   readonly channels: readonly string[];
+  readonly limits: Limits;
 }
 
 /** Given to LangGraph as the stream of a graph around the run's own. */
@@ -284,7 +286,7 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   #serialize(event: Told['event'], chunk: unknown): Told {
-    const dumped = dumpChunk(chunk, event.mode);
+    const dumped = dumpChunk(chunk, event.mode, this.#run.limits);
     if (!(dumped instanceof Promise)) return { event, body: { value: dumped }, serialized: null };
     const serialized = dumped.then(
       (value) => {

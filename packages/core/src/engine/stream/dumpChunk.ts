@@ -1,10 +1,9 @@
-import { DevsError } from '../../errors/DevsError.ts';
+import { type Limits, tooLarge } from '../../config/limits.ts';
+import type { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { RecordedMode } from '../../state/StreamStore.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
-
-/** In bytes, as a value of the state. */
-const MAX_CUSTOM_BYTES = 1024 * 1024;
 
 /** Chunks of tasks: as deep as what they are made of, and the names around it. */
 const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
@@ -14,19 +13,21 @@ const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
  *
  * @throws DevsError `VALUE_NOT_STORABLE`; `VALUE_TOO_LARGE` for what a node tells.
  */
-export function dumpChunk(chunk: unknown, mode: RecordedMode): TypedBytes | Promise<TypedBytes> {
+export function dumpChunk(
+  chunk: unknown,
+  mode: RecordedMode,
+  limits: Limits,
+): TypedBytes | Promise<TypedBytes> {
   const dumped = serde.dump(chunk);
   const limited = ([type, bytes]: [string, Uint8Array]): TypedBytes => {
-    if (mode === 'custom' && bytes.byteLength > MAX_CUSTOM_BYTES) throw tooLarge(bytes.byteLength);
+    if (mode === 'custom' && bytes.byteLength > limits.chunkBytes)
+      throw oversize(chunk, bytes.byteLength, limits);
     return { type, bytes };
   };
   return dumped instanceof Promise ? dumped.then(limited) : limited(dumped);
 }
 
-function tooLarge(bytes: number): DevsError {
-  return new DevsError(`A chunk for the stream has ${bytes} bytes; ${MAX_CUSTOM_BYTES} are allowed.`, {
-    code: 'VALUE_TOO_LARGE',
-    remedy: 'Write a reference to large content, or write it in parts.',
-    context: { bytes, limit: MAX_CUSTOM_BYTES },
-  });
+function oversize(chunk: unknown, bytes: number, limits: Limits): DevsError {
+  const path = heaviestPlace(chunk, 'chunk');
+  return tooLarge({ what: 'A chunk for the stream', limit: 'chunkBytes', bytes, path, limits });
 }

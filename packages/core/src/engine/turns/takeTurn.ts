@@ -20,7 +20,7 @@ export interface GivenTurn extends AskedTurn {
 
 export interface TurnDeps {
   readonly store: EngineStore;
-  readonly serde: Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
+  readonly serde: Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
   /** Of the graph as it is now. */
   readonly shape: GraphShape;
   /** What its author declares to be asked. */

@@ -12,12 +12,7 @@ import type { DagArtifact } from './artifacts.ts';
 // A human's own version of what a gate shows. It is an answer like any other: recorded once, against the hash that was
 // shown. The gate then asks again, about the new version.
 
-/** Longest text of one field, in bytes of UTF-8. */
-const MAX_TEXT_BYTES = 1024 * 1024;
-
-const text = lateSchema(() =>
-  z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' }),
-);
+const text = lateSchema(() => z.string());
 const name = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
 
 const documents = lateSchema(() =>

@@ -29,16 +29,27 @@ const CAPACITY_OF_ALL = 32 * 1024 * 1024;
 /** However small they are: what a long run wrote once will not be asked for again. */
 const MAX_VALUES = 512;
 
+/**
+ * Large values of a connection: a chat that has grown, as its channel and as the journal has it. To put one together again
+ * takes as long as all else that is done with it, and whoever works with it has it in memory more than once.
+ */
+const LARGE_VALUES = 2;
+
+/** Those that the connections of a process keep together. */
+const LARGE_VALUES_OF_ALL = 4;
+
 interface Kept {
   readonly value: CachedValue;
   readonly size: number;
+  readonly isLarge: boolean;
   readonly drop: () => void;
 }
 
-/** Bytes that several caches share: the value used longest ago in any of them goes first. */
+/** Room that several caches share: the value used longest ago in any of them goes first. */
 export class ValueBudget {
   readonly #capacity: number;
   readonly #kept = new Set<Kept>();
+  readonly #large = new Set<Kept>();
   #size = 0;
 
   constructor(capacity: number = CAPACITY_OF_ALL) {
@@ -46,22 +57,30 @@ export class ValueBudget {
   }
 
   add(kept: Kept): void {
-    this.#kept.add(kept);
-    this.#size += kept.size;
+    this.#placeOf(kept).add(kept);
+    if (!kept.isLarge) this.#size += kept.size;
     for (const { drop } of this.#kept) {
-      if (this.#size <= this.#capacity) return;
+      if (this.#size <= this.#capacity) break;
+      drop();
+    }
+    for (const { drop } of this.#large) {
+      if (this.#large.size <= LARGE_VALUES_OF_ALL) return;
       drop();
     }
   }
 
   use(kept: Kept): void {
-    this.#kept.delete(kept);
-    this.#kept.add(kept);
+    this.#placeOf(kept).delete(kept);
+    this.#placeOf(kept).add(kept);
   }
 
   remove(kept: Kept): void {
-    this.#kept.delete(kept);
-    this.#size -= kept.size;
+    this.#placeOf(kept).delete(kept);
+    if (!kept.isLarge) this.#size -= kept.size;
+  }
+
+  #placeOf({ isLarge }: Kept): Set<Kept> {
+    return isLarge ? this.#large : this.#kept;
   }
 }
 
@@ -80,9 +99,10 @@ export class ValueCache {
   readonly #budget: ValueBudget;
   readonly #values = new Map<string, Kept>();
   #size = 0;
+  #largeValues = 0;
 
   /**
-   * @param capacity - Bytes; the values used longest ago go first.
+   * @param capacity - Bytes; the values used longest ago go first. A value of more than a half of it is large, and not counted.
    * @param budget - Shared with other caches. @defaultValue that of the process
    */
   constructor(capacity: number = CAPACITY, budget: ValueBudget = OF_PROCESS) {
@@ -90,7 +110,7 @@ export class ValueCache {
     this.#budget = budget;
   }
 
-  /** Bytes that are kept now. */
+  /** Bytes that are kept now, of values that are not large. */
   get size(): number {
     return this.#size;
   }
@@ -108,11 +128,11 @@ export class ValueCache {
   set(sha256: Uint8Array, value: CachedValue): void {
     this.delete(sha256);
     const size = sizeOf(value);
-    if (size > this.#capacity) return;
+    const isLarge = size > this.#capacity / 2;
     const key = keyOf(sha256);
-    const kept = { value, size, drop: () => this.#remove(key) };
+    const kept = { value, size, isLarge, drop: () => this.#remove(key) };
     this.#values.set(key, kept);
-    this.#size += size;
+    this.#count(kept, 1);
     this.#evict();
     this.#budget.add(kept);
   }
@@ -122,17 +142,24 @@ export class ValueCache {
   }
 
   #evict(): void {
-    for (const key of this.#values.keys()) {
-      if (this.#size <= this.#capacity && this.#values.size <= MAX_VALUES) return;
-      this.#remove(key);
+    for (const [key, { isLarge }] of this.#values) {
+      const [isSmallFull, isLargeFull] = [this.#size > this.#capacity, this.#largeValues > LARGE_VALUES];
+      const isFull = this.#values.size > MAX_VALUES;
+      if (!(isFull || isSmallFull || isLargeFull)) return;
+      if (isFull || (isLarge ? isLargeFull : isSmallFull)) this.#remove(key);
     }
+  }
+
+  #count({ isLarge, size }: Kept, sign: 1 | -1): void {
+    if (isLarge) this.#largeValues += sign;
+    else this.#size += sign * size;
   }
 
   #remove(key: string): void {
     const kept = this.#values.get(key);
     if (kept === undefined) return;
     this.#values.delete(key);
-    this.#size -= kept.size;
+    this.#count(kept, -1);
     this.#budget.remove(kept);
   }
 }

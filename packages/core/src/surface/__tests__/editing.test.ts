@@ -6,7 +6,7 @@ import type { Gate } from '../../engine/Gate.ts';
 import type { GateEdit, PlanEdit } from '../../orchestration/gates/gateEdit.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { Orchestrator } from '../Orchestrator.ts';
+import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
 import type { Run } from '../Run.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
@@ -14,9 +14,14 @@ const yes = { approved: true, by: ada } as const;
 const withCode = (code: string) => expect.objectContaining({ code });
 
 /** A run `shop` of two tasks; calling it again is another process that goes on. */
-async function open(dbPath: string, calls: string[] = []): Promise<Run> {
+async function open(
+  dbPath: string,
+  calls: string[] = [],
+  limits: OrchestratorOptions['limits'] = {},
+): Promise<Run> {
   const devs = await Orchestrator.open({
     dir: path.dirname(dbPath),
+    limits,
     agents: fakeAgents({ tasks: 2, onCall: (what) => calls.push(what) }),
     workspace: new MemoryWorkspace(),
     checks: scriptedChecks(),
@@ -60,6 +65,21 @@ describe('editing what a gate shows', () => {
     ]);
     expect(state?.rejections.design_approval).toBe(0);
     expect(calls).toEqual(['research', 'design']);
+  });
+
+  test('takes a text of the size that is allowed, and says how to take a larger one', async ({ dbPath }) => {
+    const run = await open(dbPath, [], { answerBytes: 30 });
+    const shown = await gateOf(run);
+    const larger = { ...PRD, content: 'Sell bread, and cakes on Sundays.' };
+    const refused = expect.objectContaining({
+      code: 'INVALID_ANSWER',
+      message:
+        'The edit of an answer has 33 bytes, most of them at edit.documents[0].content; 30 are allowed.',
+      remedy: expect.stringContaining('`limits.answerBytes`'),
+    });
+    await expect(run.edit(shown, { documents: [larger], by: ada })).rejects.toThrow(refused);
+    await (await open(dbPath, [], { answerBytes: 33 })).edit(shown, { documents: [larger], by: ada });
+    await expect(open(dbPath, [], { answerBytes: -1 })).rejects.toThrow(RangeError);
   });
 
   test('hands the edited documents on', async ({ dbPath }) => {

@@ -57,7 +57,7 @@ describe('a value that cannot be stored', () => {
     ['a function', { f: () => 1 }, 'VALUE_NOT_STORABLE'],
     ['a polluting key', JSON.parse('{"__proto__":{"approved":true}}'), 'VALUE_NOT_STORABLE'],
     ['a toJSON that throws', { toJSON: () => JSON.parse('{') }, 'VALUE_NOT_STORABLE'],
-    ['too many bytes', 'x'.repeat(1024 * 1024), 'VALUE_TOO_LARGE'],
+    ['too many bytes', 'x'.repeat(8 * 1024 * 1024), 'VALUE_TOO_LARGE'],
   ])(
     '%s fails the run, which is readable and goes on with a value that can',
     async ([, value, code], { db }) => {
@@ -126,8 +126,8 @@ describe('limits', () => {
     );
   };
 
-  test('of one value are counted in bytes as stored', async ({ db }) => {
-    const limits = { valueBytes: 2000 };
+  test('of a channel are counted in bytes as stored', async ({ db }) => {
+    const limits = { channelBytes: 2000 };
     // Two quotation marks belong to the text as stored.
     expect(await refused({ limits }, db, { a: 'x'.repeat(1999) })).toBe('VALUE_TOO_LARGE');
     expect(await refused({ limits }, db, { a: 'é'.repeat(1000) })).toBe('VALUE_TOO_LARGE');
@@ -156,11 +156,14 @@ describe('limits', () => {
     expect(await refused({ limits }, db, { b: [[[[[1]]]]] })).toBe('VALUE_TOO_LARGE');
   });
 
-  test.for([0, -1, 1.5, Number.NaN, '9'])('that are %s are a mistake', (limit, { db }) => {
-    for (const name of ['valueBytes', 'checkpointBytes', 'depth']) {
-      expect(() => new SqliteSaver(db, { limits: { [name]: limit } })).toThrow(RangeError);
-    }
-  });
+  test.for([0, -1, 1.5, Number.NaN, '9', Number.MAX_SAFE_INTEGER + 1])(
+    'that are %s are a mistake',
+    (limit, { db }) => {
+      for (const name of ['valueBytes', 'channelBytes', 'checkpointBytes', 'depth']) {
+        expect(() => new SqliteSaver(db, { limits: { [name]: limit } })).toThrow(RangeError);
+      }
+    },
+  );
 });
 
 describe('another serde', () => {

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { DEFAULT_LIMITS } from '../../../config/limits.ts';
 import type { NewStreamEvent } from '../../../state/StreamStore.ts';
 import { RunStreams } from '../RunStreams.ts';
 import { StreamRecorder } from '../StreamRecorder.ts';
@@ -73,7 +74,7 @@ describe('a recorder', () => {
         recorded.push(...events);
       },
     };
-    const recorder = new StreamRecorder({ threadId: 'run', channels: [] }, sink);
+    const recorder = new StreamRecorder({ threadId: 'run', channels: [], limits: DEFAULT_LIMITS }, sink);
     const told = async (chunk: string): Promise<readonly number[]> => {
       recorder.writer(chunk);
       await new Promise(setImmediate);

@@ -447,7 +447,7 @@ describe('a signal', () => {
     const app = durable(listening('x'), { db });
     await app.run('r', {});
     const deep = Array.from({ length: 200 }).reduce((inner) => [inner], []);
-    for (const payload of [() => 1, Number.NaN, 10n, 'x'.repeat(300_000), new Map(), deep])
+    for (const payload of [() => 1, Number.NaN, 10n, new Map(), deep])
       await expect(app.signal('r', 'x', payload, { by: bank, signalId: '1' })).rejects.toMatchObject({
         code: 'VALUE_NOT_STORABLE',
       });

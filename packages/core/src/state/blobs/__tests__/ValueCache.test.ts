@@ -29,16 +29,30 @@ describe('ValueCache', () => {
     expect(cache.get(hashes[88] as Uint8Array)).toBeDefined();
   });
 
-  test('counts a replaced, a deleted and an oversized value once or not at all', () => {
+  test('counts a replaced and a deleted value once or not at all', () => {
     const cache = new ValueCache(100);
-    cache.set(hash(1), sized(60));
+    cache.set(hash(1), sized(50));
     cache.set(hash(1), sized(40));
     expect(cache.size).toBe(40);
-    cache.set(hash(2), sized(102));
-    expect(cache.get(hash(2))).toBeUndefined();
     cache.delete(hash(1));
     cache.delete(hash(1));
     expect(cache.size).toBe(0);
+  });
+
+  test('keeps two large values beside its capacity, whatever their size: the one used longest ago goes', () => {
+    const cache = new ValueCache(100);
+    cache.set(hash(9), sized(50));
+    cache.set(hash(8), sized(50));
+    for (const number of [1, 2]) cache.set(hash(number), sized(1_000));
+    expect(cache.get(hash(1))).toBeDefined();
+    cache.set(hash(3), sized(52));
+    expect([1, 2, 3, 8, 9].filter((number) => cache.get(hash(number)) !== undefined)).toEqual([1, 3, 8, 9]);
+    expect(cache.size).toBe(100);
+    cache.delete(hash(3));
+    cache.set(hash(4), sized(1_000));
+    expect(cache.get(hash(1))).toBeDefined();
+    cache.set(hash(7), sized(50));
+    expect([1, 4, 7, 8, 9].filter((number) => cache.get(hash(number)) !== undefined)).toEqual([1, 4, 7, 9]);
   });
 });
 
@@ -56,6 +70,13 @@ describe('the caches of a process', () => {
     one.delete(hash(2));
     other.set(hash(4), sized(30));
     expect([one.size, other.size]).toEqual([30, 60]);
+  });
+
+  test('keep four large values together', () => {
+    const budget = new ValueBudget(100);
+    const caches = Array.from({ length: 5 }, () => new ValueCache(100, budget));
+    for (const cache of caches) cache.set(hash(1), sized(1_000));
+    expect(caches.map((cache) => cache.get(hash(1)) !== undefined)).toEqual([false, true, true, true, true]);
   });
 
   test('is that of the process where none is given: forty connections hold 32 MiB', () => {
