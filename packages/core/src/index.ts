@@ -40,7 +40,7 @@ export * from './langgraph.ts';
 export { isShownAtGate, leaveAtGate, maskAtGate, type ShownAtGate } from './masking/maskAtGate.ts';
 export { maskCutText } from './masking/maskCutText.ts';
 export { maskPrecise } from './masking/maskPrecise.ts';
-export { maskView } from './masking/maskView.ts';
+export { maskInTurns, maskView } from './masking/maskView.ts';
 export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';

@@ -1,3 +1,5 @@
+import type { WordStarts } from './fastFind.ts';
+
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
   readonly value: T;
@@ -17,6 +19,8 @@ export interface MaskRule {
   readonly pattern: RegExp;
   /** What every match holds and is found faster, a literal or a pattern without flags: a text without it is not searched. */
   readonly hint?: string | RegExp;
+  /** What `pattern` finds, sooner. */
+  readonly find?: (text: string) => Iterable<RegExpExecArray>;
   /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
   readonly claims?: true;
   /** Returns the replacement; returning the match itself means "not a secret". */
@@ -28,12 +32,23 @@ export interface MaskRule {
  * The first rule that replaces something wins.
  */
 export interface AnchoredRules {
+  /** Sticky. */
   readonly anchor: RegExp;
+  /** Where it may match. */
+  readonly starts: WordStarts;
   /** The rules for what the anchor matched; they begin at the anchor's start. */
   readonly rulesFor: (anchor: string) => readonly MaskRule[];
 }
 
-export type RuleSet = MaskRule | AnchoredRules;
+/** Rules that have work only where others have replaced something. */
+export interface RulesAgain {
+  readonly again: readonly RuleSet[];
+}
+
+/** Rules that say where they find something. */
+export type FindingRules = MaskRule | AnchoredRules;
+
+export type RuleSet = FindingRules | RulesAgain;
 
 /** True for a value that is never masked, although a rule finds it. */
 export type IsAllowed = (value: string) => boolean;
@@ -83,6 +98,12 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
   let value = text;
   let count = 0;
   for (const rule of rules) {
+    if ('again' in rule) {
+      const again = count === 0 ? null : applyRules(value, rule.again, isAllowed);
+      value = again?.value ?? value;
+      count += again?.count ?? 0;
+      continue;
+    }
     const splice = spliced(value, rule, isAllowed);
     value = splice.toString();
     count += splice.places.length;
@@ -100,7 +121,7 @@ export interface FoundPlace {
 /** Where the rules find something, each looked for in the text as it is; what overlaps is one place, named by what begins it. */
 export function findPlaces(
   text: string,
-  rules: readonly RuleSet[],
+  rules: readonly FindingRules[],
   isAllowed?: IsAllowed,
 ): readonly FoundPlace[] {
   const found = rules.flatMap((rule) => spliced(text, rule, isAllowed).places);
@@ -116,7 +137,7 @@ export function findPlaces(
   return places;
 }
 
-function spliced(text: string, rule: RuleSet, isAllowed: IsAllowed | undefined): Splice {
+function spliced(text: string, rule: FindingRules, isAllowed: IsAllowed | undefined): Splice {
   const splice = new Splice(text);
   if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
   else applyRule(splice, rule, isAllowed);
@@ -125,7 +146,8 @@ function spliced(text: string, rule: RuleSet, isAllowed: IsAllowed | undefined):
 
 function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
   if (rule.hint !== undefined && !holds(splice.text, rule.hint)) return;
-  for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, isAllowed);
+  const matches = rule.find?.(splice.text) ?? splice.text.matchAll(rule.pattern);
+  for (const match of matches) splice.replace(match, rule, isAllowed);
 }
 
 function holds(text: string, hint: string | RegExp): boolean {
@@ -134,22 +156,24 @@ function holds(text: string, hint: string | RegExp): boolean {
 
 function applyAnchored(
   splice: Splice,
-  { anchor, rulesFor }: AnchoredRules,
+  { anchor, starts, rulesFor }: AnchoredRules,
   isAllowed: IsAllowed | undefined,
 ): void {
   const { text } = splice;
-  anchor.lastIndex = 0;
-  for (let found = anchor.exec(text); found !== null; found = anchor.exec(text)) {
-    const { index } = found;
-    // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
-    anchor.lastIndex = index + 1;
+  let from = 0;
+  // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
+  for (const index of starts.in(text)) {
+    if (index < from) continue;
+    anchor.lastIndex = index;
+    const found = anchor.exec(text);
+    if (found === null) continue;
     for (const rule of rulesFor(found[0])) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
       if (match === null) continue;
       const isReplaced = splice.replace(match, rule, isAllowed);
       if (!isReplaced && rule.claims !== true) continue;
-      anchor.lastIndex = Math.max(anchor.lastIndex, index + match[0].length);
+      from = index + match[0].length;
       break;
     }
   }

@@ -1,3 +1,4 @@
+import { wordStarts } from './fastFind.ts';
 import { isSecretValue, looksRandom, looksSecret, looksSecretQuoted } from './isSecretValue.ts';
 import type { AnchoredRules, MaskRule } from './MaskRule.ts';
 
@@ -153,13 +154,22 @@ const NO_MARK = '(?<!REDACTED:[a-z0-9_]{0,64})';
 const COMMANDS =
   'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|requirepass|masterauth|rootpw|htpasswd|:\\/\\/|-u|--user|--proxy-user';
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
+/** How what NAMED and KEY match begins. */
+const STARTS =
+  'token passwort kennwort contrase senha mot wachtwoord пароль secret passw psk pwd credential bearer signature session connection webhook key securestring pw auth bindpw salt sig code';
+
 /** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
-  { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
-  { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
-  { anchor: new RegExp(`(?:${NAMED}|${KEY})${NO_MARK}`, 'gi'), rulesFor: () => NAME_RULES },
+  anchored(HEADERS, HEADERS.split('|'), HEADER_RULES),
+  anchored(COMMANDS, COMMANDS.replaceAll('\\', '').split('|'), COMMAND_RULES),
+  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), NAME_RULES),
   PGPASS,
 ];
+
+function anchored(anchor: string, words: readonly string[], rules: readonly MaskRule[]): AnchoredRules {
+  const starts = wordStarts({ words, ignoresCase: true, isApart: false });
+  return { anchor: new RegExp(anchor, 'iy'), starts, rulesFor: () => rules };
+}
 
 /** Keeps the quotes, so that JSON stays JSON. */
 function maskInside(value: string): string {

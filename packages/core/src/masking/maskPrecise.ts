@@ -10,13 +10,15 @@ import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { VENDOR_RULES } from './vendorTokens.ts';
 
-const OWN_FORMS: readonly RuleSet[] = [
+/** What its own form gives away. */
+export const OWN_FORMS: readonly RuleSet[] = [
   ...KEY_BLOCK_RULES,
   ...SECRET_PAIR_RULES,
   ...VENDOR_RULES,
   ...URL_CREDENTIAL_RULES,
 ];
-const SHAPE_RULES: readonly RuleSet[] = [
+/** What values were masked by before they entered the state, until they were kept exactly: of runs that were recorded then. */
+export const PRECISE_RULES: readonly RuleSet[] = [
   ...OWN_FORMS,
   ...encodedRules((text) => applyRules(text, OWN_FORMS).count > 0),
 ];
@@ -56,7 +58,7 @@ interface Scanner {
 
 function scannerOf(registry: SecretRegistry): Scanner {
   const broad = registry.masksBroadly ? BROAD_RULES : [];
-  return { rules: [...registry.rules(), ...SHAPE_RULES, ...broad], registry };
+  return { rules: [...registry.rules(), ...PRECISE_RULES, ...broad], registry };
 }
 
 /** No secret that a rule knows is shorter. */
@@ -141,7 +143,7 @@ function maskObject(object: object, walk: Walk): object {
 }
 
 /** The engine's own fields (`sessionId`, the `key` of a question) are named by what else may be a secret's name. */
-const SECRET_FIELD =
+export const SECRET_FIELD: RegExp =
   /(?:password|passwd|pwd|passphrase|secret|token|credentials?|(?:access|api|private|secret|auth)[_-]?key|connection_?string)$/i;
 
 function maskField(key: string, value: unknown, walk: Walk): unknown {

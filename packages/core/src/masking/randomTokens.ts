@@ -1,12 +1,17 @@
 import { textOfBase64 } from './encodedTexts.ts';
+import { ALPHANUMERIC, RUN, runsOf } from './fastFind.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
 
 /** A run long enough to hold a token, with the marks that tokens are joined by. */
-const RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
+const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
+/** Characters of the shortest run. */
+const MIN_RUN = 18;
 const PART = /[A-Za-z0-9+_-]+/g;
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
+
+const IS_TIME = /^\d{10,13}$/;
 
 /** Words of a file's, a pod's or an article's name: what is after the last of two or more of them is judged. */
 const WORDS_BEFORE = /^[A-Za-z]?[a-z]{2,}(?:[-_][a-z]{2,})+[-_]/;
@@ -45,6 +50,9 @@ const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
 const BLOCK_REACH = 8_192;
 
+/** Longer parts are judged by their beginning. */
+const LONGEST_PART = 1_024;
+
 /** Characters after a prefix that says nothing, and of a part without a prefix. */
 const MIN_REST = 20;
 const MIN_NAMED_REST = 17;
@@ -58,7 +66,8 @@ const MIN_REST_PART = 8;
 /** Tokens of vendors nobody has told us of: a short prefix and a long random rest, or a long random run. */
 export const RANDOM_TOKEN_RULE: MaskRule = {
   name: 'token',
-  pattern: RUN,
+  pattern: RANDOM_RUN,
+  find: randomRuns,
   replace: ({ 0: run, index }, text) => {
     // What opens a block begins here, and says what the block is.
     const end = run.indexOf('-----');
@@ -68,39 +77,61 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   },
 };
 
+/** What {@link RANDOM_RUN} finds. */
+export function* randomRuns(text: string): Generator<RegExpExecArray> {
+  for (const match of runsOf(text, RUN, MIN_RUN)) {
+    if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
+  }
+}
+
 /** How a part of a run is read: a token by itself, one beside another one, or at most the rest of one. */
 type Grade = 'token' | 'likely' | 'rest' | 'word';
 
-interface Part {
-  readonly from: number;
-  readonly to: number;
-  readonly grade: Grade;
-}
-
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
-  if (!/\d/.test(run) || PUBLIC.test(run) || PUBLIC_KEY.test(run)) return run;
-  const parts = [...run.matchAll(PART)].map((match): Part => {
-    const { 0: part, index: from } = match;
-    return { from, to: from + part.length, grade: gradeOf(part, from, run) };
-  });
-  const random = parts.filter(({ grade }) => grade === 'token' || grade === 'likely');
-  if (random.length < 2 && random[0]?.grade !== 'token') return run;
-  if (isPublic(index, text) || textOfBase64(run) !== null) return run;
-  const [first, last] = extended(parts, random);
-  return run.slice(0, first.from) + redacted('token') + run.slice(last.to);
+  if (!/\d/.test(run) || PUBLIC.test(run)) return run;
+  const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new Part(run, from, part));
+  // From both ends: a long run has thousands of parts.
+  const first = parts.findIndex(({ isRandom }) => isRandom);
+  if (first === -1) return run;
+  const last = parts.findLastIndex(({ isRandom }) => isRandom);
+  if (first === last && parts[first]?.grade !== 'token') return run;
+  if (PUBLIC_KEY.test(run) || isPublic(index, text) || textOfBase64(run) !== null) return run;
+  let [from, to] = [first, last];
+  // The parts beside the random ones that cannot be words.
+  while (parts[from - 1]?.grade === 'rest') from -= 1;
+  while (parts[to + 1]?.grade === 'rest') to += 1;
+  return run.slice(0, parts[from]?.from) + redacted('token') + run.slice(parts[to]?.to);
 }
 
-/** Takes in the parts beside the random ones that cannot be words. */
-function extended(parts: readonly Part[], random: readonly Part[]): readonly [Part, Part] {
-  let first = parts.indexOf(random[0] as Part);
-  let last = parts.indexOf(random.at(-1) as Part);
-  while (parts[first - 1]?.grade === 'rest') first -= 1;
-  while (parts[last + 1]?.grade === 'rest') last += 1;
-  return [parts[first] as Part, parts[last] as Part];
+class Part {
+  readonly from: number;
+  readonly to: number;
+  readonly #run: string;
+  #grade: Grade | null = null;
+
+  constructor(run: string, from: number, part: string) {
+    this.from = from;
+    this.to = from + part.length;
+    this.#run = run;
+  }
+
+  get grade(): Grade {
+    this.#grade ??= gradeOf(this.#run.slice(this.from, this.to), this.from, this.#run);
+    return this.#grade;
+  }
+
+  get isRandom(): boolean {
+    return this.grade === 'token' || this.grade === 'likely';
+  }
 }
 
 function gradeOf(whole: string, index: number, run: string): Grade {
+  if (whole.length < MIN_REST_PART) return 'word';
+  // Nothing without a digit is made up.
+  if (!/\d/.test(whole)) return /[a-z][A-Z]/.test(whole) ? 'rest' : 'word';
+  if (whole.length > LONGEST_PART) return gradeOf(whole.slice(0, LONGEST_PART), index, run);
+  if (!/[_-]/.test(whole)) return gradeOfSimple(whole, index, run);
   const part = withoutWords(whole.replace(TIME, ''));
   if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
   if (isPrefixed(part) || isBare(part) || isDotted(whole, index, run)) return 'token';
@@ -108,6 +139,15 @@ function gradeOf(whole: string, index: number, run: string): Grade {
     return 'likely';
   }
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
+}
+
+/** Without a prefix, words or the parts of a UUID. */
+function gradeOfSimple(part: string, index: number, run: string): Grade {
+  if (CHANGE_ID.test(part) || IS_TIME.test(part)) return 'word';
+  const isHex = HEX.test(part);
+  if ((isHex ? part.length > LONGEST_HASH : isBareRun(part)) || isDotted(part, index, run)) return 'token';
+  if (part.length < MIN_PART) return 'rest';
+  return (isHex ? isHexBesideHex(part, index, run) : isMadeUp(part)) ? 'likely' : 'rest';
 }
 
 /** What a prefix says of a secret is kept. */
@@ -160,6 +200,18 @@ function isDotted(part: string, index: number, run: string): boolean {
 }
 
 function isPublic(index: number, text: string): boolean {
-  const before = text.slice(Math.max(0, index - BLOCK_REACH), index);
-  return PUBLIC_BEFORE.test(before.slice(-PUBLIC_BEFORE_REACH)) || PUBLIC_BLOCK.test(before);
+  if (PUBLIC_BEFORE.test(text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index))) return true;
+  return holdsBlock(text) && PUBLIC_BLOCK.test(text.slice(Math.max(0, index - BLOCK_REACH), index));
+}
+
+let lastText = '';
+let lastHoldsBlock = false;
+
+/** Asked for every run of one text. */
+function holdsBlock(text: string): boolean {
+  if (text !== lastText) {
+    lastText = text;
+    lastHoldsBlock = text.includes('-----BEGIN');
+  }
+  return lastHoldsBlock;
 }

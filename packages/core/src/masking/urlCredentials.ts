@@ -34,16 +34,17 @@ const DSN_REACH = 200;
 
 /** Credentials inside URLs and connection strings. Placeholders such as `${DB_PASSWORD}` stay. */
 export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
-  { name: 'url_credentials', pattern: URL_USERINFO, replace: maskUserInfo },
+  { name: 'url_credentials', pattern: URL_USERINFO, hint: '@', replace: maskUserInfo },
   {
     name: 'url_credentials',
     pattern: URL_USER,
+    hint: '@',
     replace: (match) => (isKeyAsUser(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
   },
   connectionString(ORACLE, 'jdbc:oracle:'),
   connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
-  { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },
+  { name: 'url_parameter', pattern: PARAMETER, hint: '://', replace: maskParameter },
 ];
 
 function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {

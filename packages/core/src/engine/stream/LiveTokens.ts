@@ -1,7 +1,6 @@
 import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { LLMResult } from '@langchain/core/outputs';
-import { LineMasker } from '../../masking/LineMasker.ts';
 import type { Restarted, TokensChunk } from './StreamEvent.ts';
 import { graphNsOf, ownTaskOf } from './tasks.ts';
 
@@ -18,7 +17,6 @@ type ModelStart = Parameters<NonNullable<BaseCallbackHandler['handleChatModelSta
 
 /** A call of a chat model. */
 interface Call {
-  readonly masker: LineMasker;
   readonly of: Omit<TokensChunk, 'data'>;
   hasTokens: boolean;
 }
@@ -30,8 +28,8 @@ const MAX_WAITING = 10_000;
 const UNSEEN = new Set(['nostream', 'langsmith:nostream']);
 
 /**
- * What chat models say while a run is driven, word by word and masked. In no file: when the task that a model was asked in
- * has ended, its result is what counts, and when it begins anew, it says all of it again.
+ * What chat models say while a run is driven, token by token, as they say it. In no file: when the task that a model was
+ * asked in has ended, its result is what counts, and when it begins anew, it says all of it again.
  */
 export class LiveTokens extends BaseCallbackHandler {
   readonly name = 'LiveTokens';
@@ -96,23 +94,21 @@ export class LiveTokens extends BaseCallbackHandler {
     const { id: task, node, step } = begun.task;
     const ns = graphNs === '' ? [] : graphNs.split('|');
     const of = { mode: 'messages', ns, id: runId, task, node, step, attempt: begun.attempt } as const;
-    this.#calls.set(runId, { masker: new LineMasker({ by: 'word' }), of, hasTokens: false });
+    this.#calls.set(runId, { of, hasTokens: false });
   }
 
   override handleLLMNewToken(token: string, _at: unknown, runId: string): void {
     const call = this.#calls.get(runId);
     if (call === undefined || token === '') return;
     call.hasTokens = true;
-    call.masker.push(token);
-    this.#say(call, call.masker.take());
+    this.#say(call, token);
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
     const call = this.#calls.get(runId);
     if (call === undefined) return;
     this.#calls.delete(runId);
-    if (!call.hasTokens) call.masker.push(generations[0]?.[0]?.text ?? '');
-    this.#say(call, call.masker.end());
+    if (!call.hasTokens) this.#say(call, generations[0]?.[0]?.text ?? '');
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
