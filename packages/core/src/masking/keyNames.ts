@@ -30,12 +30,22 @@ const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}valu
 const rule = (
   name: string,
   pattern: string,
-  isSecret: (value: string) => boolean = isSecretValue,
+  isSecret: (value: string, before: () => string) => boolean = isSecretValue,
 ): MaskRule => ({
   name,
   pattern: new RegExp(pattern, 'imy'),
-  replace: ([whole, label = '', value = '']) => (isSecret(value) ? label + maskInside(value) : whole),
+  replace: ({ 0: whole, 1: label = '', 2: value = '', index }, text) => {
+    const before = (): string => text.slice(Math.max(0, index - LINE_REACH), index);
+    return isSecret(value, before) ? label + maskInside(value) : whole;
+  },
 });
+
+/** Characters before a name in which a command is looked for whose word it is. */
+const LINE_REACH = 160;
+/** `kubectl get secret NAME`: the name of one. */
+const OF_KUBERNETES = /(?:^|[\s;&|(`$])(?:kubectl|oc|kubecolor|k)\s[^\n;&|]*$/;
+/** `--secret id=npmrc,src=…` of a build: where one is. */
+const MOUNTED = /^["']?(?:id|src|source|env|type|target|dst|uid|gid|mode|required)=/;
 
 const NAME_RULES: readonly MaskRule[] = [
   rule('value', `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${VALUE})`),
@@ -44,7 +54,11 @@ const NAME_RULES: readonly MaskRule[] = [
     'line_value',
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
-  rule('flag', `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`),
+  rule(
+    'flag',
+    `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`,
+    (value) => !MOUNTED.test(value) && isSecretValue(value),
+  ),
   rule(
     'name_and_value',
     `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${VALUE})`,
@@ -66,7 +80,8 @@ const NAME_RULES: readonly MaskRule[] = [
   rule(
     'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
-    (value) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value),
+    (value, before) =>
+      !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
   ),
   rule(
     'env_key',

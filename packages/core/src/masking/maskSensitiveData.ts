@@ -6,9 +6,10 @@ import { OWN_FORMS } from './maskPrecise.ts';
 import { maskSlices } from './maskSlices.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { MASK_REACH } from './safeCut.ts';
+import { NEWER_URL_RULES } from './urlCredentials.ts';
 import { NEWER_RULES } from './vendorTokens.ts';
 
-const FORMS: readonly RuleSet[] = [...OWN_FORMS, ...NEWER_RULES];
+const FORMS: readonly RuleSet[] = [...OWN_FORMS, ...NEWER_RULES, ...NEWER_URL_RULES];
 
 /** Forms come first: another rule's mark could take away what they tell a secret by. */
 const SHOWN_RULES: readonly RuleSet[] = [

@@ -27,6 +27,14 @@ const SECRET_PREFIX = /(?:^|[_-])(?:sk|pat|api|key|token|secret|access|live|prod
 /** Ids that services put into their answers; one needs them to ask about an error. */
 const ID_PREFIX =
   /^(?:chatcmpl|msg|call|toolu|req|resp|run|thread|asst|file|batch|org|proj|user|trace|span)[_-]/i;
+/** Objects of Stripe, and keys that are made to be published. */
+const OBJECT_ID =
+  /^(?:(?:acct|ba|bps|card|ch|cn|cus|dp|evt|fee|ic|ich|ii|il|in|iauth|ipi|li|mandate|pi|plan|plink|pm|po|price|prod|promo|py|pyr|qt|re|setatt|seti|si|src|sub|sub_sched|taxrate|tr|trr|txi|txn|txr|vs|we)_[A-Za-z0-9]{14,32}|cs_(?:test|live)_[ab]1[A-Za-z0-9]{40,72}|sb_publishable_[A-Za-z0-9_-]{20,60})$/;
+/** As nanoid makes them; what is that long and a secret has a prefix that says so. */
+const NANOID = /^[A-Za-z0-9_-]{21}$/;
+const NANOID_LENGTH = 21;
+/** Addresses of Bitcoin in base58. */
+const BITCOIN = /^[13][1-9A-HJ-NP-Za-km-z]{31,33}$/;
 /** An abbreviation (`sqp_`, `e2b-`), where a word (`task-`, `blob_`) would name what the hash is of. */
 const ABBREVIATION = /^(?:[b-df-hj-np-tv-z]{2,7}|(?=[a-z])[a-z0-9]*\d[a-z0-9]*)[_-]$/i;
 const CAPITALS = /^[A-Z]{2,12}[_-]$/;
@@ -44,8 +52,8 @@ const PUBLIC = /^(?:sha\d{0,3}|md5|h1)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
 const PUBLIC_KEY =
   /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
 const PUBLIC_BEFORE =
-  /(?:base64,|sha\d{1,3}[:=-] ?|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
-const PUBLIC_BEFORE_REACH = 24;
+  /(?:base64,|sha\d{1,3}[:=-] ?|\bW\/\\{0,3}"|(?:etag|if-(?:none-)?match)["']?\s?[:=]\s?["'\\]{0,5}|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
+const PUBLIC_BEFORE_REACH = 32;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
 const BLOCK_REACH = 8_192;
@@ -131,6 +139,7 @@ function gradeOf(whole: string, index: number, run: string): Grade {
   // Nothing without a digit is made up.
   if (!/\d/.test(whole)) return /[a-z][A-Z]/.test(whole) ? 'rest' : 'word';
   if (whole.length > LONGEST_PART) return gradeOf(whole.slice(0, LONGEST_PART), index, run);
+  if (isId(whole)) return 'word';
   if (!/[_-]/.test(whole)) return gradeOfSimple(whole, index, run);
   const part = withoutWords(whole.replace(TIME, ''));
   if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
@@ -139,6 +148,11 @@ function gradeOf(whole: string, index: number, run: string): Grade {
     return 'likely';
   }
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
+}
+
+function isId(part: string): boolean {
+  if (part.length === NANOID_LENGTH) return NANOID.test(part) && !SECRET_PREFIX.test(part) && !HEX.test(part);
+  return OBJECT_ID.test(part) || BITCOIN.test(part);
 }
 
 /** Without a prefix, words or the parts of a UUID. */

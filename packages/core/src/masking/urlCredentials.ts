@@ -8,6 +8,11 @@ const URL_USERINFO = new RegExp(
   `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
   'g',
 );
+/** A raw `/` in the password: what begins as a port does is an address, and no password is looked for behind it. */
+const URL_SLASH = new RegExp(
+  `(:\\\\?/\\\\?/)${SCHEME}(?<!ssh:\\\\?/\\\\?/)[^\\s/?#"'\`<>:\\\\@[]{0,128}:(?!\\d{1,5}[/?#])(?=[^\\s/?#"'\`<>\\\\]{0,256}/)([^\\s?#"'\`<>\\\\]{1,256})@(?=[A-Za-z0-9[])`,
+  'g',
+);
 /** A token in the place of the user, without a password. */
 const URL_USER = new RegExp(`://${SCHEME}([A-Za-z0-9_.~-]{20,512})@`, 'g');
 /** `user:password@tcp(host:3306)/db`, as Go writes it. */
@@ -45,6 +50,17 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
   connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
   { name: 'url_parameter', pattern: PARAMETER, hint: '://', replace: maskParameter },
+];
+
+/** What the precise rules of earlier releases do not know. */
+export const NEWER_URL_RULES: readonly MaskRule[] = [
+  {
+    name: 'url_credentials',
+    pattern: URL_SLASH,
+    hint: '@',
+    replace: ([whole, scheme = '', password = '']) =>
+      isPlaceholder(password) ? whole : `${scheme}[CREDENTIALS_REDACTED]@`,
+  },
 ];
 
 function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {
