@@ -39,8 +39,8 @@ export type { EventName, EventScope, OrchestratorEvents } from './events/events.
 export * from './langgraph.ts';
 export { isShownAtGate, leaveAtGate, maskAtGate, type ShownAtGate } from './masking/maskAtGate.ts';
 export { maskCutText } from './masking/maskCutText.ts';
-export { maskStart } from './masking/maskStart.ts';
 export { maskPrecise } from './masking/maskPrecise.ts';
+export { maskStart } from './masking/maskStart.ts';
 export { maskInTurns, maskView } from './masking/maskView.ts';
 export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';

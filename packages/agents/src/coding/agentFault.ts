@@ -4,8 +4,7 @@ import { DevsError, maskStart } from '@devs/core';
 const SHOWN = 2_000;
 
 /** Words of an agent's as an error may have them: masked, from their beginning. */
-export const shown = (text: string): string =>
-  maskStart(text, SHOWN).trim();
+export const shown = (text: string): string => maskStart(text, SHOWN).trim();
 
 /** An agent that could not be asked. @param what - For people; words of its own are masked and cut. */
 export function agentFault(name: string, what: string, cause?: unknown): DevsError {

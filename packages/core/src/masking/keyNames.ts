@@ -80,8 +80,7 @@ const NAME_RULES: readonly MaskRule[] = [
   rule(
     'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
-    (value, before) =>
-      !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
+    (value, before) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
   ),
   rule(
     'env_key',

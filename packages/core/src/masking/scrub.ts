@@ -11,7 +11,12 @@ import { NEWER_URL_RULES, URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { FIXED_RULES } from './vendorTokens.ts';
 
 /** A form of their own that nothing else has: neither what a name gives away nor what only looks random. */
-const SCRUB_RULES: readonly RuleSet[] = [...KEY_BLOCK_RULES, ...FIXED_RULES, ...URL_CREDENTIAL_RULES, ...NEWER_URL_RULES];
+const SCRUB_RULES: readonly RuleSet[] = [
+  ...KEY_BLOCK_RULES,
+  ...FIXED_RULES,
+  ...URL_CREDENTIAL_RULES,
+  ...NEWER_URL_RULES,
+];
 
 /**
  * A text, or a plain value with its texts, without the secrets that have a form of their own (a vendor's prefix, a block of a

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { maskPrecise } from '../../src/masking/maskPrecise.ts';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { SecretRegistry } from '../../src/masking/SecretRegistry.ts';
-import { CLEAN_TEXTS } from './corpus/cleanTexts.ts';
 import { scrub } from '../../src/masking/scrub.ts';
+import { CLEAN_TEXTS } from './corpus/cleanTexts.ts';
 import { FAMILIES, HELD_OUT, NEWER, TUNING } from './corpus/families.ts';
 import { falseAlarmsOf, recallOf } from './corpus/measure.ts';
 

@@ -31,7 +31,5 @@ export function valuesView({ checkpointId, values, before, changed }: Checkpoint
 
 function textOf(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return text.length <= LONGEST
-    ? text
-    : `${maskStart(text, LONGEST)}\n(of ${text.length} characters)`;
+  return text.length <= LONGEST ? text : `${maskStart(text, LONGEST)}\n(of ${text.length} characters)`;
 }

@@ -76,7 +76,11 @@ describe('scrub', () => {
   test('with the broad rules, also what a name gives away', () => {
     const broad = new SecretRegistry();
     broad.maskBroadly();
-    const value = { password: 'Sommer2024garten', note: 'api_key=Sommer2024garten', sessionId: 'abc-123-def' };
+    const value = {
+      password: 'Sommer2024garten',
+      note: 'api_key=Sommer2024garten',
+      sessionId: 'abc-123-def',
+    };
     expect(scrub(value, broad)).toEqual({
       value: { password: '[REDACTED]', note: '[API_KEY=REDACTED]', sessionId: 'abc-123-def' },
       count: 2,

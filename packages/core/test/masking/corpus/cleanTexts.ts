@@ -159,4 +159,12 @@ const IDS: readonly string[] = [
 ];
 
 /** Templates, see `Family.ts`. */
-export const CLEAN_TEXTS: readonly string[] = [...PROSE, ...CODE, ...LOGS, ...GIT, ...VALUES, ...SETTINGS, ...IDS];
+export const CLEAN_TEXTS: readonly string[] = [
+  ...PROSE,
+  ...CODE,
+  ...LOGS,
+  ...GIT,
+  ...VALUES,
+  ...SETTINGS,
+  ...IDS,
+];

@@ -32,7 +32,11 @@ export const NEWER: readonly Family[] = [
   ).map(shapeFamily),
   ...(
     [
-      ['slash in a password', 'postgres://app:«{w10}/{w10}»@db', 'DB=mysql://root:«{w9}/@{w9}»@localhost:3306/x'],
+      [
+        'slash in a password',
+        'postgres://app:«{w10}/{w10}»@db',
+        'DB=mysql://root:«{w9}/@{w9}»@localhost:3306/x',
+      ],
       ['slash in a password without a user', 'redis://:«{w12}/{w12}/{w9}»@cache:6379 refused'],
     ] as const
   ).map((template) => contextFamily('place', template)),

@@ -30,7 +30,9 @@ const said = (id: string, data: string): StreamEvent => ({
 const pieces = fc
   .tuple(fc.constantFrom(`Use ${TOKEN} or password=hunter22 now`, `"${TOKEN}"`), fc.array(fc.nat(60)))
   .map(([text, cuts]) => {
-    const ends = [...new Set([...cuts.filter((cut) => cut < text.length), text.length])].sort((a, b) => a - b);
+    const ends = [...new Set([...cuts.filter((cut) => cut < text.length), text.length])].sort(
+      (a, b) => a - b,
+    );
     return ends.map((end, at) => text.slice(ends[at - 1] ?? 0, end));
   });
 
@@ -44,7 +46,8 @@ describe('a stream that people see', () => {
         for (const turn of [...turns, ...turns, ...turns]) {
           const id = turn ? 'a' : 'b';
           const next = left[id].shift();
-          if (next !== undefined) events.push(said(id, next), { mode: 'custom', ns: [], seq: 1, data: { n: 1 } });
+          if (next !== undefined)
+            events.push(said(id, next), { mode: 'custom', ns: [], seq: 1, data: { n: 1 } });
         }
         const shown = await listOf(maskStream(streamOf(events)));
         expect(JSON.stringify(shown)).not.toMatch(/a1B2|c3D4|hunter22/);
@@ -56,7 +59,9 @@ describe('a stream that people see', () => {
   test('shows what tasks beside each other tell, each as one text, and what was given stays as it was', async ({
     dbPath,
   }) => {
-    const State = Annotation.Root({ log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
+    const State = Annotation.Root({
+      log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
     const half = TOKEN.length / 2;
     let turn = Promise.resolve();
     const next = () => {
@@ -82,14 +87,18 @@ describe('a stream that people see', () => {
     const app = durable(builder, { file: dbPath });
     const given = await listOf(app.stream('run', {}, STREAMS));
     const shown = await listOf(maskStream(app.stream('run', null, STREAMS)));
-    expect(dataOf(given)).toEqual(expect.arrayContaining([TOKEN.slice(0, half), { password: 'hunter22hunter' }]));
+    expect(dataOf(given)).toEqual(
+      expect.arrayContaining([TOKEN.slice(0, half), { password: 'hunter22hunter' }]),
+    );
     expect(JSON.stringify(shown)).not.toMatch(/a1B2|c3D4|hunter22/);
     expect(dataOf(shown)).toContainEqual({ password: '[REDACTED]' });
     const texts = dataOf(shown).filter((data) => typeof data === 'string');
     expect(texts.join('')).toMatch(/\[REDACTED:github\]/);
     expect(texts.join('').replace(/[^xyz]/g, '')).toContain('xyz');
     const seqs = shown.map((event) => ('seq' in event ? event.seq : 0));
-    expect([...new Set(seqs)].toSorted((a, b) => a - b)).toEqual(given.map((event) => ('seq' in event ? event.seq : 0)));
+    expect([...new Set(seqs)].toSorted((a, b) => a - b)).toEqual(
+      given.map((event) => ('seq' in event ? event.seq : 0)),
+    );
     app.close();
   });
 });
