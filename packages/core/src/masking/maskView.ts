@@ -5,8 +5,8 @@ import { maskingOf, maskSensitiveData } from './maskSensitiveData.ts';
 
 const REDACTED = '[REDACTED]';
 
-/** Ids that the engine issues: they open nothing, and a client needs them to name a gate. */
-const ISSUED_ID = /^sessionId:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Ids that the engine issues, and such as count: they open nothing, and a client needs them to name a gate. */
+const ISSUED_ID = /^sessionId:(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,2}-\d{1,6})$/;
 
 /** Characters of a text that tell whether its name makes it a secret; longer values are judged by their length alone. */
 const NAMED_REACH = 1_024;

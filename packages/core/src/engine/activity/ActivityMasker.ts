@@ -43,6 +43,11 @@ export class ActivityMasker {
     return before;
   }
 
+  /** Whether a text waits that the last {@link take} did not get to. */
+  get isBehind(): boolean {
+    return Object.values(this.#streams).some((stream) => stream.isBehind);
+  }
+
   /** Lines that are whole by now. */
   take(): readonly Activity[] {
     return this.#each((stream) => stream.take());

@@ -28,8 +28,8 @@ const MAX_WAITING = 10_000;
 const UNSEEN = new Set(['nostream', 'langsmith:nostream']);
 
 /**
- * What chat models say while a run is driven, token by token, as they say it. In no file: when the task that a model was
- * asked in has ended, its result is what counts, and when it begins anew, it says all of it again.
+ * What chat models say while a run is driven, piece by piece as they say it. In no file: when the task that a model was asked in
+ * has ended, its result is what counts, and when it begins anew, it says all of it again.
  */
 export class LiveTokens extends BaseCallbackHandler {
   readonly name = 'LiveTokens';

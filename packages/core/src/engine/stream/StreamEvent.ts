@@ -45,10 +45,10 @@ export interface RunEnded extends Lasting {
   readonly reason: string | null;
 }
 
-/** What a chat model says, token by token, in the process that drives alone. It is not kept: the task's result is. */
+/** What a chat model says, piece by piece, in the process that drives alone. It is not kept: the task's result is. */
 export interface TokensChunk extends OfGraph, Attempt {
   readonly mode: 'messages';
-  /** Of the call of the model: its tokens belong together. */
+  /** Of the call of the model: its words belong together. */
   readonly id: string;
   readonly data: string;
 }

@@ -127,7 +127,7 @@ describe('a call of a model', () => {
     expect(heard.told()).toEqual(['whole', 'by ', 'word']);
   });
 
-  test('that fails says no more', () => {
+  test('that fails has said what it said, and says no more', () => {
     const heard = asked(ASK);
     heard.call('c', ASK);
     heard.say('c', 'half ', 'a wor');

@@ -6,7 +6,6 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
-import { maskStream } from '../maskStream.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
 
 const State = Annotation.Root({ said: Annotation<string>() });
@@ -25,17 +24,21 @@ const asking = (model: FakeListChatModel) =>
     .addEdge(START, 'ask')
     .addEdge('ask', END);
 
-const wordsOf = (events: readonly StreamEvent[]): readonly string[] =>
-  events.flatMap((event) => (event.mode === 'messages' ? [event.data] : []));
+/** The letters put together again. */
+function wordsOf(events: readonly StreamEvent[]): readonly string[] {
+  const said = events.map((event) => (event.mode === 'messages' ? event.data : '')).join('');
+  return said.match(/\S+ ?/g) ?? [];
+}
 
 describe('the words of a model', () => {
   test('come one by one, before the result of their step, and are not kept', async ({ dbPath }) => {
     const app = durable(asking(modelOf('The tea is ready')), { file: dbPath });
     const events = await listOf(app.stream('run', {}, TOKENS));
-    expect(wordsOf(events)).toEqual([...'The tea is ready']);
-    expect(events.map(({ mode }) => mode)).toEqual([...Array(16).fill('messages'), 'updates', 'end']);
+    expect(wordsOf(events)).toEqual(['The ', 'tea ', 'is ', 'ready']);
+    const letters = [...'The tea is ready'].length;
+    expect(events.map(({ mode }) => mode)).toEqual([...Array(letters).fill('messages'), 'updates', 'end']);
     expect(events[0]).toMatchObject({ ns: [], node: 'ask', step: 1, attempt: 1 });
-    expect(await listOf(app.stream('run', null, TOKENS))).toEqual(events.slice(16));
+    expect(await listOf(app.stream('run', null, TOKENS))).toEqual(events.slice(letters));
     app.close();
   });
 
@@ -49,33 +52,28 @@ describe('the words of a model', () => {
     const heard: string[] = [];
     const callbacks = [{ handleLLMNewToken: (token: string) => void heard.push(token) }];
     const app = durable(asking(modelOf('Yes')), { file: dbPath });
-    expect(wordsOf(await listOf(app.stream('run', {}, { ...TOKENS, callbacks })))).toEqual(['Y', 'e', 's']);
+    expect(wordsOf(await listOf(app.stream('run', {}, { ...TOKENS, callbacks })))).toEqual(['Yes']);
     expect(heard.join('')).toBe('Yes');
     app.close();
   });
 
-  test('are what it said; for people they are masked, however a secret is cut', async ({ dbPath }) => {
-    const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
-    const said = `Use ${secret} or password=hunter22 today`;
-    const app = durable(asking(modelOf(said, said)), { file: dbPath });
+  test('are what the model said, letter for letter', async ({ dbPath }) => {
+    const said = `Use ghp_${'a1B2c3D4e5'.repeat(4)} or password=hunter22 today`;
+    const app = durable(asking(modelOf(said)), { file: dbPath });
     expect(wordsOf(await listOf(app.stream('run', {}, TOKENS))).join('')).toBe(said);
-    const shown = wordsOf(await listOf(maskStream(app.stream('shown', {}, TOKENS))));
-    expect(shown.length).toBeGreaterThan(2);
-    expect(shown.join('')).not.toMatch(/a1B2|hunter22/);
-    expect(shown.join('')).toMatch(/^Use .* today$/);
     app.close();
   });
 
   test('are made void by the next attempt', async ({ dbPath }) => {
     const model = modelOf('first words', 'second words');
-    let attempts = 0;
+    let tried = 0;
     const builder = new StateGraph(State)
       .addNode(
         'ask',
         async () => {
-          attempts += 1;
+          tried += 1;
           const said = await ask(model);
-          if (attempts === 1) throw new Error('Not yet.');
+          if (tried === 1) throw new Error('Not yet.');
           return { said };
         },
         { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
@@ -84,20 +82,14 @@ describe('the words of a model', () => {
       .addEdge('ask', END);
     const app = durable(builder, { file: dbPath });
     const events = await listOf(app.stream('run', {}, TOKENS));
-    const told = events.map((event) =>
-      event.mode === 'messages' || event.mode === 'restarted'
-        ? [event.mode, event.attempt, event.mode === 'messages' ? event.data : null]
-        : [event.mode],
-    );
-    expect(told).toEqual([
-      ...[...'first words'].map((letter) => ['messages', 1, letter]),
-      ['restarted', 2, null],
-      ...[...'second words'].map((letter) => ['messages', 2, letter]),
-      ['updates'],
-      ['end'],
-    ]);
-    const [first, restarted] = [events[0], events.find(({ mode }) => mode === 'restarted')];
-    expect(restarted).toHaveProperty('task', (first as { task?: string }).task);
+    const restarted = events.findIndex(({ mode }) => mode === 'restarted');
+    expect(wordsOf(events.slice(0, restarted))).toEqual(['first ', 'words']);
+    expect(wordsOf(events.slice(restarted))).toEqual(['second ', 'words']);
+    const attempts = events.map((event) => ('attempt' in event ? event.attempt : null));
+    expect(new Set(attempts.slice(0, restarted))).toEqual(new Set([1]));
+    expect(new Set(attempts.slice(restarted))).toEqual(new Set([2, null]));
+    const [first] = events;
+    expect(events[restarted]).toHaveProperty('task', (first as { task?: string }).task);
     app.close();
   });
 
@@ -119,8 +111,11 @@ describe('the words of a model', () => {
     while (!hasSpoken) await new Promise(setImmediate);
     stop.abort();
     while (app.store.threads.driverOf('run') !== null) await new Promise(setImmediate);
-    const read = [...(first.done ? [] : [first.value]), ...(await listOf(events))];
-    expect(wordsOf(read).join('')).toBe('one two three');
+    expect(wordsOf([...(first.done ? [] : [first.value]), ...(await listOf(events))])).toEqual([
+      'one ',
+      'two ',
+      'three',
+    ]);
     app.close();
   });
 
@@ -142,7 +137,7 @@ describe('the words of a model', () => {
     const app = durable(builder, { file: dbPath });
     expect(wordsOf(await listOf(app.stream('without', {}, TOKENS)))).toEqual([]);
     const events = await listOf(app.stream('with', {}, { ...TOKENS, subgraphs: true }));
-    expect(wordsOf(events).join('')).toBe('deep');
+    expect(wordsOf(events)).toEqual(['deep']);
     expect(events.find(({ mode }) => mode === 'messages')).toMatchObject({
       ns: [expect.stringMatching(/^inner:/)],
       node: 'inner',
