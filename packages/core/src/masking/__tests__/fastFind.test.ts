@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
+import { SHAPES } from '../../../test/masking-heldout/shapes.ts';
+import { encodedRules } from '../encodedTexts.ts';
+import { KEY_NAME_RULES } from '../keyNames.ts';
+import type { AnchoredRules, MaskRule } from '../MaskRule.ts';
+import { RANDOM_TOKEN_RULE } from '../randomTokens.ts';
+import { NEWER_RULES, VENDOR_RULES } from '../vendorTokens.ts';
+
+// What is found sooner is what the pattern finds.
+
+const SWIFT: readonly MaskRule[] = [...encodedRules(() => false), RANDOM_TOKEN_RULE].filter(
+  ({ find }) => find !== undefined,
+);
+const ANCHORED: readonly AnchoredRules[] = [...VENDOR_RULES, ...NEWER_RULES, ...KEY_NAME_RULES].filter(
+  (rule) => 'anchor' in rule,
+);
+
+const text = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...SHAPES.map((one) => one.text), ...HARMLESS.map((one) => one.text)),
+      fc.stringMatching(/^[A-Za-z0-9+/_.:=!~-]{0,60}$/),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\u001b[32m', '%3D', '\\n', '\u009b1m', 'пароль', '==', '30'.repeat(20), 'xoxb-', 'TOKEN'),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+
+const placesOf = (matches: Iterable<RegExpExecArray>): readonly (readonly [number, string])[] =>
+  [...matches].map(({ 0: whole, index }) => [index, whole]);
+
+describe('a faster way to find', () => {
+  test.for(SWIFT.map((rule, index) => [`${rule.name} ${index}`, rule] as const))(
+    'runs of %s finds what its pattern finds',
+    ([, { pattern, find }]) => {
+      fc.assert(
+        fc.property(text, (given) => {
+          expect(placesOf(find?.(given) ?? [])).toEqual(placesOf(given.matchAll(pattern)));
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+
+  test('words has every place where one begins that a rule could match at', () => {
+    const rules = ANCHORED.map(({ anchor, starts, rulesFor }) => {
+      const everywhere = new RegExp(anchor.source, anchor.flags.replace('y', 'g'));
+      return { everywhere, starts, rulesFor };
+    });
+    expect(rules).toHaveLength(5);
+    fc.assert(
+      fc.property(text, (given) => {
+        for (const { everywhere, starts, rulesFor } of rules) {
+          const found = new Set(starts.in(given));
+          for (const { 0: word, index } of given.matchAll(everywhere)) {
+            const canMatch = rulesFor(word).some(({ pattern }) => {
+              pattern.lastIndex = index;
+              return pattern.test(given);
+            });
+            if (canMatch) expect(found).toContain(index);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
