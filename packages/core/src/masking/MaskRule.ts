@@ -17,8 +17,8 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** What every match holds and is found faster, a literal or a pattern without flags: a text without it is not searched. */
-  readonly hint?: string | RegExp;
+  /** What every match holds and is found faster, one of some literals or a pattern: a text without it is not searched. */
+  readonly hint?: string | readonly string[] | RegExp;
   /** What `pattern` finds, sooner. */
   readonly find?: (text: string) => Iterable<RegExpExecArray>;
   /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
@@ -28,16 +28,16 @@ export interface MaskRule {
 }
 
 /**
- * Rules that are tried only where an anchor stands: one search for a cheap pattern instead of one for every rule.
+ * Rules that are tried only where one of some words stands: one search for all of them instead of one for every rule.
  * The first rule that replaces something wins.
  */
 export interface AnchoredRules {
-  /** Sticky. */
-  readonly anchor: RegExp;
-  /** Where it may match. */
+  /** Where one may stand. */
   readonly starts: WordStarts;
-  /** The rules for what the anchor matched; they begin at the anchor's start. */
-  readonly rulesFor: (anchor: string) => readonly MaskRule[];
+  /** The word that stands there; `null` for none. */
+  readonly wordAt: (text: string, index: number) => string | null;
+  /** The rules for a word; they begin where it does. */
+  readonly rulesFor: (word: string) => readonly MaskRule[];
 }
 
 /** Rules that have work only where others have replaced something. */
@@ -139,7 +139,7 @@ export function findPlaces(
 
 function spliced(text: string, rule: FindingRules, isAllowed: IsAllowed | undefined): Splice {
   const splice = new Splice(text);
-  if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
+  if ('starts' in rule) applyAnchored(splice, rule, isAllowed);
   else applyRule(splice, rule, isAllowed);
   return splice;
 }
@@ -150,13 +150,14 @@ function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefi
   for (const match of matches) splice.replace(match, rule, isAllowed);
 }
 
-function holds(text: string, hint: string | RegExp): boolean {
-  return typeof hint === 'string' ? text.includes(hint) : hint.test(text);
+function holds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
+  if (typeof hint === 'string') return text.includes(hint);
+  return hint instanceof RegExp ? hint.test(text) : hint.some((literal) => text.includes(literal));
 }
 
 function applyAnchored(
   splice: Splice,
-  { anchor, starts, rulesFor }: AnchoredRules,
+  { starts, wordAt, rulesFor }: AnchoredRules,
   isAllowed: IsAllowed | undefined,
 ): void {
   const { text } = splice;
@@ -164,10 +165,9 @@ function applyAnchored(
   // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
   for (const index of starts.in(text)) {
     if (index < from) continue;
-    anchor.lastIndex = index;
-    const found = anchor.exec(text);
-    if (found === null) continue;
-    for (const rule of rulesFor(found[0])) {
+    const word = wordAt(text, index);
+    if (word === null) continue;
+    for (const rule of rulesFor(word)) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
       if (match === null) continue;

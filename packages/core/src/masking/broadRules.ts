@@ -1,4 +1,5 @@
 import { encodedRules } from './encodedTexts.ts';
+import { atNames } from './fastFind.ts';
 import { isNoValue, isSecretValue } from './isSecretValue.ts';
 import { KEY_NAME_RULES } from './keyNames.ts';
 import { applyRules, isPlaceholder, type MaskRule, type RuleSet } from './MaskRule.ts';
@@ -61,7 +62,7 @@ function firstRule(
     const end = match.index + whole.length;
     return mark([whole, first, second], text.slice(end, end + 1)) ?? whole;
   };
-  return { name, pattern, replace };
+  return { name, pattern, replace, ...(pattern.flags.includes('i') && { find: atNames(pattern) }) };
 }
 
 /** `name=value` counts unless it is a call or a reference; with a colon or spaces it may be prose or a type too. */

@@ -55,24 +55,31 @@ interface WordList {
 
 /** By the first two characters, below 128: a bit for each list of words that has one beginning so. */
 const listsAt = new Uint8Array(1 << 14);
-/** By five bits of the first three: small and large letters have the same. */
-const listsAtThree = new Uint8Array(1 << 15);
+/** By five bits of each of the first four: small and large letters have the same. */
+const listsAtFour = new Uint8Array(1 << 20);
 /** By a first character beyond. */
 const listsAtWide = new Uint8Array(1 << 16);
 const lists: WordList[] = [];
 
-const EVERY_5_BITS = Array.from({ length: 32 }, (_, bits) => bits);
-const hashOf = (a: number, b: number, c: number): number => ((a & 31) << 10) | ((b & 31) << 5) | (c & 31);
+/** Shifted by five bits a character. */
+const hashOf = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
+
+/** Of a word of less than four characters, with whatever follows. */
+function hashesOf(word: string): readonly number[] {
+  const codes = Array.from({ length: Math.min(4, word.length) }, (_, at) => word.charCodeAt(at));
+  const free = 5 * (4 - codes.length);
+  const start = codes.reduce(hashOf, 0) << free;
+  return Array.from({ length: 1 << free }, (_, rest) => start | rest);
+}
 
 /** Eight lists at most, of words of two characters at least. All of them are looked for at once. */
 export function wordStarts(list: WordList): WordStarts {
   const number = lists.length;
+  if (number === 8) throw new RangeError('Expected eight lists of words at most.');
   lists.push(list);
   for (const word of list.words) {
     const pair = word.slice(0, 2);
-    const [a, b, third] = [0, 1, 2].map((at) => word.charCodeAt(at)) as [number, number, number];
-    // Of a word of two characters, every third.
-    for (const c of word.length > 2 ? [third] : EVERY_5_BITS) addTo(listsAtThree, hashOf(a, b, c), number);
+    for (const hash of hashesOf(word)) addTo(listsAtFour, hash, number);
     for (const [first, second] of list.ignoresCase ? spellings(pair) : [pair]) {
       const [code, next] = [first?.charCodeAt(0) ?? 0, second?.charCodeAt(0) ?? 0];
       if (code < 128) addTo(listsAt, (code << 7) | (next & 127), number);
@@ -119,6 +126,12 @@ const ESCAPE_REACH = 32;
 const ESCAPES = charClass('%\\\u001b');
 const ESCAPE_OF_8_BITS = 0x9b;
 
+const hashAt = (codes: Uint16Array, at: number): number =>
+  (((codes[at] as number) & 31) << 15) |
+  (((codes[at + 1] as number) & 31) << 10) |
+  (((codes[at + 2] as number) & 31) << 5) |
+  ((codes[at + 3] as number) & 31);
+
 function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
   const starts = lists.map((): number[] => []);
   const apart = lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
@@ -128,9 +141,8 @@ function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
     const code = codes[at] as number;
     let found = 0;
     if (code < 128) {
-      const next = codes[at + 1] as number;
-      found = listsAt[(code << 7) | (next & 127)] as number;
-      if (found !== 0) found &= listsAtThree[hashOf(code, next, codes[at + 2] as number)] as number;
+      found = listsAt[(code << 7) | ((codes[at + 1] as number) & 127)] as number;
+      if (found !== 0) found &= listsAtFour[hashAt(codes, at)] as number;
       if (ESCAPES[code] === 1) escapeAt = at;
     } else {
       found = listsAtWide[code] as number;
@@ -144,4 +156,27 @@ function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
     before = code;
   }
   return starts;
+}
+
+/** Where a bearer, a key of an API, a password or a secret is named. */
+const NAMED_FIRST: WordStarts = wordStarts({
+  words: ['bearer', 'api', 'passw', 'pwd', 'secret'],
+  ignoresCase: true,
+  isApart: false,
+});
+
+/** What a global pattern finds that begins with one of those words. */
+export function atNames(pattern: RegExp): (text: string) => Iterable<RegExpExecArray> {
+  const here = new RegExp(pattern.source, pattern.flags.replace('g', 'y'));
+  return function* (text) {
+    let from = 0;
+    for (const at of NAMED_FIRST.in(text)) {
+      if (at < from) continue;
+      here.lastIndex = at;
+      const match = here.exec(text);
+      if (match === null) continue;
+      from = at + match[0].length;
+      yield match;
+    }
+  };
 }

@@ -159,6 +159,7 @@ const SESSION = /(?:sid|sess|token|auth|jwt|csrf|xsrf|id)/i;
 /** `host:port:database:user:password`, a line of its own. */
 const PGPASS: MaskRule = {
   ...rule('pgpass', ''),
+  hint: /:(?:\d{2,5}|\*):/,
   pattern: /^([^\s:]{1,255}:(?:\d{2,5}|\*):[^\s:]{1,63}:[^\s:]{1,63}:)([^\s:]{1,256})$/gm,
   replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
 };
@@ -174,15 +175,32 @@ const STARTS =
 
 /** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
-  anchored(HEADERS, HEADERS.split('|'), HEADER_RULES),
-  anchored(COMMANDS, COMMANDS.replaceAll('\\', '').split('|'), COMMAND_RULES),
-  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), NAME_RULES),
+  anchored(HEADERS, HEADERS.split('|'), () => HEADER_RULES),
+  anchored(COMMANDS, COMMANDS.replaceAll('\\', '').split('|'), commandRules),
+  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), () => NAME_RULES),
   PGPASS,
 ];
 
-function anchored(anchor: string, words: readonly string[], rules: readonly MaskRule[]): AnchoredRules {
+/** Words that are met in every text have one rule each. */
+function commandRules(word: string): readonly MaskRule[] {
+  if (word === 'with' || word === 'encrypted') return SQL_RULES;
+  return COMMAND_RULES;
+}
+
+const SQL_RULES = COMMAND_RULES.filter(({ name }) => name === 'sql');
+
+function anchored(
+  anchor: string,
+  words: readonly string[],
+  rulesOf: (word: string) => readonly MaskRule[],
+): AnchoredRules {
   const starts = wordStarts({ words, ignoresCase: true, isApart: false });
-  return { anchor: new RegExp(anchor, 'iy'), starts, rulesFor: () => rules };
+  const pattern = new RegExp(anchor, 'iy');
+  const wordAt = (text: string, index: number): string | null => {
+    pattern.lastIndex = index;
+    return pattern.exec(text)?.[0] ?? null;
+  };
+  return { starts, wordAt, rulesFor: (word) => rulesOf(word.toLowerCase()) };
 }
 
 /** Keeps the quotes, so that JSON stays JSON. */

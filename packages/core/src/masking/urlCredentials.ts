@@ -1,3 +1,4 @@
+import { atNames } from './fastFind.ts';
 import { looksRandom, looksSecret } from './isSecretValue.ts';
 import { isPlaceholder, type MaskRule, redacted } from './MaskRule.ts';
 
@@ -47,8 +48,8 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
     replace: (match) => (isKeyAsUser(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
   },
   connectionString(ORACLE, 'jdbc:oracle:'),
-  connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
-  { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
+  connectionString(GO_DSN, ['@tcp(', '@udp(', '@unix(']),
+  { name: 'connection_string', pattern: DSN_PASSWORD, find: atNames(DSN_PASSWORD), replace: maskDsnPassword },
   { name: 'url_parameter', pattern: PARAMETER, hint: '://', replace: maskParameter },
 ];
 
@@ -63,7 +64,7 @@ export const NEWER_URL_RULES: readonly MaskRule[] = [
   },
 ];
 
-function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {
+function connectionString(pattern: RegExp, hint: MaskRule['hint'] & {}): MaskRule {
   const name = 'connection_string';
   const replace = ([whole, label = '', value = '']: RegExpExecArray): string =>
     isPlaceholder(value) ? whole : label + redacted(name);

@@ -1,4 +1,4 @@
-import { wordStarts } from './fastFind.ts';
+import { atNames, wordStarts } from './fastFind.ts';
 import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
 import type { TokenShape } from './tokenRow.ts';
 import { NEWER_SHAPES, TOKEN_SHAPES } from './tokenShapes.ts';
@@ -60,15 +60,18 @@ const TELEGRAM_RULE = tokenRule('telegram', TELEGRAM, ':AA');
 const TERRAFORM_RULE = tokenRule('terraform', TERRAFORM, '.atlasv1.');
 const PASSWORD_HASH_RULE = tokenRule('password_hash', PASSWORD_HASH, '$');
 
+/** In any spelling that is met. */
+const SIGNATURES_ARE_NAMED = ['-Amz-', '-amz-', '-AMZ-', '-Goog-', '-goog-', '-GOOG-', 'ignature=', 'IGNATURE='];
+
 const LABELLED: readonly RuleSet[] = [
   { name: 'aws_access_key', pattern: AWS_ACCESS_KEY, replace: () => '[AWS_KEY=REDACTED]' },
-  keepLabel('aws_secret_key', AWS_SECRET_KEY),
+  { ...keepLabel('aws_secret_key', AWS_SECRET_KEY), find: atNames(AWS_SECRET_KEY) },
   keepLabel('azure_account_key', AZURE_ACCOUNT_KEY, 'Key='),
   keepLabel('azure_sas', AZURE_SAS, 'sig='),
 ];
 const SIGNATURES: readonly RuleSet[] = [
   tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
-  keepLabel('url_signature', SIGNATURE, /[?&;](?:X-|Sig)/i),
+  keepLabel('url_signature', SIGNATURE, SIGNATURES_ARE_NAMED),
 ];
 
 /** Tokens whose own shape gives them away: a vendor's prefix and length. */
@@ -128,8 +131,18 @@ export function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
   const heads = [...new Set(shapes.flatMap((shape) => shape.heads))].sort((a, b) => b.length - a.length);
   // Made when a text first has the prefix: all of them at once took as long as the rest of the import, and 12 MB.
   const rules = new Map<string, readonly MaskRule[]>();
+  const byPair = new Map<string, string[]>();
+  for (const head of heads) {
+    const pair = head.slice(0, 2);
+    byPair.set(pair, [...(byPair.get(pair) ?? []), head]);
+  }
+  const among = (pair: string, text: string, index: number): string | undefined =>
+    byPair.get(pair)?.find((head) => text.startsWith(head, index));
   return {
-    anchor: new RegExp(heads.map(escapeForRegExp).join('|'), 'y'),
+    wordAt: (text, index) => {
+      const pair = text.slice(index, index + 2);
+      return among(pair, text, index) ?? among(pair.slice(0, 1), text, index) ?? null;
+    },
     starts: wordStarts({ words: heads.flatMap(withSecond), ignoresCase: false, isApart: true }),
     rulesFor: (head) => {
       const known = rules.get(head) ?? rulesAt(head, shapes);
