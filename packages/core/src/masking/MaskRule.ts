@@ -1,4 +1,4 @@
-import type { WordStarts } from './fastFind.ts';
+import { type Edit, textBecame, type WordStarts } from './fastFind.ts';
 
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
@@ -105,7 +105,10 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
       continue;
     }
     const splice = spliced(value, rule, isAllowed);
+    if (splice.places.length === 0) continue;
+    const before = value;
     value = splice.toString();
+    textBecame(before, value, splice.edits);
     count += splice.places.length;
   }
   return { value, count };
@@ -189,6 +192,7 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 class Splice {
   readonly text: string;
   readonly places: FoundPlace[] = [];
+  readonly edits: Edit[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
   #out = '';
@@ -202,7 +206,9 @@ class Splice {
     if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
     this.#out += this.text.slice(this.end, match.index) + replacement;
     this.end = match.index + match[0].length;
-    this.places.push({ at: match.index, length: match[0].length, name: rule.name });
+    const place = { at: match.index, length: match[0].length };
+    this.places.push({ ...place, name: rule.name });
+    this.edits.push({ ...place, now: replacement.length });
     return true;
   }
 

@@ -25,12 +25,13 @@ export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
 export function* runsOf(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
   const codes = codesIn(text);
   let done = 0;
-  for (let at = min - 1; at < codes.length; at = Math.max(at, done) + min) {
+  const end = text.length;
+  for (let at = min - 1; at < end; at = Math.max(at, done) + min) {
     if (one[codes[at] as number] !== 1) continue;
     let from = at;
     while (from > done && one[codes[from - 1] as number] === 1) from -= 1;
     let to = at + 1;
-    while (to < codes.length && one[codes[to] as number] === 1) to += 1;
+    while (to < end && one[codes[to] as number] === 1) to += 1;
     done = to;
     if (to - from >= min) yield matchOf(text, from, to);
   }
@@ -100,62 +101,131 @@ function spellings(pair: string): readonly string[] {
   return both(first).flatMap((a) => both(second).map((b) => a + b));
 }
 
-// The rules look one after the other into a text that seldom changes between.
-let lastText = '';
-let lastCodes = new Uint16Array();
-let lastStarts: readonly (readonly number[])[] = [];
-
-function codesIn(text: string): Uint16Array {
-  if (text === lastText && text.length === lastCodes.length) return lastCodes;
-  const bytes = Buffer.allocUnsafeSlow(2 * text.length);
-  bytes.write(text, 'utf16le');
-  lastText = text;
-  lastCodes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);
-  lastStarts = [];
-  return lastCodes;
+/** Of a text that was looked into last. */
+interface Known {
+  readonly text: string;
+  /** With as many zeros behind the text as are looked at ahead. */
+  readonly codes: Uint16Array;
+  starts: readonly (readonly number[])[];
 }
 
+const AHEAD = 4;
+/** What is decoded on the way through a long text is short. */
+const SHORT = 4_096;
+const NOTHING: Known = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
+
+// The rules look one after the other into a text that seldom changes between.
+let lastLong = NOTHING;
+let lastShort = NOTHING;
+
+function known(text: string): Known {
+  const last = text.length > SHORT ? lastLong : lastShort;
+  if (last.text === text) return last;
+  const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
+  bytes.write(text, 'utf16le');
+  const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
+  const now: Known = { text, codes, starts: [] };
+  if (text.length > SHORT) lastLong = now;
+  else lastShort = now;
+  return now;
+}
+
+const codesIn = (text: string): Uint16Array => known(text).codes;
+
 function startsIn(text: string): readonly (readonly number[])[] {
-  const codes = codesIn(text);
-  if (lastStarts.length !== lists.length) lastStarts = findStarts(codes);
-  return lastStarts;
+  const of = known(text);
+  if (of.starts.length !== lists.length) of.starts = findStarts(of.codes);
+  return of.starts;
+}
+
+/** What a part of a text became. */
+export interface Edit {
+  /** In the text as it was. */
+  readonly at: number;
+  readonly length: number;
+  /** Characters that stand there now. */
+  readonly now: number;
+}
+
+/** Says what a text has become, so that only what changed is looked into. @param edits - In order. */
+export function textBecame(before: string, after: string, edits: readonly Edit[]): void {
+  const old = lastLong;
+  if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
+  const of = known(after);
+  const starts = lists.map((): number[] => []);
+  const done = lists.map(() => 0);
+  let shift = 0;
+  let at = 0;
+  const keep = (to: number): void => {
+    for (const [number, list] of old.starts.entries()) {
+      let next = done[number] ?? 0;
+      for (; next < list.length && (list[next] as number) < to; next += 1) {
+        if ((list[next] as number) >= at) starts[number]?.push((list[next] as number) + shift);
+      }
+      done[number] = next;
+    }
+    at = to;
+  };
+  for (let edit = 0; edit < edits.length; ) {
+    keep(Math.max(at, (edits[edit]?.at ?? 0) - AHEAD));
+    const from = at + shift;
+    for (; edit < edits.length && (edits[edit] as Edit).at - AHEAD <= at; edit += 1) {
+      const { at: begin, length, now } = edits[edit] as Edit;
+      shift += now - length;
+      at = Math.min(before.length, begin + length + ESCAPE_REACH + 1);
+    }
+    addStarts(of.codes, { from, to: at + shift }, starts);
+  }
+  keep(before.length);
+  of.starts = starts;
 }
 
 /** Characters that the longest escape before a word has. */
 const ESCAPE_REACH = 32;
-const ESCAPES = charClass('%\\\u001b');
-const ESCAPE_OF_8_BITS = 0x9b;
 
-const hashAt = (codes: Uint16Array, at: number): number =>
-  (((codes[at] as number) & 31) << 15) |
-  (((codes[at + 1] as number) & 31) << 10) |
-  (((codes[at + 2] as number) & 31) << 5) |
-  ((codes[at + 3] as number) & 31);
+/** Bits for what comes before a word. */
+const IN_WORD = 1;
+const ESCAPE = 2;
+const KINDS = new Uint8Array(1 << 16);
+for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
+for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
 
 function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
   const starts = lists.map((): number[] => []);
-  const apart = lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
+  addStarts(codes, { from: 0, to: codes.length - AHEAD }, starts);
+  return starts;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function addStarts(codes: Uint16Array, { from, to }: Range, starts: readonly number[][]): void {
+  const notApart = ~lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
+  let at = Math.max(0, from - ESCAPE_REACH - 1);
   let before = 0;
   let escapeAt = -ESCAPE_REACH;
-  for (let at = 0; at < codes.length; at += 1) {
-    const code = codes[at] as number;
-    let found = 0;
-    if (code < 128) {
-      found = listsAt[(code << 7) | ((codes[at + 1] as number) & 127)] as number;
-      if (found !== 0) found &= listsAtFour[hashAt(codes, at)] as number;
-      if (ESCAPES[code] === 1) escapeAt = at;
-    } else {
-      found = listsAtWide[code] as number;
-      if (code === ESCAPE_OF_8_BITS) escapeAt = at;
-    }
-    if (found !== 0) {
-      if (ALPHANUMERIC[before] === 1 && at - escapeAt > ESCAPE_REACH) found &= ~apart;
-      for (let number = 0; found >> number !== 0; number += 1)
-        if ((found >> number) & 1) starts[number]?.push(at);
-    }
-    before = code;
+  for (; at < from; at += 1) {
+    before = KINDS[codes[at] as number] as number;
+    if (before === ESCAPE) escapeAt = at;
   }
-  return starts;
+  for (; at < to; at += 1) {
+    const code = codes[at] as number;
+    const next = codes[at + 1] as number;
+    let found = (code < 128 ? listsAt[(code << 7) | (next & 127)] : listsAtWide[code]) as number;
+    if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
+    before = KINDS[code] as number;
+    if (before === ESCAPE) escapeAt = at;
+    if (found === 0) continue;
+    const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
+    found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
+    if (found !== 0) addStart(starts, found, at);
+  }
+}
+
+function addStart(starts: readonly number[][], found: number, at: number): void {
+  for (let number = 0; found >> number !== 0; number += 1) if ((found >> number) & 1) starts[number]?.push(at);
 }
 
 /** Where a bearer, a key of an API, a password or a secret is named. */

@@ -4,6 +4,7 @@ import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
 import { SHAPES } from '../../../test/masking-heldout/shapes.ts';
 import { BROAD_RULES } from '../broadRules.ts';
 import { encodedRules } from '../encodedTexts.ts';
+import { type Edit, textBecame } from '../fastFind.ts';
 import { KEY_NAME_RULES } from '../keyNames.ts';
 import type { AnchoredRules, MaskRule } from '../MaskRule.ts';
 import { URL_CREDENTIAL_RULES } from '../urlCredentials.ts';
@@ -45,6 +46,30 @@ describe('a faster way to find', () => {
       );
     },
   );
+
+  test('words in a text that was changed finds what it would in the new one', () => {
+    const [{ starts }] = ANCHORED as [AnchoredRules];
+    const edited = fc.array(fc.tuple(text, text, fc.nat(12)), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(edited, (parts) => {
+        const filler = 'some words, a %3Dxoxb- and more\n'.repeat(200);
+        let [before, after] = [filler, filler];
+        const edits: Edit[] = [];
+        for (const [kept, changed, length] of parts) {
+          const [was, now] = [changed.slice(0, length), `[${changed.slice(length, 2 * length)}`];
+          edits.push({ at: before.length, length: was.length, now: now.length });
+          before += was + kept;
+          after += now + kept;
+        }
+        starts.in(before);
+        textBecame(before, after, edits);
+        const found = ANCHORED.map((rules) => rules.starts.in(after));
+        starts.in(filler);
+        expect(found).toEqual(ANCHORED.map((rules) => rules.starts.in(after)));
+      }),
+      { numRuns: 100 },
+    );
+  });
 
   test('words has every place where one begins that a rule could match at', () => {
     expect(ANCHORED).toHaveLength(5);
