@@ -52,14 +52,18 @@ function printRecall(): void {
     console.log(row(name, ...cells));
   }
   const newer = [scrubbed, broad].map((mask) => recallOf(mask, NEWER).families);
-  console.log(`\nForms told of since: scrub ${newer[0]} of ${NEWER.length}, broad ${newer[1]} of ${NEWER.length}.`);
+  console.log(
+    `\nForms told of since: scrub ${newer[0]} of ${NEWER.length}, broad ${newer[1]} of ${NEWER.length}.`,
+  );
   const alarms = Object.entries(masks).map(([name, mask]) => `${name} ${falseAlarmsOf(mask).length}`);
   console.log(`\nFalse alarms in ${CLEAN_TEXTS.length} clean texts: ${alarms.join(', ')}.`);
 }
 
 /** The set of `test/masking-heldout`, written by somebody who had not read the rules. */
 function printHeldOutSet(): void {
-  console.log(`\n${row(`${SHAPES.length} secrets, ${HARMLESS.length} harmless texts`, 'scrub', 'precise', 'broad')}`);
+  console.log(
+    `\n${row(`${SHAPES.length} secrets, ${HARMLESS.length} harmless texts`, 'scrub', 'precise', 'broad')}`,
+  );
   console.log(row('---', '---:', '---:', '---:'));
   const sums = [0, 0, 0];
   for (const family of HELD_OUT_FAMILIES) {
@@ -119,7 +123,8 @@ function realText(): string {
   return text.repeat(Math.ceil((2 * MEGABYTE) / text.length)).slice(0, 2 * MEGABYTE);
 }
 
-const fill = (unit: string, size = MEGABYTE): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+const fill = (unit: string, size = MEGABYTE): string =>
+  unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
 
 /** Texts of a megabyte, unless it says otherwise. */
 function kindsOfText(): Readonly<Record<string, string>> {
@@ -180,7 +185,12 @@ async function printSpeed(): Promise<void> {
   };
   console.log(`\n${row('code, prose and hashes', 'ms per MB')}`);
   console.log(row('---', '---:'));
-  console.log(row('scrub', speed(() => scrubbed(text))));
+  console.log(
+    row(
+      'scrub',
+      speed(() => scrubbed(text)),
+    ),
+  );
   console.log(row('broad, as a stream of 64 KiB pieces', speed(stream)));
 }
 

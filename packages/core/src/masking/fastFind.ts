@@ -225,7 +225,8 @@ function addStarts(codes: Uint16Array, { from, to }: Range, starts: readonly num
 }
 
 function addStart(starts: readonly number[][], found: number, at: number): void {
-  for (let number = 0; found >> number !== 0; number += 1) if ((found >> number) & 1) starts[number]?.push(at);
+  for (let number = 0; found >> number !== 0; number += 1)
+    if ((found >> number) & 1) starts[number]?.push(at);
 }
 
 /** Where a bearer, a key of an API, a password or a secret is named. */
@@ -247,6 +248,24 @@ export function atNames(pattern: RegExp): (text: string) => Iterable<RegExpExecA
       if (match === null) continue;
       from = at + match[0].length;
       yield match;
+    }
+  };
+}
+
+/** What a global pattern finds that has a literal at so many characters behind its beginning, at least and at most. */
+export function around(pattern: RegExp, literal: string, [least, most]: readonly [number, number]) {
+  const here = new RegExp(pattern.source, pattern.flags.replace('g', 'y'));
+  return function* (text: string): Generator<RegExpExecArray> {
+    let from = 0;
+    for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) {
+      for (let start = Math.max(from, at - most); start <= at - least; start += 1) {
+        here.lastIndex = start;
+        const match = here.exec(text);
+        if (match === null) continue;
+        from = start + match[0].length;
+        yield match;
+        break;
+      }
     }
   };
 }

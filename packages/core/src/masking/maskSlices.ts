@@ -47,16 +47,25 @@ interface Run {
 
 /** The next run of more than `min` characters: one of every so many is in it. */
 function* nextRun(text: string, from: number, min: number): Work<Run | null> {
-  const is = (at: number): boolean => RUN[text.charCodeAt(at)] === 1;
   for (let at = from + min; at < text.length; at += min) {
-    if (!is(at)) continue;
-    let [start, end] = [at, at + 1];
-    while (start > from && is(start - 1)) start -= 1;
-    for (; end < text.length && is(end); end += 1) if ((end - at) % LOOK === 0) yield;
+    if (RUN[text.charCodeAt(at)] !== 1) continue;
+    let start = at;
+    while (start > from && RUN[text.charCodeAt(start - 1)] === 1) start -= 1;
+    let end = at;
+    for (let to = at; end === to && to < text.length; yield) {
+      to = Math.min(text.length, end + LOOK);
+      end = runEnd(text, end, to);
+    }
     if (end - start > min) return { from: start, to: end };
     at = end;
   }
   return null;
+}
+
+function runEnd(text: string, from: number, to: number): number {
+  let end = from;
+  while (end < to && RUN[text.charCodeAt(end)] === 1) end += 1;
+  return end;
 }
 
 /** `null` for a run that has to be looked at like other text. */
@@ -133,28 +142,20 @@ function cutAt(text: string, at: number, mask: Mask, { start, ahead }: Around): 
   return isOne ? { at, mark } : null;
 }
 
-const isLineEnd = (code: number): boolean => code === 10;
-const isBlank = (code: number): boolean => code === 32 || code === 9;
 /** What lists, addresses and tables are separated by. */
-const isSeparator = (code: number): boolean => code === 44 || code === 59 || code === 38 || code === 124;
+const SEPARATORS = [',', ';', '&', '|'];
 
 /** Line ends first, then blanks and separators, then any place. */
 function placesToCut(text: string, first: number, to: number): readonly number[] {
-  const middle = Math.floor((first + to) / 2);
+  const part = text.slice(first, to);
   const places = [
-    lastBehind(text, first, to, isLineEnd),
-    lastBehind(text, first, middle, isLineEnd),
-    lastBehind(text, first, to, isBlank),
-    lastBehind(text, first, to, isSeparator),
-    anyPlace(text, first, to),
+    part.lastIndexOf('\n'),
+    part.slice(0, part.length / 2).lastIndexOf('\n'),
+    part.lastIndexOf(' '),
+    Math.max(...SEPARATORS.map((char) => part.lastIndexOf(char))),
   ];
-  return [...new Set(places)].filter((at) => at !== -1);
-}
-
-/** The place behind the last such character; -1 for none. */
-function lastBehind(text: string, first: number, to: number, isIt: (code: number) => boolean): number {
-  for (let at = to; at > first; at -= 1) if (isIt(text.charCodeAt(at - 1))) return at;
-  return -1;
+  const found = places.filter((at) => at !== -1).map((at) => first + at + 1);
+  return [...new Set([...found, anyPlace(text, first, to)])];
 }
 
 /** Not in a word if that can be, and never in a character. */

@@ -33,6 +33,7 @@ const OBJECT_ID =
 /** As nanoid makes them; what is that long and a secret has a prefix that says so. */
 const NANOID = /^[A-Za-z0-9_-]{21}$/;
 const NANOID_LENGTH = 21;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d)?$/;
 /** Addresses of Bitcoin in base58. */
 const BITCOIN = /^[13][1-9A-HJ-NP-Za-km-z]{31,33}$/;
 /** An abbreviation (`sqp_`, `e2b-`), where a word (`task-`, `blob_`) would name what the hash is of. */
@@ -152,7 +153,7 @@ function gradeOf(whole: string, index: number, run: string): Grade {
 
 function isId(part: string): boolean {
   if (part.length === NANOID_LENGTH) return NANOID.test(part) && !SECRET_PREFIX.test(part) && !HEX.test(part);
-  return OBJECT_ID.test(part) || BITCOIN.test(part);
+  return OBJECT_ID.test(part) || BITCOIN.test(part) || DATE.test(part);
 }
 
 /** Without a prefix, words or the parts of a UUID. */
@@ -203,13 +204,17 @@ function isBareRun(run: string): boolean {
 }
 
 function isHexBesideHex(part: string, index: number, run: string): boolean {
-  const [before, after] = [run.slice(Math.max(0, index - 25), index), run.slice(index + part.length)];
-  return part.length >= 24 && (/[0-9a-f]{24}\.$/.test(before) || /^\.[0-9a-f]{24}/.test(after));
+  const end = index + part.length;
+  if (part.length < 24 || (run[index - 1] !== '.' && run[end] !== '.')) return false;
+  return (
+    /[0-9a-f]{24}\.$/.test(run.slice(Math.max(0, index - 25), index)) ||
+    /^\.[0-9a-f]{24}/.test(run.slice(end, end + 25))
+  );
 }
 
 /** `mlsn.` and 64 hex digits; a file name (`app.<hash>.js`) goes on with a dot. */
 function isDotted(part: string, index: number, run: string): boolean {
-  if (part.length < MIN_BARE || run[index + part.length] === '.') return false;
+  if (part.length < MIN_BARE || run[index - 1] !== '.' || run[index + part.length] === '.') return false;
   return ABBREVIATION_BEFORE.test(run.slice(Math.max(0, index - 8), index));
 }
 

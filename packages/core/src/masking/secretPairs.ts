@@ -18,7 +18,9 @@ export const SECRET_PAIR_RULES: readonly MaskRule[] = [
 ];
 
 /** The id stays for its own rule, which comes after. */
-function pair(...[name, id, secret, hint]: readonly [string, string, string, NonNullable<MaskRule['hint']>]): MaskRule {
+function pair(
+  ...[name, id, secret, hint]: readonly [string, string, string, NonNullable<MaskRule['hint']>]
+): MaskRule {
   return {
     name,
     hint,

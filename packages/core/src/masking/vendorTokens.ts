@@ -1,4 +1,4 @@
-import { atNames, wordStarts } from './fastFind.ts';
+import { around, atNames, wordStarts } from './fastFind.ts';
 import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
 import type { TokenShape } from './tokenRow.ts';
 import { NEWER_SHAPES, TOKEN_SHAPES } from './tokenShapes.ts';
@@ -61,7 +61,16 @@ const TERRAFORM_RULE = tokenRule('terraform', TERRAFORM, '.atlasv1.');
 const PASSWORD_HASH_RULE = tokenRule('password_hash', PASSWORD_HASH, '$');
 
 /** In any spelling that is met. */
-const SIGNATURES_ARE_NAMED = ['-Amz-', '-amz-', '-AMZ-', '-Goog-', '-goog-', '-GOOG-', 'ignature=', 'IGNATURE='];
+const SIGNATURES_ARE_NAMED = [
+  '-Amz-',
+  '-amz-',
+  '-AMZ-',
+  '-Goog-',
+  '-goog-',
+  '-GOOG-',
+  'ignature=',
+  'IGNATURE=',
+];
 
 const LABELLED: readonly RuleSet[] = [
   { name: 'aws_access_key', pattern: AWS_ACCESS_KEY, replace: () => '[AWS_KEY=REDACTED]' },
@@ -87,10 +96,10 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('facebook', FACEBOOK_APP, '|'),
   PASSWORD_HASH_RULE,
   tokenRule('bitwarden', BITWARDEN, '=='),
-  tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
+  { ...tokenRule('azure_devops', AZURE_DEVOPS), find: around(AZURE_DEVOPS, 'AZDO', [76, 76]) },
   tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
-  tokenRule('newrelic', NEW_RELIC, 'NRAL'),
-  tokenRule('rapid_api', RAPID_API, 'msh'),
+  { ...tokenRule('newrelic', NEW_RELIC), find: around(NEW_RELIC, 'NRAL', [30, 36]) },
+  { ...tokenRule('rapid_api', RAPID_API), find: around(RAPID_API, 'msh', [10, 10]) },
   tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
   tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
   tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),

@@ -25,7 +25,17 @@ const text = fc
       fc.constantFrom(...SHAPES.map((one) => one.text), ...HARMLESS.map((one) => one.text)),
       fc.stringMatching(/^[A-Za-z0-9+/_.:=!~-]{0,60}$/),
       fc.string({ unit: 'binary' }),
-      fc.constantFrom('\u001b[32m', '%3D', '\\n', '\u009b1m', 'пароль', '==', '30'.repeat(20), 'xoxb-', 'TOKEN'),
+      fc.constantFrom(
+        '\u001b[32m',
+        '%3D',
+        '\\n',
+        '\u009b1m',
+        'пароль',
+        '==',
+        '30'.repeat(20),
+        'xoxb-',
+        'TOKEN',
+      ),
     ),
     { maxLength: 8 },
   )
@@ -79,10 +89,13 @@ describe('a faster way to find', () => {
           const found = new Set(starts.in(given));
           for (let index = 0; index < given.length; index += 1) {
             const word = found.has(index) ? null : wordAt(given, index);
-            const missed = word === null ? [] : rulesFor(word).filter(({ pattern }) => {
-              pattern.lastIndex = index;
-              return pattern.test(given);
-            });
+            const missed =
+              word === null
+                ? []
+                : rulesFor(word).filter(({ pattern }) => {
+                    pattern.lastIndex = index;
+                    return pattern.test(given);
+                  });
             expect(missed.map(({ name }) => name)).toEqual([]);
           }
         }

@@ -7,6 +7,7 @@ import { tried } from '../../../test/support/tried.ts';
 import { atOnce } from '../inTurns.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
 import { maskSlices } from '../maskSlices.ts';
+import { maskInTurns } from '../maskView.ts';
 import { SecretRegistry } from '../SecretRegistry.ts';
 
 const registry = new SecretRegistry();
@@ -46,5 +47,34 @@ describe('a text that is masked in slices', () => {
     const text = unit.repeat(3_000);
     const sliced = atOnce(maskSlices(text, mask, { slice: 1_024, reach: 256 }));
     expect(sliced).toBe(mask(text));
+  });
+
+  test.for(['nospaceshere', '7', '0f1e2d3c4b5a6978', '\u001b[32m', '"a1B2": 3,'])(
+    'of 8 MB comes back, and the event loop turns meanwhile: %s',
+    async (unit) => {
+      let turns = 0;
+      let isOver = false;
+      const turn = (): void => {
+        turns += 1;
+        if (!isOver) setImmediate(turn);
+      };
+      setImmediate(turn);
+      const text = unit.repeat(8_000_000 / unit.length);
+      const masked = await maskInTurns(text);
+      isOver = true;
+      expect(turns).toBeGreaterThan(3);
+      expect([text, '[REDACTED:token]']).toContain(masked);
+    },
+  );
+
+  test('keeps what is around a run of bytes, and a secret beside it', () => {
+    const bytes = 'q7Rk2mWx9LtB4vZs8NdY'.repeat(20_000);
+    const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
+    const text = `${'a line\n'.repeat(40_000)}${token} ${bytes} ${token}\ndone`;
+    const masked = mask(text);
+    expect(masked).toBe(
+      `${'a line\n'.repeat(40_000)}[REDACTED:github] [REDACTED:token] [REDACTED:github]\ndone`,
+    );
+    expect(mask(masked)).toBe(masked);
   });
 });
