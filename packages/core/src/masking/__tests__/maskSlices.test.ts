@@ -63,7 +63,7 @@ describe('a text that is masked in slices', () => {
       const masked = await maskInTurns(text);
       isOver = true;
       expect(turns).toBeGreaterThan(3);
-      expect([text, '[REDACTED:token]']).toContain(masked);
+      expect(masked === text || masked === '[REDACTED:token]').toBe(true);
     },
   );
 
