@@ -1,11 +1,11 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { type Gate, Orchestrator } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { createUi } from '@devs/ui';
-import { expect } from 'vitest';
-import { MaskedStdioTransport, OrchestratorServer } from '../../mcp/src/OrchestratorServer.ts';
+import { expect, onTestFinished } from 'vitest';
 import { GateNotifier } from '../src/drive/GateNotifier.ts';
 import type { Session } from '../src/project/Session.ts';
 import { callMain } from './support/callMain.ts';
@@ -128,31 +128,33 @@ async function onPage(dir: string, id: string): Promise<string> {
   return [...texts, list].join('\n');
 }
 
-/** What the tools and resources of MCP answer. */
+const MCP = fileURLToPath(new URL('../../mcp/src/bin.ts', import.meta.url));
+
+/** What the tools and resources of MCP answer, in a process of its own, which knows registered values by their variables. */
 async function overMcp(dir: string, asked: readonly (readonly [string, object])[]): Promise<string> {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const server = new OrchestratorServer({ dir: join(dir, '.devs') }).mcpServer();
-  await server.connect(new MaskedStdioTransport(stdin, stdout));
+  const argv = ['--conditions=@devs/source', '--import', 'tsx', MCP, '--dir', join(dir, '.devs')];
+  const known = PLACES.map((place) => [`PLANTED_${place}_TOKEN`, narrow(place)[3] ?? '']);
+  const env = { ...process.env, ...Object.fromEntries(known) };
+  const server = spawn(process.execPath, argv, { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(() => void server.kill());
   let answered = '';
-  stdout.setEncoding('utf8').on('data', (text: string) => {
+  server.stdout.setEncoding('utf8').on('data', (text: string) => {
     answered += text;
   });
   const send = (message: object): boolean =>
-    stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const clientInfo = { name: 'test', version: '0' };
-  send({
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
-  });
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  send({ id: 0, method: 'initialize', params });
+  await expect.poll(() => answered, { timeout: 30_000 }).toContain('\n');
   send({ method: 'notifications/initialized' });
-  for (const [index, [method, params]] of asked.entries()) send({ id: index + 1, method, params });
-  await expect.poll(() => answered.split('\n').length, { timeout: 20_000 }).toBeGreaterThan(asked.length + 1);
-  await server.close();
+  for (const [index, [method, given]] of asked.entries()) send({ id: index + 1, method, params: given });
+  await expect.poll(() => answered.split('\n').length, { timeout: 30_000 }).toBeGreaterThan(asked.length + 1);
+  server.kill();
   return answered;
 }
 
-test('no secret that is planted in a run is where people look', async ({ dir }) => {
+test('no secret that is planted in a run is where people look', { timeout: 60_000 }, async ({ dir }) => {
   const heard: unknown[] = [];
   const devs = await openPlanted(dir, heard);
   const run = await devs.start({ id: 'planted', brief: `# Planted\n\n${planted(BRIEF)}\n` });

@@ -15,44 +15,67 @@ export interface TextMap {
   readonly partsOf: (value: object, name: string) => Parts | null;
 }
 
-interface Open extends Parts {
-  readonly value: object;
-  readonly done: unknown[];
-}
-
 /**
  * A value with its texts replaced, from first to last. Without recursion: how deep a value is nested is up to whoever made it.
  *
  * @throws DevsError `VALUE_TOO_LARGE` for a value that contains itself.
  */
 export function* mapTexts(root: unknown, name: string, { text, partsOf }: TextMap): Work<unknown> {
-  const open: Open[] = [];
-  const within = new Set<object>();
+  const walk = new Walk();
   let [value, under] = [root, name];
   for (;;) {
     const parts = typeof value === 'object' && value !== null ? partsOf(value, under) : null;
-    if (parts !== null) {
-      if (within.has(value as object)) throw containsItself();
-      within.add(value as object);
-      open.push({ ...parts, value: value as object, done: [] });
-    } else {
+    if (parts !== null) walk.enter(value as object, parts);
+    else {
       const mapped = typeof value === 'string' ? text(value, under) : value;
-      const result = isWork(mapped) ? yield* mapped : mapped;
+      walk.put(isWork(mapped) ? yield* mapped : mapped);
       yield;
-      if (open.length === 0) return result;
-      open.at(-1)?.done.push(result);
     }
-    for (let last = open.at(-1); last?.done.length === last?.items.length; last = open.at(-1)) {
-      if (last === undefined) break;
-      open.pop();
-      within.delete(last.value);
-      const built = last.build(last.done);
-      if (open.length === 0) return built;
-      open.at(-1)?.done.push(built);
+    const whole = walk.leave();
+    if (whole !== null) return whole.result;
+    [value, under] = walk.next();
+  }
+}
+
+interface Open extends Parts {
+  readonly value: object;
+  readonly done: unknown[];
+}
+
+/** The values that are being put together, the innermost last. */
+class Walk {
+  readonly #open: Open[] = [];
+  readonly #within = new Set<object>();
+  #whole: { readonly result: unknown } | null = null;
+
+  enter(value: object, parts: Parts): void {
+    if (this.#within.has(value)) throw containsItself();
+    this.#within.add(value);
+    this.#open.push({ ...parts, value, done: [] });
+  }
+
+  /** Says what the next part became. */
+  put(result: unknown): void {
+    const last = this.#open.at(-1);
+    if (last === undefined) this.#whole = { result };
+    else last.done.push(result);
+  }
+
+  /** Puts together what has all its parts; `null` while the root has not. */
+  leave(): { readonly result: unknown } | null {
+    for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
+      if (last.done.length < last.items.length) return null;
+      this.#open.pop();
+      this.#within.delete(last.value);
+      this.put(last.build(last.done));
     }
-    const { items, nameOf, done } = open.at(-1) as Open;
-    value = items[done.length];
-    under = nameOf(done.length);
+    return this.#whole;
+  }
+
+  /** The next part, and its name. */
+  next(): [value: unknown, name: string] {
+    const { items, nameOf, done } = this.#open.at(-1) as Open;
+    return [items[done.length], nameOf(done.length)];
   }
 }
 

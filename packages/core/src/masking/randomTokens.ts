@@ -100,17 +100,21 @@ type Grade = 'token' | 'likely' | 'rest' | 'word';
 function maskParts(run: string, index: number, text: string): string {
   if (!/\d/.test(run) || PUBLIC.test(run)) return run;
   const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new Part(run, from, part));
-  // From both ends: a long run has thousands of parts.
-  const first = parts.findIndex(({ isRandom }) => isRandom);
-  if (first === -1) return run;
-  const last = parts.findLastIndex(({ isRandom }) => isRandom);
-  if (first === last && parts[first]?.grade !== 'token') return run;
-  if (PUBLIC_KEY.test(run) || isPublic(index, text) || textOfBase64(run) !== null) return run;
-  let [from, to] = [first, last];
+  const ends = randomEnds(parts);
+  if (ends === null || isPublic(run, index, text)) return run;
+  let [first, last] = ends;
   // The parts beside the random ones that cannot be words.
-  while (parts[from - 1]?.grade === 'rest') from -= 1;
-  while (parts[to + 1]?.grade === 'rest') to += 1;
-  return run.slice(0, parts[from]?.from) + redacted('token') + run.slice(parts[to]?.to);
+  while (parts[first - 1]?.grade === 'rest') first -= 1;
+  while (parts[last + 1]?.grade === 'rest') last += 1;
+  return run.slice(0, parts[first]?.from) + redacted('token') + run.slice(parts[last]?.to);
+}
+
+/** The first and the last random part. From both ends: a long run has thousands of parts. */
+function randomEnds(parts: readonly Part[]): readonly [number, number] | null {
+  const first = parts.findIndex(({ isRandom }) => isRandom);
+  if (first === -1) return null;
+  const last = parts.findLastIndex(({ isRandom }) => isRandom);
+  return first === last && parts[first]?.grade !== 'token' ? null : [first, last];
 }
 
 class Part {
@@ -141,14 +145,23 @@ function gradeOf(whole: string, index: number, run: string): Grade {
   if (!/\d/.test(whole)) return /[a-z][A-Z]/.test(whole) ? 'rest' : 'word';
   if (whole.length > LONGEST_PART) return gradeOf(whole.slice(0, LONGEST_PART), index, run);
   if (isId(whole)) return 'word';
-  if (!/[_-]/.test(whole)) return gradeOfSimple(whole, index, run);
+  return /[_-]/.test(whole) ? gradeOfJoined(whole, index, run) : gradeOfSimple(whole, index, run);
+}
+
+function gradeOfJoined(whole: string, index: number, run: string): Grade {
   const part = withoutWords(whole.replace(TIME, ''));
   if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
   if (isPrefixed(part) || isBare(part) || isDotted(whole, index, run)) return 'token';
-  if (part.length >= MIN_PART && (HEX.test(part) ? isHexBesideHex(whole, index, run) : isMadeUp(part))) {
-    return 'likely';
-  }
+  if (part.length >= MIN_PART && isLikely(part, whole, { index, run })) return 'likely';
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
+}
+
+function isLikely(
+  part: string,
+  whole: string,
+  at: { readonly index: number; readonly run: string },
+): boolean {
+  return HEX.test(part) ? isHexBesideHex(whole, at.index, at.run) : isMadeUp(part);
 }
 
 function isId(part: string): boolean {
@@ -218,7 +231,9 @@ function isDotted(part: string, index: number, run: string): boolean {
   return ABBREVIATION_BEFORE.test(run.slice(Math.max(0, index - 8), index));
 }
 
-function isPublic(index: number, text: string): boolean {
+/** Not a secret although it is random: a public key, a hash, or a text in base64, in which other rules have looked. */
+function isPublic(run: string, index: number, text: string): boolean {
+  if (PUBLIC_KEY.test(run) || textOfBase64(run) !== null) return true;
   if (PUBLIC_BEFORE.test(text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index))) return true;
   return holdsBlock(text) && PUBLIC_BLOCK.test(text.slice(Math.max(0, index - BLOCK_REACH), index));
 }

@@ -34,17 +34,23 @@ export async function* maskStream<Event extends StreamEvent>(
       texts.delete(other);
       if (event.mode !== 'restarted') yield* restOf(text);
     }
-    if (!isText) {
-      yield event.mode === 'gate' ? { ...event, gate: shownGate(event.gate) } : await maskInTurns(event);
-      continue;
-    }
-    const { masker } = texts.get(key) ?? { masker: new LineMasker({ by: 'word' }) };
-    texts.set(key, { masker, last: event });
-    masker.push(event.data as string);
-    const data = masker.take();
-    if (data !== '' || 'seq' in event) yield { ...event, data };
+    if (isText) yield* piecesOf(event, key, texts);
+    else yield event.mode === 'gate' ? { ...event, gate: shownGate(event.gate) } : await maskInTurns(event);
   }
   for (const text of texts.values()) yield* restOf(text);
+}
+
+/** What can be shown of a text by now. */
+function* piecesOf<Event extends StreamEvent>(
+  event: Event,
+  key: string,
+  texts: Map<string, Text<Event>>,
+): Generator<Event> {
+  const { masker } = texts.get(key) ?? { masker: new LineMasker({ by: 'word' }) };
+  texts.set(key, { masker, last: event });
+  masker.push((event as { readonly data: string }).data);
+  const data = masker.take();
+  if (data !== '' || 'seq' in event) yield { ...event, data };
 }
 
 /** What belongs together: a call of a model, and what a task tells. */
