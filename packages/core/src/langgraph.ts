@@ -83,6 +83,7 @@ export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
 export { type ShownGate, shownGate } from './engine/shownGate.ts';
 export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
+export { maskStream } from './engine/stream/maskStream.ts';
 export type {
   CustomChunk,
   GateOpened,

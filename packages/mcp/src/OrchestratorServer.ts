@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { maskView, visibleJson, visibleText } from '@devs/core';
+import { maskInTurns, visibleJson, visibleText } from '@devs/core';
 import {
   type CallToolResult,
   type JSONRPCMessage,
@@ -66,9 +66,9 @@ export class OrchestratorServer {
     const tool = TOOLS.find((candidate) => candidate.name === name);
     if (tool === undefined) throw this.#refuse(name);
     try {
-      return toolResult(await this.#reader.read(tool.parse(args)));
+      return await toolResult(await this.#reader.read(tool.parse(args)));
     } catch (error) {
-      return { ...toolResult(renderError(error)), isError: true };
+      return { ...(await toolResult(renderError(error))), isError: true };
     }
   }
 
@@ -94,7 +94,7 @@ export class OrchestratorServer {
     read: (context: ReadContext) => Promise<object>,
   ): Promise<ReadResourceResult> {
     try {
-      const text = visibleJson(JSON.stringify(maskView(await this.#reader.read(read))));
+      const text = visibleJson(JSON.stringify(await maskInTurns(await this.#reader.read(read))));
       return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
     } catch (error) {
       throw protocolError(renderError(error));
@@ -109,8 +109,8 @@ const listed = ({ name, description, input }: (typeof TOOLS)[number]): Tool => (
   annotations: READS_ONLY,
 });
 
-function toolResult(view: object): CallToolResult {
-  const structuredContent = maskView(view) as Record<string, unknown>;
+async function toolResult(view: object): Promise<CallToolResult> {
+  const structuredContent = (await maskInTurns(view)) as Record<string, unknown>;
   const text = visibleJson(JSON.stringify(structuredContent));
   return { content: [{ type: 'text', text }], structuredContent };
 }
@@ -141,9 +141,9 @@ export class MaskedStdioTransport extends StdioServerTransport {
     await super.close();
   }
 
-  override send(message: JSONRPCMessage): Promise<void> {
+  override async send(message: JSONRPCMessage): Promise<void> {
     if (!('error' in message)) return super.send(message);
-    return super.send({ ...message, error: visibleView(maskView(message.error)) as typeof message.error });
+    return super.send({ ...message, error: visibleView(await maskInTurns(message.error)) });
   }
 }
 
@@ -157,13 +157,15 @@ const TOO_LONG = {
 };
 
 /** A plain JSON value whose texts and names show what cannot be seen; what has been spelled out stays as it is. */
-function visibleView(view: unknown): unknown {
+function visibleView<View>(view: View): View {
+  return visible(view) as View;
+}
+
+function visible(view: unknown): unknown {
   if (typeof view === 'string') return visibleOnce(view);
-  if (Array.isArray(view)) return view.map(visibleView);
+  if (Array.isArray(view)) return view.map(visible);
   if (typeof view !== 'object' || view === null) return view;
-  return Object.fromEntries(
-    Object.entries(view).map(([name, value]) => [visibleOnce(name), visibleView(value)]),
-  );
+  return Object.fromEntries(Object.entries(view).map(([name, value]) => [visibleOnce(name), visible(value)]));
 }
 
 const visibleOnce = (text: string): string => (visibleJson(text) === text ? text : visibleText(text));

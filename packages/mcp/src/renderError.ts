@@ -1,4 +1,4 @@
-import { isDevsError, maskSensitiveData, visibleJson, visibleText } from '@devs/core';
+import { isDevsError, maskSensitiveData, maskStart, visibleJson, visibleText } from '@devs/core';
 import { z } from 'zod';
 
 /** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */
@@ -41,7 +41,7 @@ function viewOf(error: unknown): ErrorView {
 
 /** Why a tool that is not in the list is not called. */
 export function unknownTool(name: string): ErrorView {
-  const message = `There is no tool ${visibleJson(JSON.stringify(maskSensitiveData(name.slice(0, 100))))}.`;
+  const message = `There is no tool ${visibleJson(JSON.stringify(maskStart(name, 100)))}.`;
   if (!CHANGES_SOMETHING.test(name)) {
     return { code: 'UNKNOWN_TOOL', message, remedy: 'Call one of the tools in tools/list.' };
   }

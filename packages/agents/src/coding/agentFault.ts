@@ -1,13 +1,10 @@
-import { DevsError, maskSensitiveData } from '@devs/core';
+import { DevsError, maskStart } from '@devs/core';
 
 /** Characters of an agent's own words in an error. */
 const SHOWN = 2_000;
 
 /** Words of an agent's as an error may have them: masked, from their beginning. */
-export const shown = (text: string): string =>
-  maskSensitiveData(text.slice(0, 4 * SHOWN))
-    .slice(0, SHOWN)
-    .trim();
+export const shown = (text: string): string => maskStart(text, SHOWN).trim();
 
 /** An agent that could not be asked. @param what - For people; words of its own are masked and cut. */
 export function agentFault(name: string, what: string, cause?: unknown): DevsError {

@@ -1,8 +1,8 @@
-import { maskSensitiveData, visibleText } from '@devs/core';
+import { maskInTurns, maskSensitiveData, visibleText } from '@devs/core';
 import { piecesOf } from './displayWidth.ts';
 import type { Io, Sink } from './Io.ts';
 import { type Line, type Styled, textOf } from './Line.ts';
-import { maskedJson } from './maskedJson.ts';
+import { maskedJson, maskedJsonInTurns } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
 import { paint } from './paint/paint.ts';
 
@@ -94,9 +94,12 @@ export class Output {
 
   /** As {@link result}, for what may be long: on a terminal in the user's pager. */
   async pages(document: unknown, lines: readonly Line[]): Promise<void> {
-    if (this.json) return this.result(document, lines);
+    if (this.json) {
+      this.#stdout.write(`${await maskedJsonInTurns(document, 2)}\n`);
+      return;
+    }
     // Once: masking a long text takes time.
-    const text = this.#text(lines);
+    const text = await this.#textInTurns(lines);
     if (this.#pager !== null && isLong(text, this.#stdout) && (await this.#pager(text))) return;
     this.#aboveLive(() => this.#stdout.write(text));
   }
@@ -110,22 +113,29 @@ export class Output {
   async list(parts: AsyncIterable<ListPart>, none: readonly Line[]): Promise<void> {
     let isEmpty = true;
     for await (const { documents, lines } of parts) {
-      if (this.json) this.#stdout.write(this.#members(documents, isEmpty));
-      else if (lines.length > 0) this.print(...lines);
+      if (this.json) this.#stdout.write(await membersOf(documents, isEmpty));
+      else if (lines.length > 0) {
+        const text = await this.#textInTurns(lines);
+        this.#aboveLive(() => this.#stdout.write(text));
+      }
       isEmpty &&= (this.json ? documents : lines).length === 0;
     }
     if (this.json) this.#stdout.write(isEmpty ? '[]\n' : '\n]\n');
     else if (isEmpty) this.print(...none);
   }
 
-  /** The text that `JSON.stringify` has for them in their list. */
-  #members(documents: readonly unknown[], isFirst: boolean): string {
-    const texts = documents.map((document) => maskedJson(document, 2).replaceAll('\n', '\n  '));
-    return texts.map((text, at) => `${isFirst && at === 0 ? '[' : ','}\n  ${text}`).join('');
-  }
-
   #text(lines: readonly Line[]): string {
     return lines.map((line) => `${this.#rendered(line)}\n`).join('');
+  }
+
+  /** {@link #text} of what may be long. */
+  async #textInTurns(lines: readonly Line[]): Promise<string> {
+    const texts: string[] = [];
+    for (const line of lines) {
+      const masked = isAtGate(line) ? textOf(line) : await maskInTurns(textOf(line));
+      texts.push(`${this.#styled(line, masked)}\n`);
+    }
+    return texts.join('');
   }
 
   #aboveLive(write: () => void): void {
@@ -149,8 +159,11 @@ export class Output {
 
   /** Styled after it was masked and made visible: no text can bring codes of its own. */
   #rendered(line: Line): string {
-    const isAtGate = typeof line !== 'string' && line.isAtGate === true;
-    const text = visibleText(isAtGate ? line.text : maskSensitiveData(textOf(line)));
+    return this.#styled(line, isAtGate(line) ? textOf(line) : maskSensitiveData(textOf(line)));
+  }
+
+  #styled(line: Line, masked: string): string {
+    const text = visibleText(masked);
     return typeof line === 'string' ? text : this.#painted({ ...line, text });
   }
 
@@ -161,6 +174,18 @@ export class Output {
   get #columns(): number {
     return this.#stdout.columns ?? DEFAULT_COLUMNS;
   }
+}
+
+const isAtGate = (line: Line): boolean => typeof line !== 'string' && line.isAtGate === true;
+
+/** The text that `JSON.stringify` has for them in their list. */
+async function membersOf(documents: readonly unknown[], isFirst: boolean): Promise<string> {
+  const texts: string[] = [];
+  for (const document of documents) {
+    const text = (await maskedJsonInTurns(document, 2)).replaceAll('\n', '\n  ');
+    texts.push(`${isFirst && texts.length === 0 ? '[' : ','}\n  ${text}`);
+  }
+  return texts.join('');
 }
 
 /**

@@ -1,18 +1,14 @@
-import { isShownAtGate, maskSensitiveData, visibleJson } from '@devs/core';
+import { maskInTurns, maskView, visibleJson } from '@devs/core';
 
 /**
- * JSON whose strings passed the broad masking rules; masking the finished text could break its quotes. What gates show has
- * passed theirs and stays as it is. What cannot be seen is escaped, which leaves it the same JSON.
+ * JSON whose strings passed the broad masking rules, with the names of their fields; masking the finished text could break its
+ * quotes. What gates show has passed theirs and stays as it is. What cannot be seen is escaped, which leaves it the same JSON.
  */
-export const maskedJson = (value: unknown, indent = 0): string =>
-  visibleJson(JSON.stringify(masked(value), undefined, indent));
+export const maskedJson = (value: unknown, indent = 0): string => json(maskView(value), indent);
 
-function masked(value: unknown): unknown {
-  if (typeof value === 'string') return maskSensitiveData(value);
-  if (typeof value !== 'object' || value === null || isShownAtGate(value) || hasJson(value)) return value;
-  if (Array.isArray(value)) return value.map(masked);
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, masked(item)]));
-}
+/** {@link maskedJson} of what may be long. */
+export const maskedJsonInTurns = async (value: unknown, indent = 0): Promise<string> =>
+  json(await maskInTurns(value), indent);
 
-/** Such as a date. */
-const hasJson = (value: object): boolean => typeof (value as { toJSON?: unknown }).toJSON === 'function';
+const json = (masked: unknown, indent: number): string =>
+  visibleJson(JSON.stringify(masked, undefined, indent));

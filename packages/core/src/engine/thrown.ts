@@ -1,12 +1,7 @@
-import { redacted } from '../masking/MaskRule.ts';
-import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import { MASK_REACH, safeCut } from '../masking/safeCut.ts';
+import { maskStart } from '../masking/maskStart.ts';
 
 /** Characters of one text of an error that are shown and kept: a message may hold a whole answer of a server. */
 export const LONGEST_TEXT: number = 16 * 1024;
-
-/** Characters before the end in which a place to cut is looked for. */
-const NEAR = 1024;
 
 const UNREADABLE = 'what cannot be read';
 
@@ -66,14 +61,8 @@ function marked(thrown: unknown): unknown {
 
 /** A text as it is shown: masked, its end left out where it is too long, without lone surrogates. */
 export function shownText(text: string): string {
-  return wellFormed(text.length <= LONGEST_TEXT ? maskSensitiveData(text) : beginningOf(text));
-}
-
-/** The length is looked at first: what is left out is not searched. */
-function beginningOf(text: string): string {
-  const range = { from: LONGEST_TEXT - NEAR, to: LONGEST_TEXT };
-  const cut = safeCut(text.slice(0, LONGEST_TEXT + MASK_REACH), range, maskSensitiveData);
-  return `${cut?.head ?? redacted('overlong')} … (${text.length} characters)`;
+  const said = maskStart(text, LONGEST_TEXT);
+  return wellFormed(text.length <= LONGEST_TEXT ? said : `${said} (${text.length} characters)`);
 }
 
 const wellFormed = (text: string): string => (text as string & { toWellFormed(): string }).toWellFormed();

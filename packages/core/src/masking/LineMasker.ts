@@ -15,6 +15,9 @@ const CONTEXT = 512;
 /** Held back at most, in reaches. */
 const MAX_HELD = 64;
 
+/** Characters that are read at a time: masking more would hold up whoever else the process works for. */
+const MAX_READ = 32 * 1024;
+
 /** Lines that a secret whose end is there may have. */
 const MAX_TRIES = 64;
 
@@ -63,6 +66,11 @@ export class LineMasker {
     this.#raw += piece;
   }
 
+  /** Whether a text waits that the last {@link take} did not get to. */
+  get isBehind(): boolean {
+    return this.#raw.length > MAX_READ;
+  }
+
   #read(length: number): void {
     this.#held += withoutControls(this.#raw.slice(0, length));
     this.#raw = this.#raw.slice(length);
@@ -75,10 +83,11 @@ export class LineMasker {
     return rest;
   }
 
-  /** The lines that are whole by now. */
+  /** The lines that are whole by now; of a long text, of its beginning. */
   take(): string {
-    const unfinished = UNFINISHED.exec(this.#raw)?.index ?? this.#raw.length;
-    this.#read(unfinished);
+    const piece = this.#raw.slice(0, MAX_READ);
+    const unfinished = UNFINISHED.exec(piece)?.index ?? piece.length;
+    this.#read(unfinished === 0 && this.isBehind ? piece.length : unfinished);
     if (this.#isCut && !this.#findStart()) return '';
     const end = this.#lineEnd();
     if (end > 0) return this.#show(end);
@@ -87,9 +96,11 @@ export class LineMasker {
 
   /** The rest. What is pushed afterwards begins anew. */
   end(): string {
+    let shown = '';
+    while (this.isBehind) shown += this.take();
     this.#read(this.#raw.length);
     const isReadable = this.#held !== '' && (!this.#isCut || this.#findStart());
-    const rest = isReadable ? this.#show(this.#held.length) : '';
+    const rest = shown + (isReadable ? this.#show(this.#held.length) : '');
     this.#held = '';
     this.#context = '';
     this.#isCut = false;

@@ -1,3 +1,5 @@
+import { type Edit, textBecame, type WordStarts } from './fastFind.ts';
+
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
   readonly value: T;
@@ -15,8 +17,10 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** What every match holds and is found faster, a literal or a pattern without flags: a text without it is not searched. */
-  readonly hint?: string | RegExp;
+  /** What every match holds and is found faster, one of some literals or a pattern: a text without it is not searched. */
+  readonly hint?: string | readonly string[] | RegExp;
+  /** What `pattern` finds, sooner. */
+  readonly find?: (text: string) => Iterable<RegExpExecArray>;
   /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
   readonly claims?: true;
   /** Returns the replacement; returning the match itself means "not a secret". */
@@ -24,16 +28,27 @@ export interface MaskRule {
 }
 
 /**
- * Rules that are tried only where an anchor stands: one search for a cheap pattern instead of one for every rule.
+ * Rules that are tried only where one of some words stands: one search for all of them instead of one for every rule.
  * The first rule that replaces something wins.
  */
 export interface AnchoredRules {
-  readonly anchor: RegExp;
-  /** The rules for what the anchor matched; they begin at the anchor's start. */
-  readonly rulesFor: (anchor: string) => readonly MaskRule[];
+  /** Where one may stand. */
+  readonly starts: WordStarts;
+  /** The word that stands there; `null` for none. */
+  readonly wordAt: (text: string, index: number) => string | null;
+  /** The rules for a word; they begin where it does. */
+  readonly rulesFor: (word: string) => readonly MaskRule[];
 }
 
-export type RuleSet = MaskRule | AnchoredRules;
+/** Rules that have work only where others have replaced something. */
+export interface RulesAgain {
+  readonly again: readonly RuleSet[];
+}
+
+/** Rules that say where they find something. */
+export type FindingRules = MaskRule | AnchoredRules;
+
+export type RuleSet = FindingRules | RulesAgain;
 
 /** True for a value that is never masked, although a rule finds it. */
 export type IsAllowed = (value: string) => boolean;
@@ -83,8 +98,17 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
   let value = text;
   let count = 0;
   for (const rule of rules) {
+    if ('again' in rule) {
+      const again = count === 0 ? null : applyRules(value, rule.again, isAllowed);
+      value = again?.value ?? value;
+      count += again?.count ?? 0;
+      continue;
+    }
     const splice = spliced(value, rule, isAllowed);
+    if (splice.places.length === 0) continue;
+    const before = value;
     value = splice.toString();
+    textBecame(before, value, splice.edits);
     count += splice.places.length;
   }
   return { value, count };
@@ -100,7 +124,7 @@ export interface FoundPlace {
 /** Where the rules find something, each looked for in the text as it is; what overlaps is one place, named by what begins it. */
 export function findPlaces(
   text: string,
-  rules: readonly RuleSet[],
+  rules: readonly FindingRules[],
   isAllowed?: IsAllowed,
 ): readonly FoundPlace[] {
   const found = rules.flatMap((rule) => spliced(text, rule, isAllowed).places);
@@ -116,40 +140,43 @@ export function findPlaces(
   return places;
 }
 
-function spliced(text: string, rule: RuleSet, isAllowed: IsAllowed | undefined): Splice {
+function spliced(text: string, rule: FindingRules, isAllowed: IsAllowed | undefined): Splice {
   const splice = new Splice(text);
-  if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
+  if ('starts' in rule) applyAnchored(splice, rule, isAllowed);
   else applyRule(splice, rule, isAllowed);
   return splice;
 }
 
 function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
   if (rule.hint !== undefined && !holds(splice.text, rule.hint)) return;
-  for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, isAllowed);
+  const matches = rule.find?.(splice.text) ?? splice.text.matchAll(rule.pattern);
+  for (const match of matches) splice.replace(match, rule, isAllowed);
 }
 
-function holds(text: string, hint: string | RegExp): boolean {
-  return typeof hint === 'string' ? text.includes(hint) : hint.test(text);
+function holds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
+  if (typeof hint === 'string') return text.includes(hint);
+  return hint instanceof RegExp ? hint.test(text) : hint.some((literal) => text.includes(literal));
 }
 
 function applyAnchored(
   splice: Splice,
-  { anchor, rulesFor }: AnchoredRules,
+  { starts, wordAt, rulesFor }: AnchoredRules,
   isAllowed: IsAllowed | undefined,
 ): void {
   const { text } = splice;
-  anchor.lastIndex = 0;
-  for (let found = anchor.exec(text); found !== null; found = anchor.exec(text)) {
-    const { index } = found;
-    // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
-    anchor.lastIndex = index + 1;
-    for (const rule of rulesFor(found[0])) {
+  let from = 0;
+  // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
+  for (const index of starts.in(text)) {
+    if (index < from) continue;
+    const word = wordAt(text, index);
+    if (word === null) continue;
+    for (const rule of rulesFor(word)) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
       if (match === null) continue;
       const isReplaced = splice.replace(match, rule, isAllowed);
       if (!isReplaced && rule.claims !== true) continue;
-      anchor.lastIndex = Math.max(anchor.lastIndex, index + match[0].length);
+      from = index + match[0].length;
       break;
     }
   }
@@ -165,6 +192,7 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 class Splice {
   readonly text: string;
   readonly places: FoundPlace[] = [];
+  readonly edits: Edit[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
   #out = '';
@@ -178,7 +206,9 @@ class Splice {
     if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
     this.#out += this.text.slice(this.end, match.index) + replacement;
     this.end = match.index + match[0].length;
-    this.places.push({ at: match.index, length: match[0].length, name: rule.name });
+    const place = { at: match.index, length: match[0].length };
+    this.places.push({ ...place, name: rule.name });
+    this.edits.push({ ...place, now: replacement.length });
     return true;
   }
 

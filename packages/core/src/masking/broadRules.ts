@@ -1,4 +1,5 @@
 import { encodedRules } from './encodedTexts.ts';
+import { atNames } from './fastFind.ts';
 import { isNoValue, isSecretValue } from './isSecretValue.ts';
 import { KEY_NAME_RULES } from './keyNames.ts';
 import { applyRules, isPlaceholder, type MaskRule, type RuleSet } from './MaskRule.ts';
@@ -24,7 +25,7 @@ const isNoToken = (token: string, after: string): boolean =>
   (/^[a-z]{1,7}[.:)!?]{0,2}$/.test(token) && !/^(?:$|["'`\n])/.test(after));
 
 /** What the precise rules take for a word that asks for a password; `PASSWORD` does. */
-const URL_WORDS = /(?<=[A-Za-z][A-Za-z0-9+.-]:)(\/\/)[^\s/?#"'`<>:\\]{1,128}:[a-z][a-z_-]{2,63}@/g;
+const URL_WORDS = /(\/\/)(?<=[A-Za-z][A-Za-z0-9+.-]:\/\/)[^\s/?#"'`<>:\\]{1,128}:[a-z][a-z_-]{2,63}@/g;
 
 /** The families of the first specification, in its order and with its texts [8_RISKS-REQ-001]. */
 const FIRST_RULES: readonly MaskRule[] = [
@@ -35,14 +36,17 @@ const FIRST_RULES: readonly MaskRule[] = [
   firstRule('url_credentials', URL_WORDS, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
 ];
 
-const NAMED_RULES: readonly RuleSet[] = [...FIRST_RULES, ...KEY_NAME_RULES];
-/** What the broad mask adds to the precise one: values after a name, and random tokens of vendors nobody has told us of. */
+/** What a name gives away. */
+export const NAMED_RULES: readonly RuleSet[] = [...FIRST_RULES, ...KEY_NAME_RULES];
+
+/** Tokens of vendors nobody has told us of, and then names once more: before what only now is a mark and a rest. */
+export const UNKNOWN_RULES: readonly RuleSet[] = [RANDOM_TOKEN_RULE, { again: NAMED_RULES }];
+
+/** What the broad mask adds to the precise one: values after a name, and random tokens. */
 export const BROAD_RULES: readonly RuleSet[] = [
   ...NAMED_RULES,
   ...encodedRules((text) => applyRules(text, NAMED_RULES).count > 0),
-  RANDOM_TOKEN_RULE,
-  // Once more: a name may stand before what only now is a mark and a rest, and masking again has to change nothing.
-  ...NAMED_RULES,
+  ...UNKNOWN_RULES,
 ];
 
 type Groups = readonly [whole: string, first: string, second: string];
@@ -58,7 +62,7 @@ function firstRule(
     const end = match.index + whole.length;
     return mark([whole, first, second], text.slice(end, end + 1)) ?? whole;
   };
-  return { name, pattern, replace };
+  return { name, pattern, replace, ...(pattern.flags.includes('i') && { find: atNames(pattern) }) };
 }
 
 /** `name=value` counts unless it is a call or a reference; with a colon or spaces it may be prose or a type too. */

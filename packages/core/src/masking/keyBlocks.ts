@@ -30,10 +30,9 @@ const LOGGED_KEY = new RegExp(
   'g',
 );
 
-/** A block as a whole in base64 or hex, as a variable or a manifest holds it. */
+/** A block as a whole in base64, as a variable or a manifest holds it. */
 const ENCODED_KEY =
   /(?:LS0tLS1CRUdJTi|LS0tLSBCRUdJTi)[A-Za-z0-9+/_-]+(?:\s{1,16}[A-Za-z0-9+/_-]{40,})*={0,2}/g;
-const HEX_KEY = /2d{5}424547494e20[0-9a-f]+/gi;
 /** Characters of the encoded block that hold its first line. */
 const FIRST_LINE = 120;
 
@@ -68,8 +67,7 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
     hint: 'PRIVATE KEY-----',
     replace: () => redacted('private_key'),
   },
-  encoded(ENCODED_KEY, 'base64', 'CRUdJTi'),
-  encoded(HEX_KEY, 'hex'),
+  { name: 'private_key', pattern: ENCODED_KEY, hint: 'CRUdJTi', replace: maskEncoded },
   labelled(SECRET_COMMENT, 'untrusted comment: '),
   labelled(LABELLED_KEY),
   labelled(XML_KEY, '<Modulus>'),
@@ -81,12 +79,9 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
   },
 ];
 
-function encoded(pattern: RegExp, encoding: 'base64' | 'hex', hint?: string): MaskRule {
-  const replace = ([whole]: RegExpExecArray): string => {
-    const start = Buffer.from(whole.slice(0, FIRST_LINE), encoding).toString('latin1');
-    return start.includes('PRIVATE KEY') ? redacted('private_key') : whole;
-  };
-  return { name: 'private_key', pattern, replace, ...(hint !== undefined && { hint }) };
+function maskEncoded([whole]: RegExpExecArray): string {
+  const start = Buffer.from(whole.slice(0, FIRST_LINE), 'base64').toString('latin1');
+  return start.includes('PRIVATE KEY') ? redacted('private_key') : whole;
 }
 
 function labelled(pattern: RegExp, hint?: string): MaskRule {

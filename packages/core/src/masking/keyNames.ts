@@ -1,3 +1,4 @@
+import { wordStarts } from './fastFind.ts';
 import { isSecretValue, looksRandom, looksSecret, looksSecretQuoted } from './isSecretValue.ts';
 import type { AnchoredRules, MaskRule } from './MaskRule.ts';
 
@@ -29,12 +30,22 @@ const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}valu
 const rule = (
   name: string,
   pattern: string,
-  isSecret: (value: string) => boolean = isSecretValue,
+  isSecret: (value: string, before: () => string) => boolean = isSecretValue,
 ): MaskRule => ({
   name,
   pattern: new RegExp(pattern, 'imy'),
-  replace: ([whole, label = '', value = '']) => (isSecret(value) ? label + maskInside(value) : whole),
+  replace: ({ 0: whole, 1: label = '', 2: value = '', index }, text) => {
+    const before = (): string => text.slice(Math.max(0, index - LINE_REACH), index);
+    return isSecret(value, before) ? label + maskInside(value) : whole;
+  },
 });
+
+/** Characters before a name in which a command is looked for whose word it is. */
+const LINE_REACH = 160;
+/** `kubectl get secret NAME`: the name of one. */
+const OF_KUBERNETES = /(?:^|[\s;&|(`$])(?:kubectl|oc|kubecolor|k)\s[^\n;&|]*$/;
+/** `--secret id=npmrc,src=…` of a build: where one is. */
+const MOUNTED = /^["']?(?:id|src|source|env|type|target|dst|uid|gid|mode|required)=/;
 
 const NAME_RULES: readonly MaskRule[] = [
   rule('value', `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${VALUE})`),
@@ -43,7 +54,11 @@ const NAME_RULES: readonly MaskRule[] = [
     'line_value',
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
-  rule('flag', `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`),
+  rule(
+    'flag',
+    `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`,
+    (value) => !MOUNTED.test(value) && isSecretValue(value),
+  ),
   rule(
     'name_and_value',
     `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${VALUE})`,
@@ -65,7 +80,7 @@ const NAME_RULES: readonly MaskRule[] = [
   rule(
     'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
-    (value) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value),
+    (value, before) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
   ),
   rule(
     'env_key',
@@ -144,6 +159,7 @@ const SESSION = /(?:sid|sess|token|auth|jwt|csrf|xsrf|id)/i;
 /** `host:port:database:user:password`, a line of its own. */
 const PGPASS: MaskRule = {
   ...rule('pgpass', ''),
+  hint: /:(?:\d{2,5}|\*):/,
   pattern: /^([^\s:]{1,255}:(?:\d{2,5}|\*):[^\s:]{1,63}:[^\s:]{1,63}:)([^\s:]{1,256})$/gm,
   replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
 };
@@ -153,13 +169,39 @@ const NO_MARK = '(?<!REDACTED:[a-z0-9_]{0,64})';
 const COMMANDS =
   'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|requirepass|masterauth|rootpw|htpasswd|:\\/\\/|-u|--user|--proxy-user';
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
+/** How what NAMED and KEY match begins. */
+const STARTS =
+  'token passwort kennwort contrase senha mot wachtwoord пароль secret passw psk pwd credential bearer signature session connection webhook key securestring pw auth bindpw salt sig code';
+
 /** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
-  { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
-  { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
-  { anchor: new RegExp(`(?:${NAMED}|${KEY})${NO_MARK}`, 'gi'), rulesFor: () => NAME_RULES },
+  anchored(HEADERS, HEADERS.split('|'), () => HEADER_RULES),
+  anchored(COMMANDS, COMMANDS.replaceAll('\\', '').split('|'), commandRules),
+  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), () => NAME_RULES),
   PGPASS,
 ];
+
+/** Words that are met in every text have one rule each. */
+function commandRules(word: string): readonly MaskRule[] {
+  if (word === 'with' || word === 'encrypted') return SQL_RULES;
+  return COMMAND_RULES;
+}
+
+const SQL_RULES = COMMAND_RULES.filter(({ name }) => name === 'sql');
+
+function anchored(
+  anchor: string,
+  words: readonly string[],
+  rulesOf: (word: string) => readonly MaskRule[],
+): AnchoredRules {
+  const starts = wordStarts({ words, ignoresCase: true, isApart: false });
+  const pattern = new RegExp(anchor, 'iy');
+  const wordAt = (text: string, index: number): string | null => {
+    pattern.lastIndex = index;
+    return pattern.exec(text)?.[0] ?? null;
+  };
+  return { starts, wordAt, rulesFor: (word) => rulesOf(word.toLowerCase()) };
+}
 
 /** Keeps the quotes, so that JSON stays JSON. */
 function maskInside(value: string): string {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GATE_SHAPES } from './gateShapes.ts';
-import { type FoundPlace, findPlaces, type RuleSet } from './MaskRule.ts';
+import { type FindingRules, type FoundPlace, findPlaces } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { asShapes } from './tokenRow.ts';
 import { prefixed } from './vendorTokens.ts';
@@ -38,7 +38,7 @@ interface GateMaskOptions {
   readonly registry?: SecretRegistry;
 }
 
-const SHAPE_RULES: RuleSet = prefixed(asShapes(GATE_SHAPES));
+const SHAPE_RULES: FindingRules = prefixed(asShapes(GATE_SHAPES));
 const PROCESS_KEY = randomBytes(32);
 
 const shown = new WeakSet<object>();

@@ -1,13 +1,29 @@
-import { BROAD_RULES } from './broadRules.ts';
-import { applyRules } from './MaskRule.ts';
-import { maskPrecise } from './maskPrecise.ts';
+import { NAMED_RULES, UNKNOWN_RULES } from './broadRules.ts';
+import { encodedRules } from './encodedTexts.ts';
+import { atOnce, type Work } from './inTurns.ts';
+import { applyRules, type RuleSet } from './MaskRule.ts';
+import { OWN_FORMS } from './maskPrecise.ts';
+import { maskSlices } from './maskSlices.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
+import { MASK_REACH } from './safeCut.ts';
+import { NEWER_URL_RULES } from './urlCredentials.ts';
+import { NEWER_RULES } from './vendorTokens.ts';
+
+const FORMS: readonly RuleSet[] = [...OWN_FORMS, ...NEWER_RULES, ...NEWER_URL_RULES];
+
+/** Forms come first: another rule's mark could take away what they tell a secret by. */
+const SHOWN_RULES: readonly RuleSet[] = [
+  ...FORMS,
+  ...encodedRules((text) => applyRules(text, FORMS).count > 0 || applyRules(text, NAMED_RULES).count > 0),
+  ...NAMED_RULES,
+  ...UNKNOWN_RULES,
+];
 
 /**
- * Masks everything that looks like a secret or is named like one, for errors, logs, events and output.
+ * Masks everything that looks like a secret or is named like one, for all that is shown: errors, logs, events, output.
  *
- * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. What enters the state goes through
- * {@link maskPrecise} instead (law L5). Idempotent and linear in the length of the text.
+ * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. Idempotent; a long text is masked in slices, so
+ * that its time is linear, 40 ms of processor for a megabyte; `maskInTurns` lets the event loop turn meanwhile.
  *
  * @param registry - Whose values are masked, too; a number is none, so that `texts.map(maskSensitiveData)` works.
  *
@@ -17,8 +33,13 @@ import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
  * ```
  */
 export function maskSensitiveData(text: string, registry: SecretRegistry | number = secretRegistry): string {
-  const known = typeof registry === 'number' ? secretRegistry : registry;
-  // The precise rules come first: another rule's mark could take away what they tell a secret by.
-  const precise = maskPrecise(text, known).value;
-  return applyRules(precise, BROAD_RULES, known.isAllowed).value;
+  return atOnce(maskingOf(text, typeof registry === 'number' ? secretRegistry : registry));
+}
+
+/** {@link maskSensitiveData} in pieces of work. */
+export function maskingOf(text: string, registry: SecretRegistry = secretRegistry): Work<string> {
+  const rules = [...registry.rules(), ...SHOWN_RULES];
+  return maskSlices(text, (slice) => applyRules(slice, rules, registry.isAllowed).value, {
+    reach: Math.max(MASK_REACH, registry.longest + 1),
+  });
 }

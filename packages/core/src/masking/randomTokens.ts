@@ -1,12 +1,17 @@
 import { textOfBase64 } from './encodedTexts.ts';
+import { ALPHANUMERIC, RUN, runsOf } from './fastFind.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
 
 /** A run long enough to hold a token, with the marks that tokens are joined by. */
-const RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
+const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
+/** Characters of the shortest run. */
+const MIN_RUN = 18;
 const PART = /[A-Za-z0-9+_-]+/g;
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
+
+const IS_TIME = /^\d{10,13}$/;
 
 /** Words of a file's, a pod's or an article's name: what is after the last of two or more of them is judged. */
 const WORDS_BEFORE = /^[A-Za-z]?[a-z]{2,}(?:[-_][a-z]{2,})+[-_]/;
@@ -22,6 +27,15 @@ const SECRET_PREFIX = /(?:^|[_-])(?:sk|pat|api|key|token|secret|access|live|prod
 /** Ids that services put into their answers; one needs them to ask about an error. */
 const ID_PREFIX =
   /^(?:chatcmpl|msg|call|toolu|req|resp|run|thread|asst|file|batch|org|proj|user|trace|span)[_-]/i;
+/** Objects of Stripe, and keys that are made to be published. */
+const OBJECT_ID =
+  /^(?:(?:acct|ba|bps|card|ch|cn|cus|dp|evt|fee|ic|ich|ii|il|in|iauth|ipi|li|mandate|pi|plan|plink|pm|po|price|prod|promo|py|pyr|qt|re|setatt|seti|si|src|sub|sub_sched|taxrate|tr|trr|txi|txn|txr|vs|we)_[A-Za-z0-9]{14,32}|cs_(?:test|live)_[ab]1[A-Za-z0-9]{40,72}|sb_publishable_[A-Za-z0-9_-]{20,60})$/;
+/** As nanoid makes them; what is that long and a secret has a prefix that says so. */
+const NANOID = /^[A-Za-z0-9_-]{21}$/;
+const NANOID_LENGTH = 21;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d)?$/;
+/** Addresses of Bitcoin in base58. */
+const BITCOIN = /^[13][1-9A-HJ-NP-Za-km-z]{31,33}$/;
 /** An abbreviation (`sqp_`, `e2b-`), where a word (`task-`, `blob_`) would name what the hash is of. */
 const ABBREVIATION = /^(?:[b-df-hj-np-tv-z]{2,7}|(?=[a-z])[a-z0-9]*\d[a-z0-9]*)[_-]$/i;
 const CAPITALS = /^[A-Z]{2,12}[_-]$/;
@@ -39,11 +53,14 @@ const PUBLIC = /^(?:sha\d{0,3}|md5|h1)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
 const PUBLIC_KEY =
   /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
 const PUBLIC_BEFORE =
-  /(?:base64,|sha\d{1,3}[:=-] ?|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
-const PUBLIC_BEFORE_REACH = 24;
+  /(?:base64,|sha\d{1,3}[:=-] ?|\bW\/\\{0,3}"|(?:etag|if-(?:none-)?match)["']?\s?[:=]\s?["'\\]{0,5}|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
+const PUBLIC_BEFORE_REACH = 32;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
 const BLOCK_REACH = 8_192;
+
+/** Longer parts are judged by their beginning. */
+const LONGEST_PART = 1_024;
 
 /** Characters after a prefix that says nothing, and of a part without a prefix. */
 const MIN_REST = 20;
@@ -58,7 +75,8 @@ const MIN_REST_PART = 8;
 /** Tokens of vendors nobody has told us of: a short prefix and a long random rest, or a long random run. */
 export const RANDOM_TOKEN_RULE: MaskRule = {
   name: 'token',
-  pattern: RUN,
+  pattern: RANDOM_RUN,
+  find: randomRuns,
   replace: ({ 0: run, index }, text) => {
     // What opens a block begins here, and says what the block is.
     const end = run.indexOf('-----');
@@ -68,46 +86,96 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   },
 };
 
+/** What {@link RANDOM_RUN} finds. */
+export function* randomRuns(text: string): Generator<RegExpExecArray> {
+  for (const match of runsOf(text, RUN, MIN_RUN)) {
+    if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
+  }
+}
+
 /** How a part of a run is read: a token by itself, one beside another one, or at most the rest of one. */
 type Grade = 'token' | 'likely' | 'rest' | 'word';
 
-interface Part {
-  readonly from: number;
-  readonly to: number;
-  readonly grade: Grade;
-}
-
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
-  if (!/\d/.test(run) || PUBLIC.test(run) || PUBLIC_KEY.test(run)) return run;
-  const parts = [...run.matchAll(PART)].map((match): Part => {
-    const { 0: part, index: from } = match;
-    return { from, to: from + part.length, grade: gradeOf(part, from, run) };
-  });
-  const random = parts.filter(({ grade }) => grade === 'token' || grade === 'likely');
-  if (random.length < 2 && random[0]?.grade !== 'token') return run;
-  if (isPublic(index, text) || textOfBase64(run) !== null) return run;
-  const [first, last] = extended(parts, random);
-  return run.slice(0, first.from) + redacted('token') + run.slice(last.to);
-}
-
-/** Takes in the parts beside the random ones that cannot be words. */
-function extended(parts: readonly Part[], random: readonly Part[]): readonly [Part, Part] {
-  let first = parts.indexOf(random[0] as Part);
-  let last = parts.indexOf(random.at(-1) as Part);
+  if (!/\d/.test(run) || PUBLIC.test(run)) return run;
+  const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new Part(run, from, part));
+  const ends = randomEnds(parts);
+  if (ends === null || isPublic(run, index, text)) return run;
+  let [first, last] = ends;
+  // The parts beside the random ones that cannot be words.
   while (parts[first - 1]?.grade === 'rest') first -= 1;
   while (parts[last + 1]?.grade === 'rest') last += 1;
-  return [parts[first] as Part, parts[last] as Part];
+  return run.slice(0, parts[first]?.from) + redacted('token') + run.slice(parts[last]?.to);
+}
+
+/** The first and the last random part. From both ends: a long run has thousands of parts. */
+function randomEnds(parts: readonly Part[]): readonly [number, number] | null {
+  const first = parts.findIndex(({ isRandom }) => isRandom);
+  if (first === -1) return null;
+  const last = parts.findLastIndex(({ isRandom }) => isRandom);
+  return first === last && parts[first]?.grade !== 'token' ? null : [first, last];
+}
+
+class Part {
+  readonly from: number;
+  readonly to: number;
+  readonly #run: string;
+  #grade: Grade | null = null;
+
+  constructor(run: string, from: number, part: string) {
+    this.from = from;
+    this.to = from + part.length;
+    this.#run = run;
+  }
+
+  get grade(): Grade {
+    this.#grade ??= gradeOf(this.#run.slice(this.from, this.to), this.from, this.#run);
+    return this.#grade;
+  }
+
+  get isRandom(): boolean {
+    return this.grade === 'token' || this.grade === 'likely';
+  }
 }
 
 function gradeOf(whole: string, index: number, run: string): Grade {
+  if (whole.length < MIN_REST_PART) return 'word';
+  // Nothing without a digit is made up.
+  if (!/\d/.test(whole)) return /[a-z][A-Z]/.test(whole) ? 'rest' : 'word';
+  if (whole.length > LONGEST_PART) return gradeOf(whole.slice(0, LONGEST_PART), index, run);
+  if (isId(whole)) return 'word';
+  return /[_-]/.test(whole) ? gradeOfJoined(whole, index, run) : gradeOfSimple(whole, index, run);
+}
+
+function gradeOfJoined(whole: string, index: number, run: string): Grade {
   const part = withoutWords(whole.replace(TIME, ''));
   if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
   if (isPrefixed(part) || isBare(part) || isDotted(whole, index, run)) return 'token';
-  if (part.length >= MIN_PART && (HEX.test(part) ? isHexBesideHex(whole, index, run) : isMadeUp(part))) {
-    return 'likely';
-  }
+  if (part.length >= MIN_PART && isLikely(part, whole, { index, run })) return 'likely';
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
+}
+
+function isLikely(
+  part: string,
+  whole: string,
+  at: { readonly index: number; readonly run: string },
+): boolean {
+  return HEX.test(part) ? isHexBesideHex(whole, at.index, at.run) : isMadeUp(part);
+}
+
+function isId(part: string): boolean {
+  if (part.length === NANOID_LENGTH) return NANOID.test(part) && !SECRET_PREFIX.test(part) && !HEX.test(part);
+  return OBJECT_ID.test(part) || BITCOIN.test(part) || DATE.test(part);
+}
+
+/** Without a prefix, words or the parts of a UUID. */
+function gradeOfSimple(part: string, index: number, run: string): Grade {
+  if (CHANGE_ID.test(part) || IS_TIME.test(part)) return 'word';
+  const isHex = HEX.test(part);
+  if ((isHex ? part.length > LONGEST_HASH : isBareRun(part)) || isDotted(part, index, run)) return 'token';
+  if (part.length < MIN_PART) return 'rest';
+  return (isHex ? isHexBesideHex(part, index, run) : isMadeUp(part)) ? 'likely' : 'rest';
 }
 
 /** What a prefix says of a secret is kept. */
@@ -149,17 +217,35 @@ function isBareRun(run: string): boolean {
 }
 
 function isHexBesideHex(part: string, index: number, run: string): boolean {
-  const [before, after] = [run.slice(Math.max(0, index - 25), index), run.slice(index + part.length)];
-  return part.length >= 24 && (/[0-9a-f]{24}\.$/.test(before) || /^\.[0-9a-f]{24}/.test(after));
+  const end = index + part.length;
+  if (part.length < 24 || (run[index - 1] !== '.' && run[end] !== '.')) return false;
+  return (
+    /[0-9a-f]{24}\.$/.test(run.slice(Math.max(0, index - 25), index)) ||
+    /^\.[0-9a-f]{24}/.test(run.slice(end, end + 25))
+  );
 }
 
 /** `mlsn.` and 64 hex digits; a file name (`app.<hash>.js`) goes on with a dot. */
 function isDotted(part: string, index: number, run: string): boolean {
-  if (part.length < MIN_BARE || run[index + part.length] === '.') return false;
+  if (part.length < MIN_BARE || run[index - 1] !== '.' || run[index + part.length] === '.') return false;
   return ABBREVIATION_BEFORE.test(run.slice(Math.max(0, index - 8), index));
 }
 
-function isPublic(index: number, text: string): boolean {
-  const before = text.slice(Math.max(0, index - BLOCK_REACH), index);
-  return PUBLIC_BEFORE.test(before.slice(-PUBLIC_BEFORE_REACH)) || PUBLIC_BLOCK.test(before);
+/** Not a secret although it is random: a public key, a hash, or a text in base64, in which other rules have looked. */
+function isPublic(run: string, index: number, text: string): boolean {
+  if (PUBLIC_KEY.test(run) || textOfBase64(run) !== null) return true;
+  if (PUBLIC_BEFORE.test(text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index))) return true;
+  return holdsBlock(text) && PUBLIC_BLOCK.test(text.slice(Math.max(0, index - BLOCK_REACH), index));
+}
+
+let lastText = '';
+let lastHoldsBlock = false;
+
+/** Asked for every run of one text. */
+function holdsBlock(text: string): boolean {
+  if (text !== lastText) {
+    lastText = text;
+    lastHoldsBlock = text.includes('-----BEGIN');
+  }
+  return lastHoldsBlock;
 }

@@ -1,9 +1,33 @@
-import type { Masked } from './MaskRule.ts';
-import { maskPreciseDeep } from './maskPrecise.ts';
+import { BROAD_RULES } from './broadRules.ts';
+import { atOnce } from './inTurns.ts';
+import { keptSpans, type Span } from './keptSpans.ts';
+import { KEY_BLOCK_RULES } from './keyBlocks.ts';
+import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
+import { mapTexts, membersOf, objectOf, type Parts, pairsOf } from './mapTexts.ts';
+import { SECRET_FIELD } from './maskPrecise.ts';
+import { maskSlices } from './maskSlices.ts';
+import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
+import { NEWER_URL_RULES, URL_CREDENTIAL_RULES } from './urlCredentials.ts';
+import { FIXED_RULES } from './vendorTokens.ts';
+
+/** A form of their own that nothing else has: neither what a name gives away nor what only looks random. */
+const SCRUB_RULES: readonly RuleSet[] = [
+  ...KEY_BLOCK_RULES,
+  ...FIXED_RULES,
+  ...URL_CREDENTIAL_RULES,
+  ...NEWER_URL_RULES,
+];
 
 /**
- * A text, or a plain JSON value with its texts, without the secrets that their own shape or {@link secretRegistry} tells, and
- * how many there were: for texts of models and checks, before they enter a graph's state. What is clean is returned as it is.
+ * A text, or a plain value with its texts, without the secrets that have a form of their own (a vendor's prefix, a block of a
+ * key, credentials in a URL) or that are registered, and how many there were: for texts of models and checks, before they
+ * enter a graph's state. With `secrets.mask: 'broad'`, also what a name or its randomness gives away. What is clean is
+ * returned as it is.
+ *
+ * Bytes stay as they are in every form: a run of more than 200 characters of base64, a `data:` URL, a content block of an
+ * image, a file or a sound, a `Uint8Array`; and so do instances of classes, and properties that have to be called.
+ *
+ * @throws DevsError `VALUE_TOO_LARGE` for a value that contains itself.
  *
  * @example
  * ```ts
@@ -11,6 +35,112 @@ import { maskPreciseDeep } from './maskPrecise.ts';
  * return { answer: scrub(answer.text).value };
  * ```
  */
-export function scrub<T>(value: T): Masked<T> {
-  return maskPreciseDeep(value);
+export function scrub<T>(value: T, registry: SecretRegistry = secretRegistry): Masked<T> {
+  let count = 0;
+  const text = (given: string, name: string): string => {
+    const scrubbed = scrubText(given, registry);
+    const isNamed = scrubbed.count === 0 && registry.masksBroadly && isNamedSecret(given, name);
+    count += isNamed ? 1 : scrubbed.count;
+    return isNamed ? '[REDACTED]' : scrubbed.value;
+  };
+  const scrubbed = atOnce(mapTexts(value, '', { text, partsOf }));
+  return { value: scrubbed as T, count };
 }
+
+function scrubText(text: string, registry: SecretRegistry): Masked<string> {
+  const known = withoutRegistered(text, registry);
+  let { value: out, count } = { value: '', count: known.count };
+  const rules = registry.masksBroadly ? [...SCRUB_RULES, ...BROAD_RULES] : SCRUB_RULES;
+  const mask = (part: string): string => applyRules(part, rules, registry.isAllowed).value;
+  let end = 0;
+  for (const { from, to } of [
+    ...keptSpans(known.value),
+    { from: known.value.length, to: known.value.length },
+  ]) {
+    const between = known.value.slice(end, from);
+    const masked = atOnce(maskSlices(between, mask));
+    count += masked === between ? 0 : Math.max(1, marksIn(masked) - marksIn(between));
+    out += masked + known.value.slice(from, to);
+    end = to;
+  }
+  return { value: count === 0 ? text : out, count };
+}
+
+const marksIn = (text: string): number => text.match(/REDACTED/g)?.length ?? 0;
+
+/** A registered value that is a part of a long run of base64 is one by chance. */
+function withoutRegistered(text: string, registry: SecretRegistry): Masked<string> {
+  const rules = registry.rules();
+  if (rules.length === 0) return { value: text, count: 0 };
+  let kept: readonly Span[] | null = null;
+  const outside = rules.map((rule) => ({
+    ...rule,
+    replace: (match: RegExpExecArray): string => {
+      kept ??= keptSpans(text);
+      const [from, to] = [match.index, match.index + match[0].length];
+      const isPart = kept.some(
+        (span) => span.from <= from && to <= span.to && to - from < span.to - span.from,
+      );
+      return isPart ? match[0] : rule.replace(match, text);
+    },
+  }));
+  return applyRules(text, outside, registry.isAllowed);
+}
+
+/** Types of content blocks of LangChain and of the providers that hold bytes, or say where they are. */
+const BYTES = /^(?:input_|output_)?(?:image|image_url|audio|video|file|media)$/;
+const HOLDS_BYTES = [
+  'data',
+  'url',
+  'image_url',
+  'source',
+  'source_type',
+  'fileId',
+  'file_id',
+  'file',
+  'file_data',
+  'input_audio',
+  'audio',
+];
+
+function isBlockOfBytes(value: object): boolean {
+  const { type } = value as { readonly type?: unknown };
+  return (
+    typeof type === 'string' && BYTES.test(type) && HOLDS_BYTES.some((name) => Object.hasOwn(value, name))
+  );
+}
+
+/** Of lists, plain objects, maps and sets; what has the same parts afterwards is the same value. */
+function partsOf(value: object): Parts | null {
+  if (isBlockOfBytes(value)) return null;
+  if (Array.isArray(value)) return shared(value, listOf(value), (items) => items);
+  if (value instanceof Map) return shared(value, membersOf([...value]), (items) => new Map(pairsOf(items)));
+  if (value instanceof Set) return shared(value, listOf([...value]), (items) => new Set(items));
+  return isPlain(value) ? shared(value, membersOf(Object.entries(value)), objectOf) : null;
+}
+
+const listOf = (items: readonly unknown[]): Omit<Parts, 'build'> => ({ items, nameOf: () => '' });
+
+function shared(value: object, parts: Omit<Parts, 'build'>, build: Parts['build']): Parts {
+  const isSame = (items: readonly unknown[]): boolean =>
+    items.every((item, at) => item === parts.items[at] || Number.isNaN(item));
+  return { ...parts, build: (items) => (isSame(items) ? value : build(items)) };
+}
+
+/** Without accessors: calling one may do anything. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Object.values(Object.getOwnPropertyDescriptors(value)).every((property) => 'value' in property);
+}
+
+/** As it would stand in a text: there the rules know what follows a name. Of a long text, the beginning says it. */
+function isNamedSecret(text: string, name: string): boolean {
+  if (!SECRET_FIELD.test(name)) return false;
+  return (
+    applyRules(`${JSON.stringify(name)}: ${JSON.stringify(text.slice(0, NAMED_REACH))}`, BROAD_RULES).count >
+    0
+  );
+}
+
+const NAMED_REACH = 1_024;

@@ -192,3 +192,14 @@ export const TOKEN_SHAPES: readonly TokenShape[] = asShapes([
   ...JSON_TOKENS,
   ...MARKED_SECRET,
 ]);
+
+/** Issued since: what was masked before it entered the state of earlier runs does not know them. */
+export const NEWER_SHAPES: readonly TokenShape[] = asShapes([
+  ['supabase', 'loose', 'sbp_oauth_', `[a-f0-9]{40}${END}`],
+  ['google_api_key', 'strict', 'AQ.', '[A-Za-z0-9_-]{38,}'],
+  ['posthog', 'loose', 'phs_', `${MIXED}[A-Za-z0-9]{30,}`],
+  ['render', 'loose', 'rnd_', '(?=[a-z]{0,16}[A-Z0-9])[A-Za-z0-9]{28,}'],
+  ['vercel', 'loose', 'vercel_blob_rw_', '[A-Za-z0-9]{10,}_[A-Za-z0-9]{20,}'],
+  ['logfire', 'loose', 'pylf_v1_', '(?:[a-z]{2,8}_)?[A-Za-z0-9]{24,}'],
+  ['datadog', 'loose', 'ddpat_ ddsat_', '[A-Za-z0-9_]{24,}'],
+]);

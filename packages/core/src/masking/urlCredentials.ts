@@ -1,3 +1,4 @@
+import { atNames } from './fastFind.ts';
 import { looksRandom, looksSecret } from './isSecretValue.ts';
 import { isPlaceholder, type MaskRule, redacted } from './MaskRule.ts';
 
@@ -6,6 +7,11 @@ const SCHEME = '(?<=[A-Za-z][A-Za-z0-9+.-]:(?:\\\\?/){2})';
 // User and password may hold a raw `@`; the host begins after the last one. Bounds keep many `a://` linear.
 const URL_USERINFO = new RegExp(
   `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
+  'g',
+);
+/** A raw `/` in the password: what begins as a port does is an address, and no password is looked for behind it. */
+const URL_SLASH = new RegExp(
+  `(:\\\\?/\\\\?/)${SCHEME}(?<!ssh:\\\\?/\\\\?/)[^\\s/?#"'\`<>:\\\\@[]{0,128}:(?!\\d{1,5}[/?#])(?=[^\\s/?#"'\`<>\\\\]{0,256}/)([^\\s?#"'\`<>\\\\]{1,256})@(?=[A-Za-z0-9[])`,
   'g',
 );
 /** A token in the place of the user, without a password. */
@@ -34,19 +40,31 @@ const DSN_REACH = 200;
 
 /** Credentials inside URLs and connection strings. Placeholders such as `${DB_PASSWORD}` stay. */
 export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
-  { name: 'url_credentials', pattern: URL_USERINFO, replace: maskUserInfo },
+  { name: 'url_credentials', pattern: URL_USERINFO, hint: '@', replace: maskUserInfo },
   {
     name: 'url_credentials',
     pattern: URL_USER,
+    hint: '@',
     replace: (match) => (isKeyAsUser(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
   },
   connectionString(ORACLE, 'jdbc:oracle:'),
-  connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
-  { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
-  { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },
+  connectionString(GO_DSN, ['@tcp(', '@udp(', '@unix(']),
+  { name: 'connection_string', pattern: DSN_PASSWORD, find: atNames(DSN_PASSWORD), replace: maskDsnPassword },
+  { name: 'url_parameter', pattern: PARAMETER, hint: '://', replace: maskParameter },
 ];
 
-function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {
+/** What the precise rules of earlier releases do not know. */
+export const NEWER_URL_RULES: readonly MaskRule[] = [
+  {
+    name: 'url_credentials',
+    pattern: URL_SLASH,
+    hint: '@',
+    replace: ([whole, scheme = '', password = '']) =>
+      isPlaceholder(password) ? whole : `${scheme}[CREDENTIALS_REDACTED]@`,
+  },
+];
+
+function connectionString(pattern: RegExp, hint: MaskRule['hint'] & {}): MaskRule {
   const name = 'connection_string';
   const replace = ([whole, label = '', value = '']: RegExpExecArray): string =>
     isPlaceholder(value) ? whole : label + redacted(name);

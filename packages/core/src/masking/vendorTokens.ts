@@ -1,6 +1,7 @@
+import { around, atNames, wordStarts } from './fastFind.ts';
 import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
 import type { TokenShape } from './tokenRow.ts';
-import { TOKEN_SHAPES } from './tokenShapes.ts';
+import { NEWER_SHAPES, TOKEN_SHAPES } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
 // JSON or a shell (`\n`, `\u003d`), or a sequence that colours a terminal, as it is or escaped.
@@ -55,36 +56,80 @@ const STRIPE_CLIENT = new RegExp(
   'g',
 );
 
+const TELEGRAM_RULE = tokenRule('telegram', TELEGRAM, ':AA');
+const TERRAFORM_RULE = tokenRule('terraform', TERRAFORM, '.atlasv1.');
+const PASSWORD_HASH_RULE = tokenRule('password_hash', PASSWORD_HASH, '$');
+
+/** In any spelling that is met. */
+const SIGNATURES_ARE_NAMED = [
+  '-Amz-',
+  '-amz-',
+  '-AMZ-',
+  '-Goog-',
+  '-goog-',
+  '-GOOG-',
+  'ignature=',
+  'IGNATURE=',
+];
+
+const LABELLED: readonly RuleSet[] = [
+  { name: 'aws_access_key', pattern: AWS_ACCESS_KEY, replace: () => '[AWS_KEY=REDACTED]' },
+  { ...keepLabel('aws_secret_key', AWS_SECRET_KEY), find: atNames(AWS_SECRET_KEY) },
+  keepLabel('azure_account_key', AZURE_ACCOUNT_KEY, 'Key='),
+  keepLabel('azure_sas', AZURE_SAS, 'sig='),
+];
+const SIGNATURES: readonly RuleSet[] = [
+  tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
+  keepLabel('url_signature', SIGNATURE, SIGNATURES_ARE_NAMED),
+];
+
 /** Tokens whose own shape gives them away: a vendor's prefix and length. */
 export const VENDOR_RULES: readonly RuleSet[] = [
-  { name: 'aws_access_key', pattern: AWS_ACCESS_KEY, replace: () => '[AWS_KEY=REDACTED]' },
-  keepLabel('aws_secret_key', AWS_SECRET_KEY),
-  keepLabel('azure_account_key', AZURE_ACCOUNT_KEY),
-  keepLabel('azure_sas', AZURE_SAS),
+  ...LABELLED,
   // Families without a prefix: what is rare in them stands in the middle.
   tokenRule('azure_client_secret', AZURE_CLIENT_SECRET, 'Q~'),
   tokenRule('mailchimp', MAILCHIMP, '-us'),
-  tokenRule('telegram', TELEGRAM, ':AA'),
-  tokenRule('terraform', TERRAFORM, '.atlasv1.'),
+  TELEGRAM_RULE,
+  TERRAFORM_RULE,
   tokenRule('asana', ASANA, '/'),
   tokenRule('asana', ASANA_LEGACY, '0/'),
   tokenRule('facebook', FACEBOOK_APP, '|'),
-  tokenRule('password_hash', PASSWORD_HASH, '$'),
+  PASSWORD_HASH_RULE,
   tokenRule('bitwarden', BITWARDEN, '=='),
-  tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
+  { ...tokenRule('azure_devops', AZURE_DEVOPS), find: around(AZURE_DEVOPS, 'AZDO', [76, 76]) },
   tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
-  tokenRule('newrelic', NEW_RELIC, 'NRAL'),
-  tokenRule('rapid_api', RAPID_API, 'msh'),
+  { ...tokenRule('newrelic', NEW_RELIC), find: around(NEW_RELIC, 'NRAL', [30, 36]) },
+  { ...tokenRule('rapid_api', RAPID_API), find: around(RAPID_API, 'msh', [10, 10]) },
   tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
   tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
   tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),
-  tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
-  keepLabel('url_signature', SIGNATURE),
+  ...SIGNATURES,
   prefixed(TOKEN_SHAPES),
 ];
 
-function keepLabel(name: string, pattern: RegExp): MaskRule {
-  return { name, pattern, replace: (match) => `${match[1]}[REDACTED:${name}]` };
+/** Four characters, or three that end with a sign; a JSON Web Token has its dots. */
+const LONG_HEAD = /^(?:.{4,}|.{2}[_.-]|eyJ)$/;
+
+/** Of them, those with a form that bytes in base64 do not have by chance. */
+export const FIXED_RULES: readonly RuleSet[] = [
+  ...LABELLED,
+  TELEGRAM_RULE,
+  TERRAFORM_RULE,
+  PASSWORD_HASH_RULE,
+  ...SIGNATURES,
+  prefixed([...TOKEN_SHAPES, ...NEWER_SHAPES].map(withLongHeads).filter(({ heads }) => heads.length > 0)),
+];
+
+/** The tokens that the precise rules of earlier releases do not know. */
+export const NEWER_RULES: readonly RuleSet[] = [prefixed(NEWER_SHAPES)];
+
+function withLongHeads(shape: TokenShape): TokenShape {
+  return { ...shape, heads: shape.heads.filter((head) => LONG_HEAD.test(head)) };
+}
+
+function keepLabel(name: string, pattern: RegExp, hint?: MaskRule['hint']): MaskRule {
+  const replace = (match: RegExpExecArray): string => `${match[1]}[REDACTED:${name}]`;
+  return { name, pattern, replace, ...(hint !== undefined && { hint }) };
 }
 
 /** `ghp_xxxxxxxxxxxxxxxx`: only the place of a token. */
@@ -95,14 +140,30 @@ export function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
   const heads = [...new Set(shapes.flatMap((shape) => shape.heads))].sort((a, b) => b.length - a.length);
   // Made when a text first has the prefix: all of them at once took as long as the rest of the import, and 12 MB.
   const rules = new Map<string, readonly MaskRule[]>();
+  const byPair = new Map<string, string[]>();
+  for (const head of heads) {
+    const pair = head.slice(0, 2);
+    byPair.set(pair, [...(byPair.get(pair) ?? []), head]);
+  }
+  const among = (pair: string, text: string, index: number): string | undefined =>
+    byPair.get(pair)?.find((head) => text.startsWith(head, index));
   return {
-    anchor: new RegExp(heads.map(escapeForRegExp).join('|'), 'g'),
+    wordAt: (text, index) => {
+      const pair = text.slice(index, index + 2);
+      return among(pair, text, index) ?? among(pair.slice(0, 1), text, index) ?? null;
+    },
+    starts: wordStarts({ words: heads.flatMap(withSecond), ignoresCase: false, isApart: true }),
     rulesFor: (head) => {
       const known = rules.get(head) ?? rulesAt(head, shapes);
       rules.set(head, known);
       return known;
     },
   };
+}
+
+/** What may follow a head of one character. */
+function withSecond(head: string): readonly string[] {
+  return head.length > 1 ? [head] : [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'].map((second) => head + second);
 }
 
 /** Also of shorter heads: where `sk-ant-` stands, `sk-` stands too. */

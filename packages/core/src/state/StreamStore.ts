@@ -25,6 +25,8 @@ export interface StreamRecord {
   readonly seq: number;
   readonly mode: RecordedMode;
   readonly ns: string;
+  /** Who told it, of `once`; `null` where nobody can be told apart. */
+  readonly scope: string | null;
   readonly body: StreamBody;
 }
 
@@ -130,7 +132,7 @@ function toRecord(threadId: string, row: Row): StreamRecord {
   const { seq, mode, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
   const sealed = [threadId, seq, mode, ns, scope, ordinal, refersJson, type, sha256];
   if (seal !== null && seal !== sealNumber(sealed)) throw corrupt(threadId, seq, 'is another one');
-  const event = { seq, mode, ns };
+  const event = { seq, mode, ns, scope };
   if (refersJson !== null) {
     return {
       ...event,

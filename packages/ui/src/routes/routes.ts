@@ -33,14 +33,14 @@ const about: Route = {
   method: 'GET',
   path: '/api/me',
   access: 'read',
-  handle: async (_asked, { by, isReadOnly }) => json(shownView({ by, isReadOnly })),
+  handle: async (_asked, { by, isReadOnly }) => json(await shownView({ by, isReadOnly })),
 };
 
 const inbox: Route = {
   method: 'GET',
   path: '/api/inbox',
   access: 'read',
-  handle: async (_asked, { place }) => json(shownView(await place.read(inboxView))),
+  handle: async (_asked, { place }) => json(await shownView(await place.read(inboxView))),
 };
 
 const waiting: Route = {
@@ -48,7 +48,7 @@ const waiting: Route = {
   path: '/api/gates',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    json(shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
+    json(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
 };
 
 const runs: Route = {
@@ -56,7 +56,7 @@ const runs: Route = {
   path: '/api/runs',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    json(shownView(await place.read((reader) => runsView(reader, afterOf(request))))),
+    json(await shownView(await place.read((reader) => runsView(reader, afterOf(request))))),
 };
 
 const count: Route = {
@@ -72,7 +72,7 @@ const run: Route = {
   path: '/api/runs/:run',
   access: 'read',
   handle: async ({ params }, { place }) =>
-    json(shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
+    json(await shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
 };
 
 const changes: Route = {

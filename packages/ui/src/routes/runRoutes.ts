@@ -37,7 +37,7 @@ const part = (name: string, view: (run: ReadableRun, asked: Asked) => Promise<ob
   path: `/api/runs/:run/${name}`,
   access: 'read',
   handle: async (asked, { place }) =>
-    json(shownView(await place.read((reader) => reader.view(runOf(asked), (run) => view(run, asked))))),
+    json(await shownView(await place.read((reader) => reader.view(runOf(asked), (run) => view(run, asked))))),
 });
 
 const runOf = ({ params: { run = '' } }: Asked): string => run;
@@ -75,7 +75,7 @@ const commit: Route = {
     const { commit: id = '' } = asked.params;
     const { tasks } = await place.read((reader) => reader.view(runOf(asked), (run) => run.status()));
     if (!tasks.some(({ gitHash }) => gitHash === id)) throw noCommit();
-    return json(shownView({ code: await readCommit(runOf(asked), id) }));
+    return json(await shownView({ code: await readCommit(runOf(asked), id) }));
   },
 };
 
@@ -92,7 +92,7 @@ const rewind: Route = {
   access: 'decide',
   handle: async (asked, { by, rewinding }) => {
     const wanted = await readJson(asked.request, REWIND);
-    return json(shownView(await rewinding(runOf(asked), (run) => rewindView(run, wanted, by))));
+    return json(await shownView(await rewinding(runOf(asked), (run) => rewindView(run, wanted, by))));
   },
 };
 

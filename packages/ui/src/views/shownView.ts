@@ -1,11 +1,11 @@
-import { maskAtGate, maskView, visibleText } from '@devs/core';
+import { maskAtGate, maskInTurns, visibleText } from '@devs/core';
 
 /**
  * A plain JSON value as a person may see it: masked, and with what cannot be seen spelled out. Done here, once, and for
  * every text that leaves: the page shows texts as they come.
  */
-export function shownView<View extends object>(view: View): View {
-  return visible(plain(maskView(view) as object)) as View;
+export async function shownView<View extends object>(view: View): Promise<View> {
+  return visible(plain(await maskInTurns(view))) as View;
 }
 
 /** As {@link shownView}, of what a gate shows: it hides what gates hide, and nothing else. */

@@ -1,4 +1,4 @@
-import type { CheckpointValues } from '@devs/core';
+import { type CheckpointValues, maskStart } from '@devs/core';
 
 /** One value at a checkpoint, as text. */
 export interface ShownValue {
@@ -31,7 +31,5 @@ export function valuesView({ checkpointId, values, before, changed }: Checkpoint
 
 function textOf(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return text.length <= LONGEST
-    ? text
-    : `${text.slice(0, LONGEST)}\n(${text.length - LONGEST} more characters)`;
+  return text.length <= LONGEST ? text : `${maskStart(text, LONGEST)}\n(of ${text.length} characters)`;
 }

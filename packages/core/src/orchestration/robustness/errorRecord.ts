@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { maskStart } from '../../masking/maskStart.ts';
+import { MASK_REACH } from '../../masking/safeCut.ts';
 import type { ErrorRecord } from '../types.ts';
 import { classifyError } from './classifyError.ts';
 
@@ -55,15 +57,15 @@ export function errorRecordAt({ error, capturedAtMs, nonce = '', ...place }: Err
   };
 }
 
-/** The message as it is recorded: masked whole, then clipped, so that no secret is cut in two. */
+/** The message as it is recorded. */
 export function maskedMessageOf(error: unknown): string {
-  return clip(maskSensitiveData(messageOf(error)), MAX_MESSAGE);
+  return shown(messageOf(error), MAX_MESSAGE);
 }
 
 /** Empty for a thrown value that has no stack. */
 function maskedStackOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  return clip(maskSensitiveData(stack), MAX_STACK);
+  return shown(stack, MAX_STACK);
 }
 
 function messageOf(error: unknown): string {
@@ -71,6 +73,12 @@ function messageOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   if ('message' in error && typeof error.message === 'string') return error.message;
   return Object.prototype.toString.call(error);
+}
+
+/** Masked whole, then clipped, so that no secret is cut in two; of a long text only its beginning is looked at. */
+function shown(text: string, max: number): string {
+  const masked = text.length <= max + MASK_REACH ? maskSensitiveData(text) : maskStart(text, max);
+  return clip(masked, max);
 }
 
 function clip(text: string, max: number): string {

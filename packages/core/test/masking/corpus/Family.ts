@@ -31,6 +31,7 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   u: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-',
   b: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
   t: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
+  y: '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz',
   // What people type: letters, digits and the marks that password rules ask for.
   p: 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!#%*+',
 };

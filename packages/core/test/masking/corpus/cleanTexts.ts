@@ -132,5 +132,39 @@ const SETTINGS: readonly string[] = [
   'KEY_FILE=/etc/ssl/private/server.key',
 ];
 
+/** What services answer with and commands are given: ids, addresses, names. */
+const IDS: readonly string[] = [
+  '{"id":"price_1N{w22}","object":"price","product":"prod_N{w13}"}',
+  'PaymentIntent pi_3N{w22} succeeded for cus_N{w13} (acct_1N{w14})',
+  'webhook evt_1N{w22}: invoice.paid in_1N{w22}, charge ch_3N{w22}',
+  'GET /v1/checkout/sessions/cs_test_a1{w56}',
+  'sub_1N{w22} si_N{w13} pm_1N{w22} txn_3N{w22} re_3N{w22} seti_1N{w22}',
+  'SUPABASE_PUBLISHABLE: sb_publishable_{u22}_{u8}',
+  'createClient(url, "sb_publishable_{u22}_{u8}")',
+  'ETag: W/"{h4}-{b27}"',
+  '< etag: "{w28}"',
+  '{"etag":"\\"{w22}\\"","size":3}',
+  'If-None-Match: "{w26}"',
+  'If-Match: W/"{w24}"',
+  'Send it to 1A{y32} or 3J{y32}.',
+  '{"id":"{u21}","kind":"note"}',
+  'https://example.com/boards/{w21}/cards',
+  'docker build --secret id=npmrc,src=$HOME/.npmrc .',
+  'docker buildx build --secret id=token2,env=NPM_TOKEN -t app:1.2 .',
+  'kubectl get secret db-credentials-v2 -o yaml',
+  'kubectl -n prod describe secret api-tls-2026',
+  'oc delete secret regcred-1 && kubectl get secrets',
+  'http://localhost:3000/@fs/srv/app and https://example.com:8443/a/b@2x.png',
+  'git+ssh://git@github.com:acme/app.git#v1 and http://[::1]:3000/@scope/a',
+];
+
 /** Templates, see `Family.ts`. */
-export const CLEAN_TEXTS: readonly string[] = [...PROSE, ...CODE, ...LOGS, ...GIT, ...VALUES, ...SETTINGS];
+export const CLEAN_TEXTS: readonly string[] = [
+  ...PROSE,
+  ...CODE,
+  ...LOGS,
+  ...GIT,
+  ...VALUES,
+  ...SETTINGS,
+  ...IDS,
+];

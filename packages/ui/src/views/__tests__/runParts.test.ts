@@ -249,7 +249,7 @@ describe('values at a checkpoint', () => {
       ['a', null, false],
       ['e', null, false],
     ]);
-    expect(values[0]?.text).toMatch(/^x{20000}\n\(1 more characters\)$/);
+    expect(values[0]?.text).toMatch(/^x{20000}…\n\(of 20001 characters\)$/);
     expect(values.map(({ text }) => text).slice(1)).toEqual(['[\n  "new"\n]', '', '1', 'null']);
   });
 });

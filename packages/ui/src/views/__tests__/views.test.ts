@@ -23,9 +23,9 @@ const saidOf = async (kind: HitlSessionKind, decision: unknown) => {
 };
 
 describe('views', () => {
-  test('a text is masked, and what cannot be seen of it is spelled out, once', () => {
+  test('a text is masked, and what cannot be seen of it is spelled out, once', async () => {
     const view = { 'na\u200Bme': ['pay\u202Eeve', { password: 'Tr0ub4dor-and-3-canaries' }], at: null, n: 1 };
-    expect(shownView(view)).toEqual({
+    expect(await shownView(view)).toEqual({
       'na⟨U+200B⟩me': ['pay⟨U+202E⟩eve', { password: expect.stringContaining('REDACTED') }],
       at: null,
       n: 1,

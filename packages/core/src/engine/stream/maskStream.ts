@@ -1,0 +1,74 @@
+import { LineMasker } from '../../masking/LineMasker.ts';
+import { maskInTurns } from '../../masking/maskView.ts';
+import { shownGate } from '../shownGate.ts';
+import { tellerOf } from './readEvent.ts';
+import type { StreamEvent } from './StreamEvent.ts';
+
+/** A text that comes in pieces. */
+interface Text<Event> {
+  readonly masker: LineMasker;
+  /** The newest piece: what was held back is shown as more of it. */
+  readonly last: Event;
+}
+
+/**
+ * A run's stream as people and logs may see it: each event masked by the broad rules. The tokens of one call of a model are
+ * masked as one text, and so are consecutive texts that one task gave to `config.writer`: a word is shown once it is whole, what
+ * is in quotes once they are closed. A piece of which nothing can be shown yet has empty `data`, or is left out where it has
+ * no `seq`; what was held back comes as a further event like the last piece.
+ *
+ * @example
+ * ```ts
+ * for await (const event of maskStream(app.stream('run', input))) response.write(JSON.stringify(event));
+ * ```
+ */
+export async function* maskStream<Event extends StreamEvent>(
+  events: AsyncIterable<Event>,
+): AsyncGenerator<Event, void> {
+  const texts = new Map<string, Text<Event>>();
+  for await (const event of events) {
+    const key = keyOf(event);
+    const isText = key !== null && 'data' in event && typeof event.data === 'string';
+    for (const [other, text] of texts) {
+      if ((isText && other === key) || !isOver(text, other === key, event)) continue;
+      texts.delete(other);
+      if (event.mode !== 'restarted') yield* restOf(text);
+    }
+    if (isText) yield* piecesOf(event, key, texts);
+    else yield event.mode === 'gate' ? { ...event, gate: shownGate(event.gate) } : await maskInTurns(event);
+  }
+  for (const text of texts.values()) yield* restOf(text);
+}
+
+/** What can be shown of a text by now. */
+function* piecesOf<Event extends StreamEvent>(
+  event: Event,
+  key: string,
+  texts: Map<string, Text<Event>>,
+): Generator<Event> {
+  const { masker } = texts.get(key) ?? { masker: new LineMasker({ by: 'word' }) };
+  texts.set(key, { masker, last: event });
+  masker.push((event as { readonly data: string }).data);
+  const data = masker.take();
+  if (data !== '' || 'seq' in event) yield { ...event, data };
+}
+
+/** What belongs together: a call of a model, and what a task tells. */
+function keyOf(event: StreamEvent): string | null {
+  if (event.mode === 'messages') return `messages ${event.id}`;
+  return event.mode === 'custom' ? (tellerOf(event) ?? `custom ${event.ns.join('|')}`) : null;
+}
+
+/** Whether an event says that nothing more of a text comes. Tasks beside each other tell in turn: what one tells ends no other's text. */
+function isOver<Event extends StreamEvent>({ last }: Text<Event>, isOfSame: boolean, event: Event): boolean {
+  if (event.mode === 'gate' || event.mode === 'end') return true;
+  if (event.mode === 'values') return event.ns.length === 0;
+  if (last.mode !== 'messages') return isOfSame;
+  if (event.mode === 'updates') return Object.hasOwn(event.data as object, last.node);
+  return event.mode === 'restarted' && event.task === last.task;
+}
+
+function* restOf<Event extends StreamEvent>({ masker, last }: Text<Event>): Generator<Event> {
+  const data = masker.end();
+  if (data !== '') yield { ...last, data };
+}

@@ -1,0 +1,271 @@
+// A regular expression without a literal at its beginning is tried at every character, some five nanoseconds each, and there are
+// seventy of them. These find the few places where one can match at all.
+
+/** Which UTF-16 code units are in a class: `one[code] === 1`. */
+export type CharClass = Uint8Array;
+
+export function charClass(chars: string): CharClass {
+  const one = new Uint8Array(1 << 16);
+  for (const char of chars) one[char.charCodeAt(0)] = 1;
+  return one;
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+export const ALPHANUMERIC: CharClass = charClass(`${LETTERS}0123456789`);
+/** Base64, also the one for addresses, without its padding. */
+export const BASE64: CharClass = charClass(`${LETTERS}0123456789+/-_`);
+
+/** As {@link BASE64}, and what tokens are joined by: no text in words has many of them without a break. */
+export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
+
+/**
+ * The longest runs of a class that have at least `min` characters, from first to last, as matches of a pattern without groups. A
+ * run that long has one of every `min` characters of the text, so no other is looked at first.
+ */
+export function* runsOf(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
+  const codes = codesIn(text);
+  let done = 0;
+  const end = text.length;
+  for (let at = min - 1; at < end; at = Math.max(at, done) + min) {
+    if (one[codes[at] as number] !== 1) continue;
+    let from = at;
+    while (from > done && one[codes[from - 1] as number] === 1) from -= 1;
+    let to = at + 1;
+    while (to < end && one[codes[to] as number] === 1) to += 1;
+    done = to;
+    if (to - from >= min) yield matchOf(text, from, to);
+  }
+}
+
+export function matchOf(text: string, from: number, to: number): RegExpExecArray {
+  return Object.assign([text.slice(from, to)] as [string], { index: from, input: text });
+}
+
+/** Where one of some words may begin. */
+export interface WordStarts {
+  /** In order; a superset. */
+  readonly in: (text: string) => readonly number[];
+}
+
+interface WordList {
+  readonly words: readonly string[];
+  readonly ignoresCase: boolean;
+  /** The words begin no place within another word, unless an escape may end before it (`%3D`, `\\n`, a colour). */
+  readonly isApart: boolean;
+}
+
+/** By the first two characters, below 128: a bit for each list of words that has one beginning so. */
+const listsAt = new Uint8Array(1 << 14);
+/** By five bits of each of the first four: small and large letters have the same. */
+const listsAtFour = new Uint8Array(1 << 20);
+/** By a first character beyond. */
+const listsAtWide = new Uint8Array(1 << 16);
+const lists: WordList[] = [];
+
+/** Shifted by five bits a character. */
+const hashOf = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
+
+/** Of a word of less than four characters, with whatever follows. */
+function hashesOf(word: string): readonly number[] {
+  const codes = Array.from({ length: Math.min(4, word.length) }, (_, at) => word.charCodeAt(at));
+  const free = 5 * (4 - codes.length);
+  const start = codes.reduce(hashOf, 0) << free;
+  return Array.from({ length: 1 << free }, (_, rest) => start | rest);
+}
+
+/** Eight lists at most, of words of two characters at least. All of them are looked for at once. */
+export function wordStarts(list: WordList): WordStarts {
+  const number = lists.length;
+  if (number === 8) throw new RangeError('Expected eight lists of words at most.');
+  lists.push(list);
+  for (const word of list.words) {
+    const pair = word.slice(0, 2);
+    for (const hash of hashesOf(word)) addTo(listsAtFour, hash, number);
+    for (const [first, second] of list.ignoresCase ? spellings(pair) : [pair]) {
+      const [code, next] = [first?.charCodeAt(0) ?? 0, second?.charCodeAt(0) ?? 0];
+      if (code < 128) addTo(listsAt, (code << 7) | (next & 127), number);
+      else addTo(listsAtWide, code, number);
+    }
+  }
+  return { in: (text) => startsIn(text)[number] ?? [] };
+}
+
+function addTo(table: Uint8Array, at: number, list: number): void {
+  table[at] = (table[at] ?? 0) | (1 << list);
+}
+
+/** Small and large letters. */
+function spellings(pair: string): readonly string[] {
+  const [first = '', second = ''] = pair;
+  const both = (char: string): readonly string[] => [char.toLowerCase(), char.toUpperCase()];
+  return both(first).flatMap((a) => both(second).map((b) => a + b));
+}
+
+/** Of a text that was looked into last. */
+interface Known {
+  readonly text: string;
+  /** With as many zeros behind the text as are looked at ahead. */
+  readonly codes: Uint16Array;
+  starts: readonly (readonly number[])[];
+}
+
+const AHEAD = 4;
+/** What is decoded on the way through a long text is short. */
+const SHORT = 4_096;
+const NOTHING: Known = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
+
+// The rules look one after the other into a text that seldom changes between.
+let lastLong = NOTHING;
+let lastShort = NOTHING;
+
+function known(text: string): Known {
+  const last = text.length > SHORT ? lastLong : lastShort;
+  if (last.text === text) return last;
+  const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
+  bytes.write(text, 'utf16le');
+  const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
+  const now: Known = { text, codes, starts: [] };
+  if (text.length > SHORT) lastLong = now;
+  else lastShort = now;
+  return now;
+}
+
+const codesIn = (text: string): Uint16Array => known(text).codes;
+
+function startsIn(text: string): readonly (readonly number[])[] {
+  const of = known(text);
+  if (of.starts.length !== lists.length) of.starts = findStarts(of.codes);
+  return of.starts;
+}
+
+/** What a part of a text became. */
+export interface Edit {
+  /** In the text as it was. */
+  readonly at: number;
+  readonly length: number;
+  /** Characters that stand there now. */
+  readonly now: number;
+}
+
+/** Says what a text has become, so that only what changed is looked into. @param edits - In order. */
+export function textBecame(before: string, after: string, edits: readonly Edit[]): void {
+  const old = lastLong;
+  if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
+  const of = known(after);
+  const starts = lists.map((): number[] => []);
+  const done = lists.map(() => 0);
+  let shift = 0;
+  let at = 0;
+  const keep = (to: number): void => {
+    for (const [number, list] of old.starts.entries()) {
+      let next = done[number] ?? 0;
+      for (; next < list.length && (list[next] as number) < to; next += 1) {
+        if ((list[next] as number) >= at) starts[number]?.push((list[next] as number) + shift);
+      }
+      done[number] = next;
+    }
+    at = to;
+  };
+  for (let edit = 0; edit < edits.length; ) {
+    keep(Math.max(at, (edits[edit]?.at ?? 0) - AHEAD));
+    const from = at + shift;
+    for (; edit < edits.length && (edits[edit] as Edit).at - AHEAD <= at; edit += 1) {
+      const { at: begin, length, now } = edits[edit] as Edit;
+      shift += now - length;
+      at = Math.min(before.length, begin + length + ESCAPE_REACH + 1);
+    }
+    addStarts(of.codes, { from, to: at + shift }, starts);
+  }
+  keep(before.length);
+  of.starts = starts;
+}
+
+/** Characters that the longest escape before a word has. */
+const ESCAPE_REACH = 32;
+
+/** Bits for what comes before a word. */
+const IN_WORD = 1;
+const ESCAPE = 2;
+const KINDS = new Uint8Array(1 << 16);
+for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
+for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
+
+function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
+  const starts = lists.map((): number[] => []);
+  addStarts(codes, { from: 0, to: codes.length - AHEAD }, starts);
+  return starts;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function addStarts(codes: Uint16Array, { from, to }: Range, starts: readonly number[][]): void {
+  const notApart = ~lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
+  let at = Math.max(0, from - ESCAPE_REACH - 1);
+  let before = 0;
+  let escapeAt = -ESCAPE_REACH;
+  for (; at < from; at += 1) {
+    before = KINDS[codes[at] as number] as number;
+    if (before === ESCAPE) escapeAt = at;
+  }
+  for (; at < to; at += 1) {
+    const code = codes[at] as number;
+    const next = codes[at + 1] as number;
+    let found = (code < 128 ? listsAt[(code << 7) | (next & 127)] : listsAtWide[code]) as number;
+    if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
+    before = KINDS[code] as number;
+    if (before === ESCAPE) escapeAt = at;
+    if (found === 0) continue;
+    const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
+    found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
+    if (found !== 0) addStart(starts, found, at);
+  }
+}
+
+function addStart(starts: readonly number[][], found: number, at: number): void {
+  for (let number = 0; found >> number !== 0; number += 1)
+    if ((found >> number) & 1) starts[number]?.push(at);
+}
+
+/** Where a bearer, a key of an API, a password or a secret is named. */
+const NAMED_FIRST: WordStarts = wordStarts({
+  words: ['bearer', 'api', 'passw', 'pwd', 'secret'],
+  ignoresCase: true,
+  isApart: false,
+});
+
+/** What a global pattern finds that begins with one of those words. */
+export function atNames(pattern: RegExp): (text: string) => Iterable<RegExpExecArray> {
+  const here = new RegExp(pattern.source, pattern.flags.replace('g', 'y'));
+  return function* (text) {
+    let from = 0;
+    for (const at of NAMED_FIRST.in(text)) {
+      if (at < from) continue;
+      here.lastIndex = at;
+      const match = here.exec(text);
+      if (match === null) continue;
+      from = at + match[0].length;
+      yield match;
+    }
+  };
+}
+
+/** What a global pattern finds that has a literal at so many characters behind its beginning, at least and at most. */
+export function around(pattern: RegExp, literal: string, [least, most]: readonly [number, number]) {
+  const here = new RegExp(pattern.source, pattern.flags.replace('g', 'y'));
+  return function* (text: string): Generator<RegExpExecArray> {
+    let from = 0;
+    for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) {
+      for (let start = Math.max(from, at - most); start <= at - least; start += 1) {
+        here.lastIndex = start;
+        const match = here.exec(text);
+        if (match === null) continue;
+        from = start + match[0].length;
+        yield match;
+        break;
+      }
+    }
+  };
+}
