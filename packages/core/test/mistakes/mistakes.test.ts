@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { durable } from '../../src/engine/durable.ts';
 import { child } from '../../src/engine/node/child.ts';
 import { sleep } from '../../src/engine/node/sleep.ts';
-import { step } from '../../src/engine/node/step.ts';
+import { type StepFunction, step } from '../../src/engine/node/step.ts';
 import type { RunResult } from '../../src/engine/RunResult.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { SkippingClock } from '../../src/testing/SkippingClock.ts';
@@ -132,7 +132,11 @@ describe('a mistake of a node', () => {
   test('that was mended goes on where its run stands, when somebody drives it', async ({ db }) => {
     const asked: string[] = [];
     let value: unknown = new URL('https://example.com');
-    const node: Node = async () => ({ value: [await step('ask', ({ key }) => asked.push(key)), value] });
+    const ask: StepFunction<number> = ({ key, usage }) => {
+      usage({ costUsd: 0.5 });
+      return asked.push(key);
+    };
+    const node: Node = async () => ({ value: [await step('ask', ask), value] });
     const { app, worked } = byDurable('run', { node }, db);
     const failed = await app.run('run', {});
     expect(failed).toMatchObject({
@@ -143,6 +147,7 @@ describe('a mistake of a node', () => {
       error: { code: 'VALUE_NOT_STORABLE', context: { value: 'channel "value"', path: 'value[1]' } },
     });
     expect((await app.list()).runs).toMatchObject([{ status: 'failed', reason: failed.reason }]);
+    expect(app.store.steps.costOf('run')).toMatchObject({ calls: 1, costUsd: 0.5 });
     value = 'plain';
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { value: [1, 'plain'] } });
     expect([worked(), asked.length]).toEqual([2, 1]);
