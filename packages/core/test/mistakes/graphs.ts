@@ -10,8 +10,8 @@ import {
 } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { z } from 'zod';
+import type { Limits } from '../../src/config/limits.ts';
 import type { DurableApp } from '../../src/engine/DurableApp.ts';
-import type { SaverLimits } from '../../src/engine/saver/limits.ts';
 import type { ErrorCode } from '../../src/errors/DevsError.ts';
 
 export const State = Annotation.Root({
@@ -52,7 +52,7 @@ export interface Mistake {
   /** @defaultValue a graph of that node */
   readonly graph?: (work: Work) => Builder;
   readonly gate?: () => unknown;
-  readonly limits?: Partial<SaverLimits>;
+  readonly limits?: Partial<Limits>;
   /** Times that the node works before its run has failed. @defaultValue 1 */
   readonly works?: number;
   /** Times that it works where somebody drives the run once more. @defaultValue as before */
