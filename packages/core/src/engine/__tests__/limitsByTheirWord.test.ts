@@ -6,7 +6,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import type { Limits } from '../../config/limits.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { type DevsError, isDevsError } from '../../errors/DevsError.ts';
+import type { DevsError } from '../../errors/DevsError.ts';
 import { durable } from '../durable.ts';
 import { step } from '../node/step.ts';
 import { SqliteStore } from '../store/SqliteStore.ts';
@@ -132,14 +132,17 @@ const CASES: Readonly<Record<string, readonly [limit: keyof Limits, bytes: numbe
 
 type Work = (db: Database, limits: Partial<Limits>) => Promise<unknown>;
 
-async function refusalOf(work: Promise<unknown>): Promise<DevsError> {
+/** A refusal as it is thrown, or as a failed run tells it. */
+type Refusal = Pick<DevsError, 'message' | 'remedy' | 'context'>;
+
+async function refusalOf(work: Promise<unknown>): Promise<Refusal> {
   const error: unknown = await work.then(
     () => expect.fail('was not refused'),
     (thrown: unknown) => thrown,
   );
-  let found = error;
-  while (found instanceof Error && !isDevsError(found)) found = found.cause;
-  return isDevsError(found) ? found : expect.fail(String(error));
+  let found = error as Partial<Refusal> & { readonly cause?: unknown };
+  while (found.remedy === undefined && found.cause !== undefined) found = found.cause as typeof found;
+  return found.remedy === undefined ? expect.fail(String(error)) : (found as Refusal);
 }
 
 /** `limits: { valueBytes: 1048576 }` in a remedy. */
