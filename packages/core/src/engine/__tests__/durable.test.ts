@@ -90,7 +90,7 @@ describe('durable', () => {
       const app = durable(publishing({ calls: [] }), { db, ...options });
       const run = app.run('post-42', { brief: 'x'.repeat(50) });
       if (code === null) expect(await run).toMatchObject({ status: 'completed' });
-      else expect(await run).toMatchObject({ status: 'failed', error: { code } });
+      else await expect(run).rejects.toMatchObject({ code });
     },
   );
 });

@@ -25,6 +25,7 @@ function maskedError(value: unknown): unknown {
     const { message, ...words } = wordsOf(value);
     return Object.assign(new Error(message), words);
   }
+  if (Array.isArray(value)) return value.map(maskedWord);
   if (!isRecord(value)) return maskedWord(value);
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, maskedWord(field)]));
 }
