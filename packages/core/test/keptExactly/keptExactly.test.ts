@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   Annotation,
   Command,
@@ -63,6 +64,10 @@ const passing = (seen: Map<string, unknown>) =>
     .addEdge('receive', 'wait')
     .addEdge('wait', 'ask');
 
+/** Without a picture of the difference: that of a photo takes minutes. */
+const expectSame = (got: unknown, given: unknown, place: string): void =>
+  expect(isDeepStrictEqual(got, given), place).toBe(true);
+
 async function passThrough(specimen: Specimen, db: Database, id: string): Promise<void> {
   const { texts, message } = specimen;
   const seen = new Map<string, unknown>();
@@ -70,28 +75,32 @@ async function passThrough(specimen: Specimen, db: Database, id: string): Promis
   await app.run(id, { given: specimen, messages: [message] });
   await app.signal(id, 'told', texts, { by: ada, signalId: texts['token'] ?? '' });
   const gate = only((await app.run(id)).gates);
-  expect([gate.artifact, gate.artifactHash]).toEqual([texts, hashOf(texts)]);
+  expectSame([gate.artifact, gate.artifactHash], [texts, hashOf(texts)], 'gate');
   await app.decide(gate, { value: texts, by: ada, withHidden: shownGate(gate).hiddenCount });
   expect((await app.run(id)).status).toBe('completed');
-  expect([seen.get('input'), seen.get('message')]).toEqual([specimen, message]);
+  expectSame([seen.get('input'), seen.get('message')], [specimen, message], 'input');
 
   await app.fork(id, { as: `${id}-fork`, by: ada });
   for (const run of [id, `${id}-fork`]) {
     // Another connection, so that nothing comes from memory.
     const again = durable(passing(new Map()), { db, store: 'file' });
     const values = await again.values(run);
-    expect(values).toEqual({
+    const kept = {
       ...{ given: specimen, messages: [message], sent: [specimen], stepped: specimen },
       ...{ put: texts, told: texts, answered: texts },
-    });
+    };
+    for (const [name, value] of Object.entries(kept))
+      expectSame(values?.[name as keyof typeof values], value, `${name} of ${run}`);
   }
   const streamed = await listOf(app.stream(id, null, { streamMode: ['custom', 'updates'] }));
   const custom = streamed.flatMap((event) => (event.mode === 'custom' ? [event.data] : []));
-  expect(custom).toEqual([specimen]);
+  expectSame(custom, [specimen], 'stream');
 }
 
 describe('a binary, and what opens a door', () => {
-  test('come out of a run as they went in, wherever they pass', async ({ db }) => {
+  const timeout = 60_000 + BINARIES * 3_000;
+
+  test('come out of a run as they went in, wherever they pass', { timeout }, async ({ db }) => {
     let runs = 0;
     const passes = (specimen: Specimen): Promise<void> => {
       runs += 1;
