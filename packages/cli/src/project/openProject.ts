@@ -11,7 +11,8 @@ import {
   type Runs,
   STATE_FILE,
 } from '@devs/core';
-import { readConfig } from '../config/readConfig.ts';
+import { configBytes } from '../config/configBytes.ts';
+import { configPath } from '../config/configPath.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { runsOf } from './openCluster.ts';
@@ -77,11 +78,16 @@ async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>)
 }
 
 /** What bounds an edit, also of who has not accepted the rest of what the project's configuration says. */
-export const limitsIn = (dir: string): Promise<OrchestratorOptions['limits']> =>
-  readConfig(dir).then(
-    ({ config }) => config.limits,
-    () => undefined, // whoever needs the configuration is told
-  );
+export async function limitsIn(dir: string): Promise<OrchestratorOptions['limits']> {
+  try {
+    // Whoever only looks loads nothing that makes schemas.
+    if ((await configBytes(configPath(dir)))?.includes('"limits"') !== true) return undefined;
+    const { readConfig } = await import('../config/readConfig.ts');
+    return (await readConfig(dir)).config.limits;
+  } catch {
+    return undefined; // whoever needs the configuration is told
+  }
+}
 
 /**
  * Opens a project that has runs: reading must not create a state file.

@@ -105,7 +105,7 @@ describe('rig:hostile', () => {
     expect(KINDS.map((kind) => sizesOf(kind, 1))).toEqual(KINDS.map(() => ({})));
     const sizes = Object.assign({}, ...KINDS.map((kind) => sizesOf(kind, 60))) as Record<string, number>;
     expect(Object.keys(sizes).sort()).toEqual(KINDS.flatMap(({ env = [] }) => env).sort());
-    expect(sizes).toMatchObject({ DEVS_BIT_FLIPS: 1200, DEVS_FAULTS_EVERY: 4, DEVS_VISIBLE_TEXTS: 10_000 });
+    expect(sizes).toMatchObject({ DEVS_BIT_FLIPS: 600, DEVS_FAULTS_EVERY: 4, DEVS_VISIBLE_TEXTS: 10_000 });
   });
 
   test('knows the kinds and the sections that the page names', () => {

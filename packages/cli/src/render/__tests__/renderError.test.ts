@@ -85,6 +85,7 @@ describe('exit codes', () => {
         'STATE_CORRUPT',
         'STATE_DISK_FULL',
         'STATE_IO',
+        'STATE_KEY_MISMATCH',
         'STATE_REPLACED',
         'STEP_AMBIGUOUS',
       ],

@@ -194,16 +194,6 @@ describe('a node with a cache policy', () => {
     expect(starts.all()).toEqual([4, 2]);
   });
 
-  test('brings no secret into the state from a cache that others fill', async ({ db }) => {
-    const secret = `ghp_${'a1B2'.repeat(9)}`;
-    const leaks = () => ({ log: [secret] });
-    const cache = new InMemoryCache();
-    await costlyGraph(leaks).compile({ cache }).invoke({ log: [] });
-    const app = durable(costlyGraph(leaks), { db, cache });
-    const [first] = (await app.run('run', { log: [] })).values?.log ?? [];
-    expect(first).not.toContain('a1B2');
-  });
-
   test('can be dropped from the cache', async ({ db }) => {
     const { seen, costly } = counted();
     const app = durable(costlyGraph(costly), { db, cache: new InMemoryCache() });
