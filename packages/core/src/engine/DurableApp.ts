@@ -2,6 +2,7 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { whenFree } from '../db/busy.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import { endIsMissing } from '../state/ChildStore.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
 import { afterArrival } from '../state/Outlet.ts';
 import type { Lease, Thread } from '../state/ThreadStore.ts';
@@ -38,7 +39,7 @@ import { asHuman } from './gates/principals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { readState } from './readState.ts';
-import { endIsMissing, outputOf, readValues, readValuesAt } from './readValues.ts';
+import { outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { type Admission, RunStarts } from './start/RunStarts.ts';
@@ -323,7 +324,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   /** At a checkpoint that is not pruned. @throws DevsError `STATE_CORRUPT` where it is missing. */
   async #endedWith(id: string, checkpointId: string | null): Promise<Output | null> {
     const values = await this.#outputAt(id, checkpointId);
-    if (values === null && checkpointId !== null) throw endIsMissing(id, checkpointId);
+    if (values === null && checkpointId !== null) throw endIsMissing(id);
     return values;
   }
 

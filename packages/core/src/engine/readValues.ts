@@ -1,4 +1,3 @@
-import { DevsError } from '../errors/DevsError.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import type { ReadableGraph } from './readState.ts';
 
@@ -40,12 +39,4 @@ export async function readValuesAt<State>(
   if (checkpointId === null) return null;
   const at = { thread_id: runId, checkpoint_id: checkpointId };
   return readValues(graph, (readable) => readable.getState({ configurable: at }));
-}
-
-export function endIsMissing(runId: string, checkpointId: string): DevsError {
-  return new DevsError(`The checkpoint with which run "${runId}" ended is missing from the state file.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
-    context: { threadId: runId, checkpointId },
-  });
 }

@@ -190,3 +190,12 @@ interface IdRow {
 }
 
 const idsOf = (rows: readonly IdRow[]): readonly string[] => rows.map(({ id }) => id);
+
+/** Of a run that has ended: its last checkpoint says with what values. */
+export function endIsMissing(runId: string): DevsError {
+  return new DevsError(`The checkpoint with which run "${runId}" ended is missing from the state file.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { threadId: runId },
+  });
+}

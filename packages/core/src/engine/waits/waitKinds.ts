@@ -1,5 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { endIsMissing } from '../../state/ChildStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -34,11 +35,18 @@ export const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
   child: { take: ({ subject }, { store }) => takeEnd(subject ?? '', store) },
 };
 
-/** Records how a child has ended, for its parent, once and for all; its id, or `null` as long as it has not. */
+/**
+ * Records how a child has ended, for its parent, once and for all; its id, or `null` as long as it has not.
+ *
+ * @throws DevsError `STATE_CORRUPT` where the checkpoint that it completed with is missing.
+ */
 function takeEnd(childId: string, { threads, children, checkpoints }: EngineStore): string | null {
   const { status, reason } = threads.require(childId);
   if (!hasEnded(status)) return null;
-  const checkpointId = checkpoints.loadLatest({ threadId: childId, checkpointNs: '' })?.checkpointId ?? null;
-  children.end(childId, { status, reason, checkpointId });
+  const latest = checkpoints.loadLatest({ threadId: childId, checkpointNs: '' });
+  // What a task wrote is on top of an earlier checkpoint than the one its run completed with.
+  const isLast = latest !== null && checkpoints.loadWrites(latest).length === 0;
+  if (status === 'completed' && !isLast) throw endIsMissing(childId);
+  children.end(childId, { status, reason, checkpointId: latest?.checkpointId ?? null });
   return childId;
 }

@@ -92,6 +92,24 @@ describe('child()', () => {
     await expect(app.run('p')).rejects.toMatchObject(missing);
   });
 
+  test('of which it is missing before its parent was told is not taken for one that ended earlier', async ({
+    db,
+  }) => {
+    const below = durable(
+      one((topic) => `all of ${topic}: ${String(interrupt('Well?'))}`),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [`${(await child(below, 'c', { topic: 'tea' })).values?.found}`] })),
+      { db },
+    );
+    await app.run('p', {});
+    await below.decide(only(await below.gates('c')), { value: 'yes', by: ada });
+    expect((await below.run('c')).status).toBe('completed');
+    db.exec("DELETE FROM checkpoints WHERE seq = (SELECT max(seq) FROM checkpoints WHERE thread_id = 'c')");
+    await expect(app.run('p')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+  });
+
   test('begins none once its node has thrown, though a call beside it was in flight', async ({ db }) => {
     const below = durable(
       one(() => expect.fail('it was begun')),
