@@ -80,7 +80,7 @@ export interface Oversize {
   readonly bytes: number;
   /** Where the most of it is: `messages[3].content`. */
   readonly path?: string | undefined;
-  /** @defaultValue {@link DEFAULT_LIMITS} */
+  /** @defaultValue `DEFAULT_LIMITS` */
   readonly limits?: Limits | undefined;
   /** @defaultValue 'VALUE_TOO_LARGE' */
   readonly code?: ErrorCode;

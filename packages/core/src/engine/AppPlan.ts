@@ -75,7 +75,7 @@ export interface AppOptions<
   readonly store?: BaseStore | 'file';
   /** Where nodes with a `cachePolicy` find their results, as `compile` takes it. @defaultValue as of `store` */
   readonly cache?: BaseCache;
-  /** How large may be what is recorded: writes, channels, inputs, answers, … @defaultValue {@link DEFAULT_LIMITS} */
+  /** How large may be what is recorded: writes, channels, inputs, answers, … @defaultValue `DEFAULT_LIMITS` */
   readonly limits?: Partial<Limits>;
   /** What a run may use up before a human is asked; recorded with each run when it is started. */
   readonly budget?: Budget;

@@ -27,7 +27,7 @@ export interface EngineStoreOptions {
   readonly entropyThreshold?: number;
   /** What tokens cost. @defaultValue {@link DEFAULT_PRICES} */
   readonly prices?: PriceTable;
-  /** How large may be what is recorded. @defaultValue {@link DEFAULT_LIMITS} */
+  /** How large may be what is recorded. @defaultValue `DEFAULT_LIMITS` */
   readonly limits?: Partial<Limits>;
   /** The kinds of gates the graph asks. @defaultValue those of any graph */
   readonly rules?: GateRules;

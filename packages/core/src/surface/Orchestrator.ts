@@ -75,7 +75,7 @@ export interface OrchestratorOptions {
   readonly secrets?: SecretsOptions;
   /** What a run may use up before a human is asked. Part of its record when it is started. @defaultValue no limit */
   readonly budget?: Budget;
-  /** How large may be what is recorded: plans, results, answers, … @defaultValue {@link DEFAULT_LIMITS} */
+  /** How large may be what is recorded: plans, results, answers, … @defaultValue `DEFAULT_LIMITS` */
   readonly limits?: Partial<Limits>;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;

@@ -37,7 +37,7 @@ export interface HumanInTheLoopManagerOptions extends StoreOptions {
   readonly events?: EventSink;
   /** The kinds of gates it opens and decides. @defaultValue those of any graph */
   readonly rules?: GateRules;
-  /** How large answers may be. @defaultValue {@link DEFAULT_LIMITS} */
+  /** How large answers may be. @defaultValue `DEFAULT_LIMITS` */
   readonly limits?: Partial<Limits>;
 }
 
