@@ -5,9 +5,9 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase } from '../src/db/createDatabase.ts';
 import type { EncryptionKey } from '../src/db/encryptionKey.ts';
-import { type Lap, race, type StepTime } from './overhead/race.ts';
+import { race, ratioOf } from './overhead/race.ts';
 import { ENCRYPTED, type Keeper, ownGraph, pipeline, type Subject } from './overhead/subjects.ts';
-import { median, percentile, round, table } from './state/figures.ts';
+import { median, round, table } from './state/figures.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 5 : 25;
@@ -18,29 +18,17 @@ const PAIRS = ENCRYPTED.map((keeper) => [keeper, keeper.replace(' encrypted', ''
 async function measure(subject: Subject) {
   const lap = await race(subject, { folder, rounds, warmUp: 3, keepers: PAIRS.flat() });
   return PAIRS.map(([encrypted, plain]) => {
-    const ratios = ratiosOf(lap, [encrypted, plain], ({ ms }) => ms);
+    const { median: ratio, ...others } = ratioOf(lap, [encrypted, plain]);
     const stepMs = (keeper: Keeper): number => round(median((lap.get(keeper) ?? []).map(({ ms }) => ms)), 3);
     return {
       subject: subject.name,
       keeper: plain,
       plainMs: stepMs(plain),
       encryptedMs: stepMs(encrypted),
-      ratio: round(median(ratios)),
-      quarter: round(percentile(ratios, 0.25)),
-      threeQuarters: round(percentile(ratios, 0.75)),
-      cpu: round(median(ratiosOf(lap, [encrypted, plain], ({ cpuMs }) => cpuMs))),
+      ratio,
+      ...others,
     };
   });
-}
-
-/** The ratio of each round is taken on its own: both ran in the same second. */
-function ratiosOf(
-  lap: Lap,
-  [ours, theirs]: readonly [Keeper, Keeper],
-  of: (time: StepTime) => number,
-): readonly number[] {
-  const reference = (lap.get(theirs) ?? []).map(of);
-  return (lap.get(ours) ?? []).map((time, at) => of(time) / (reference[at] ?? Number.NaN));
 }
 
 /** Milliseconds to open a file that is there, and close it, by what it is opened with. */

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countCommits } from './overhead/countCommits.ts';
-import { type Lap, race, type StepTime } from './overhead/race.ts';
+import { type Ratio, race, ratioOf, type StepTime } from './overhead/race.ts';
 import { recordedStep } from './overhead/recordedStep.ts';
 import { OWNERS, type Owner, sharesOf } from './overhead/shares.ts';
 import { startUpTimes } from './overhead/startUpTimes.ts';
 import { KEEPERS, type Keeper, ownGraph, pipeline, type Subject } from './overhead/subjects.ts';
-import { median, percentile, round, table } from './state/figures.ts';
+import { median, round, table } from './state/figures.ts';
 
 const quick = process.argv.includes('--quick');
 const json = process.argv.includes('--json');
@@ -35,14 +35,7 @@ interface Result {
     readonly cpuMs: number;
     readonly commits: number;
   }[];
-  readonly ratios: readonly {
-    readonly pair: string;
-    readonly median: number;
-    readonly quarter: number;
-    readonly threeQuarters: number;
-    /** Of processor time. */
-    readonly cpu: number;
-  }[];
+  readonly ratios: readonly (Ratio & { readonly pair: string })[];
 }
 
 async function measure(
@@ -59,7 +52,11 @@ async function measure(
     const cpuMs = round(median(times.map((time) => time.cpuMs)), 3);
     keepers.push({ keeper, stepMs, cpuMs, commits: await commitsPerStep(make, size, keeper) });
   }
-  return { subject: subject.name, keepers, ratios: PAIRS.map((pair) => ratioOf(lap, pair)) };
+  return {
+    subject: subject.name,
+    keepers,
+    ratios: PAIRS.map((pair) => ({ pair: pair.join(' / '), ...ratioOf(lap, pair) })),
+  };
 }
 
 /** What one more super-step commits: a run of twice the size against this one. */
@@ -78,27 +75,6 @@ async function commitsOf(subject: Subject, keeper: Keeper): Promise<number> {
   const commits = await countCommits(prepared);
   prepared.close();
   return commits;
-}
-
-/** The ratio of each round is taken on its own: both ran in the same second. */
-function ratioOf(lap: Lap, [ours, theirs]: readonly [Keeper, Keeper]): Result['ratios'][number] {
-  const ratios = ratiosOf(lap, [ours, theirs], ({ ms }) => ms);
-  return {
-    pair: `${ours} / ${theirs}`,
-    median: round(median(ratios)),
-    quarter: round(percentile(ratios, 0.25)),
-    threeQuarters: round(percentile(ratios, 0.75)),
-    cpu: round(median(ratiosOf(lap, [ours, theirs], ({ cpuMs }) => cpuMs))),
-  };
-}
-
-function ratiosOf(
-  lap: Lap,
-  [ours, theirs]: readonly [Keeper, Keeper],
-  of: (time: StepTime) => number,
-): readonly number[] {
-  const reference = (lap.get(theirs) ?? []).map(of);
-  return (lap.get(ours) ?? []).map((time, at) => of(time) / (reference[at] ?? Number.NaN));
 }
 
 function report({ subject, keepers, ratios }: Result): void {

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { median, percentile, round } from '../state/figures.ts';
 import { KEEPERS, type Keeper, type Subject } from './subjects.ts';
 
 /** Milliseconds of one super-step: by the clock, and of the processor. */
@@ -24,12 +25,12 @@ export interface RaceOptions {
 export async function race(subject: Subject, options: RaceOptions): Promise<Lap> {
   const { folder, rounds, warmUp, keepers = KEEPERS } = options;
   const times = new Map<Keeper, StepTime[]>(keepers.map((keeper) => [keeper, []]));
-  for (let round = 0; round < warmUp + rounds; round += 1) {
+  for (let lap = 0; lap < warmUp + rounds; lap += 1) {
     // Another one begins each time: nobody always runs in the wake of the same neighbour.
-    const first = round % keepers.length;
+    const first = lap % keepers.length;
     for (const keeper of [...keepers.slice(first), ...keepers.slice(0, first)]) {
       const step = await timed(subject, keeper, folder);
-      if (round >= warmUp) times.get(keeper)?.push(step);
+      if (lap >= warmUp) times.get(keeper)?.push(step);
     }
   }
   return times;
@@ -47,4 +48,32 @@ export async function timed(subject: Subject, keeper: Keeper, folder: string): P
   prepared.close();
   rmSync(room, { recursive: true });
   return { ms: ms / subject.steps, cpuMs: (user + system) / 1000 / subject.steps };
+}
+
+/** Of two keepers; the ratio of each round is taken on its own: both ran in the same second. */
+export interface Ratio {
+  readonly median: number;
+  readonly quarter: number;
+  readonly threeQuarters: number;
+  /** Of processor time, in the middle. */
+  readonly cpu: number;
+}
+
+export function ratioOf(lap: Lap, pair: readonly [ours: Keeper, theirs: Keeper]): Ratio {
+  const ratios = ratiosOf(lap, pair, 'ms');
+  return {
+    median: round(median(ratios)),
+    quarter: round(percentile(ratios, 0.25)),
+    threeQuarters: round(percentile(ratios, 0.75)),
+    cpu: round(median(ratiosOf(lap, pair, 'cpuMs'))),
+  };
+}
+
+function ratiosOf(
+  lap: Lap,
+  [ours, theirs]: readonly [Keeper, Keeper],
+  of: keyof StepTime,
+): readonly number[] {
+  const reference = lap.get(theirs) ?? [];
+  return (lap.get(ours) ?? []).map((time, at) => time[of] / (reference[at]?.[of] ?? Number.NaN));
 }

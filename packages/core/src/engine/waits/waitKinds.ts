@@ -45,8 +45,8 @@ function takeEnd(childId: string, { threads, children, checkpoints }: EngineStor
   if (!hasEnded(status)) return null;
   const latest = checkpoints.loadLatest({ threadId: childId, checkpointNs: '' });
   // What a task wrote is on top of an earlier checkpoint than the one its run completed with.
-  const isLast = latest !== null && checkpoints.loadWrites(latest).length === 0;
-  if (status === 'completed' && !isLast) throw endIsMissing(childId);
+  if (status === 'completed' && (latest === null || checkpoints.loadWrites(latest).length > 0))
+    throw endIsMissing(childId);
   children.end(childId, { status, reason, checkpointId: latest?.checkpointId ?? null });
   return childId;
 }
