@@ -55,14 +55,21 @@ test('a call of a run that was lost is ended, and no commit is waited for', asyn
   const worker = await Worker.start(runs, { drivers: [driver], onEvent });
   await runs.create(stepsRun({ id: 'called', steps: 1 }));
   await begun;
-  await cluster.sql(`UPDATE devs.runs SET owner = NULL, lease = NULL WHERE run_id = 'called'`);
-  await endSessions();
+  const sessions = await cluster.sql(`SELECT pid FROM pg_locks WHERE locktype = 'advisory'`);
+  // Somebody alive has it from then on: a run that nobody has would be taken again by the worker, sooner or later.
+  await runs.create(cluster.newRun('another'));
+  const another = await cluster.runs().hold('another');
+  await cluster.sql(`UPDATE devs.runs SET lease = gen_random_uuid(), claimed_at = now(),
+    owner = (SELECT owner FROM devs.runs WHERE run_id = 'another') WHERE run_id = 'called'`);
+  for (const { pid } of sessions) await cluster.sql(`SELECT pg_terminate_backend(${pid})`);
   await expect.poll(() => events).toEqual(['driving', 'lost']);
   expect(endedBy).toMatchObject([{ code: 'LEASE_LOST' }]);
   await worker.stop();
   expect(events).toEqual(['driving', 'lost']);
-  const row = `SELECT status, owner, ended_at FROM devs.runs WHERE run_id = 'called'`;
-  expect(await cluster.sql(row)).toEqual([{ status: 'created', owner: null, ended_at: null }]);
+  const row = `SELECT status, owner = (SELECT owner FROM devs.runs WHERE run_id = 'another') AS theirs, ended_at
+    FROM devs.runs WHERE run_id = 'called'`;
+  expect(await cluster.sql(row)).toEqual([{ status: 'created', theirs: true, ended_at: null }]);
+  await another.close();
 });
 
 test('a run that is somebody’s by its row alone, as a server that has lost commits says, is driven', async () => {
