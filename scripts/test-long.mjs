@@ -76,6 +76,7 @@ const LONG = [
     'resumedCheckpoints',
     'recorded runs, resumed from each of their checkpoints',
   ],
+  ['statefiles', { DEVS_STATEFILES_EVERY: 1 }, 'statefiles.test', 'every state file of every release'],
   ['spender', { DEVS_SPENDER_KILLS: 20 }, 'guards/countersOverKills', 'counters of a budget, over kills'],
   [
     'entropy-deaths',

@@ -59,7 +59,7 @@ export async function resumeRun(run: OpenRun, answer: object): Promise<Resumed> 
   const answered: string[] = [];
   for (let drives = 1; ; drives += 1) {
     for (const gate of await run.gates()) {
-      await run.decide(gate, { ...answer, by: ADA });
+      await run.decide(gate, { ...(gate.kind === 'interrupt' ? { value: answer } : answer), by: ADA });
       answered.push(gate.kind);
     }
     const { status, outcome } = await run.drive();

@@ -17,6 +17,10 @@ export interface StateFileKind {
   readonly resumed: Resumed;
   /** Every call to the outside over `make` and `resume`, in order. */
   readonly calls: readonly string[];
+  /** How a file of an earlier release differs. */
+  readonly earlier?: Readonly<
+    Partial<Record<Release, Partial<Resumed> & { readonly calls?: readonly string[] }>>
+  >;
   /** The one of them that was in flight at the kill, and is made again under its key. */
   readonly madeAgain?: string;
 }

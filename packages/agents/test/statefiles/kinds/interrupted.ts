@@ -54,9 +54,10 @@ export const interrupted: StateFileKind = {
   make: (dir) => driveOnce(open(dir)),
   resume: (dir) => resumeRun(open(dir), { approved: false, feedback: 'too long' }),
   resumed: {
-    answered: ['node_gate'],
+    answered: ['interrupt'],
     status: 'completed',
     outcome: 'Thank you for a no: too long (8de69d67)',
   },
+  earlier: { '0.1.0-27306ef': { answered: ['node_gate'] } },
   calls: ['chapter 1', 'chapter 2', 'chapter 3', 'chapter 4', 'blurb', 'thanks'],
 };

@@ -6,8 +6,16 @@ const open = async (dir: string) => (await openPipeline(dir, { isStuck: true }))
 
 const DONE = doneTasks({ T1: 1 });
 
+const written = (files: Readonly<Record<string, string>>) => ({
+  ...DONE,
+  files: { ...DONE.files, ...files },
+});
+
 /** One turn that leads to nothing. */
-const TRY = ['test T1', 'try', 'review T1'];
+const TRY = ['test T1', 'try', 'document T1'];
+
+/** The same in files of the first release. */
+const REVIEWED = ['test T1', 'try', 'review T1'];
 
 /** Waits for guidance on a task whose turns lead to nothing. */
 export const stuck: StateFileKind = {
@@ -17,7 +25,13 @@ export const stuck: StateFileKind = {
   resumed: {
     answered: ['task_failure'],
     status: 'completed',
-    outcome: { ...DONE, files: { ...DONE.files, 'test/T1.txt': 'test T1, call 5\n' } },
+    outcome: written({ 'test/T1.txt': 'test T1, call 5\n', 'document/T1.txt': 'document T1, call 5\n' }),
+  },
+  earlier: {
+    '0.1.0-27306ef': {
+      outcome: written({ 'test/T1.txt': 'test T1, call 5\n' }),
+      calls: [...PLANNING, ...REVIEWED, ...REVIEWED, ...REVIEWED, ...REVIEWED, ...turnOf('T1')],
+    },
   },
   calls: [...PLANNING, ...TRY, ...TRY, ...TRY, ...TRY, ...turnOf('T1')],
 };

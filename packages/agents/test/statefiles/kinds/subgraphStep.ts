@@ -46,9 +46,10 @@ export const subgraphStep: StateFileKind = {
   make: (dir) => driveOnce(open(dir)),
   resume: (dir) => resumeRun(open(dir), { approved: true }),
   resumed: {
-    answered: ['node_gate'],
+    answered: ['interrupt'],
     status: 'completed',
     outcome: 'All about green tea, corrected: fine, approved',
   },
+  earlier: { '0.1.0-27306ef': { answered: ['node_gate'] } },
   calls: ['write', 'correct', 'judge'],
 };

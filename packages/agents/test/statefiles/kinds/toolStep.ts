@@ -50,9 +50,10 @@ export const toolStep: StateFileKind = {
   make: (dir) => driveOnce(open(dir)),
   resume: (dir) => resumeRun(open(dir), { approved: true }),
   resumed: {
-    answered: ['node_gate'],
+    answered: ['interrupt'],
     status: 'completed',
     outcome: ['human: Order green tea.', 'ai: ', 'tool: green tea for 7', 'ai: It is on its way.'],
   },
+  earlier: { '0.1.0-27306ef': { answered: ['node_gate'] } },
   calls: ['think', 'price', 'buy', 'conclude'],
 };
