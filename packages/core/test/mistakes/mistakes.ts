@@ -347,6 +347,10 @@ const STORES: Mistakes = {
 };
 
 const WRITES: Mistakes = {
+  'streams 20 MB': {
+    node: awaiting(({ config }) => config.writer?.('x'.repeat(20_000_000))),
+    code: 'VALUE_TOO_LARGE',
+  },
   'streams a function': {
     node: awaiting(({ config }) => config.writer?.(() => 1)),
     code: 'VALUE_NOT_STORABLE',

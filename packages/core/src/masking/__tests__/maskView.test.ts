@@ -1,3 +1,4 @@
+import { HumanMessage } from '@langchain/core/messages';
 import { describe, expect, test } from 'vitest';
 import { maskView } from '../maskView.ts';
 
@@ -12,9 +13,18 @@ describe('maskView', () => {
     ['a session id that is not one of ours', { sessionId: CANARY }],
     ['a list under such a name', { api_key: [CANARY] }],
     ['the name of a field', { [`password=${CANARY}`]: 1 }],
+    ['a key of a map', new Map([[`password=${CANARY}`, 1]])],
+    ['what a map has under such a name', { of: new Map([['password', CANARY]]) }],
+    ['an item of a set', { password: new Set([CANARY]) }],
+    ['what a message was made of', { lc_kwargs: { content: `password=${CANARY}`, api_key: CANARY } }],
+    [
+      'a message',
+      new HumanMessage({ content: `password=${CANARY}`, additional_kwargs: { api_key: CANARY } }),
+    ],
   ])('masks %s', (_what, view) => {
     const masked = maskView(view);
     expect(JSON.stringify(masked)).not.toContain(CANARY);
+    expect(JSON.stringify(masked)).toContain('REDACTED]');
     expect(maskView(masked)).toEqual(masked);
   });
 
