@@ -44,7 +44,7 @@ describe('devs adopt', () => {
       const gates = { design: 'auto', dag: 'auto' } as const;
       return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
     });
-    expect(stuck.status).toBe('suspended');
+    expect(stuck.status).toBe('waiting');
     const folder = join(dir, '.devs-work', RUN);
     writeFileSync(join(folder, 'fixed.txt'), 'by hand\n');
 

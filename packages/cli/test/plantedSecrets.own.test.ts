@@ -183,7 +183,7 @@ test('no secret that is planted in a run is where people look', { timeout: 60_00
   expect(atGate).toContain('[REDACTED:');
 
   await run.decide(gate, { approved: false, feedback: planted(FEEDBACK), by: ADA });
-  for (let now = await run.drive(); now.status === 'suspended'; now = await run.drive()) {
+  for (let now = await run.drive(); now.status === 'waiting'; now = await run.drive()) {
     for (const open of now.gates) {
       const { hiddenCount } = JSON.parse(
         (await callMain(dir, ['show', open.sessionId, '--json'])).stdout,

@@ -1,11 +1,11 @@
-import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunPage, RunSummary } from '@devs/core';
+import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunInfo, RunPage } from '@devs/core';
 import { pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 interface RunRow {
   readonly run_id: string;
-  readonly status: RunSummary['status'];
+  readonly status: RunInfo['status'];
   readonly reason: string | null;
   readonly fingerprint: string;
   readonly is_driven: boolean;
@@ -98,7 +98,7 @@ const valuesOf = ({ statuses, graph, since, before, limit }: RunQuery): readonly
   limit + 1,
 ];
 
-function summaryOf(row: RunRow): RunSummary {
+function summaryOf(row: RunRow): RunInfo {
   const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
   return {
     ...{ id, status, reason, graph, isDriven },

@@ -31,7 +31,7 @@ import { graphWork } from './PipelineApp.ts';
 import type { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
-import type { RunStatus } from './views.ts';
+import type { PipelineRunInfo } from './views.ts';
 
 export type { Collected, RunListPage, StateNews };
 
@@ -248,12 +248,12 @@ export class Orchestrator {
    * const failed = await devs.list({ status: 'failed', limit: 20 });
    * ```
    */
-  async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
+  async list(page: RunListPage = {}): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(await this.#home.ids(page));
   }
 
   /** What {@link Orchestrator.list} says of these runs, in their order. @throws DevsError `THREAD_NOT_FOUND` */
-  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(ids);
   }
 

@@ -52,7 +52,7 @@ describe('deleting a run', () => {
     expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
     await expect(app.delete('run', { by: bob })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
     // The id may be used again.
-    expect(await app.run('run', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('run', { log: [] })).toMatchObject({ status: 'waiting' });
   });
 
   test('leaves what other runs share with it: values and words', async ({ db }) => {
