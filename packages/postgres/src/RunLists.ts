@@ -1,5 +1,5 @@
-import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunInfo, RunPage } from '@devs/core';
-import { pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
+import type { GatePage, IndexedRun, PageRequest, RunFilter, RunInfo, RunPage } from '@devs/core';
+import { listedGate, pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
@@ -52,7 +52,7 @@ export class RunLists {
         {
           createdAt: created_at.getTime(),
           index: is_now
-            ? { ...index, view: JSON.parse(view), gates: gates.map((gate) => JSON.parse(gate)) }
+            ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) }
             : null,
         },
       ]),
@@ -74,7 +74,7 @@ export class RunLists {
        WHERE status = 'open' AND (opened_at, session_id) > ($1, $2) ORDER BY opened_at, session_id LIMIT $3`,
       [clamped(at), id, limit + 1],
     );
-    const found = rows.map(({ gate }) => JSON.parse(gate) as Gate);
+    const found = rows.map(({ gate }) => listedGate(gate));
     const { items, next } = pageOf(found, limit, (gate) => ({
       at: Date.parse(gate.openedAt),
       id: gate.sessionId,

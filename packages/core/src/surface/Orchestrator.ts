@@ -449,5 +449,5 @@ const startedWithOther = (id: string, what: string): DevsError =>
   new DevsError(`Run "${id}" was started with ${what}.`, {
     code: 'THREAD_EXISTS',
     remedy: 'Start the new one under another id, or go on with the old run as it was started.',
-    context: { id },
+    context: { threadId: id },
   });

@@ -44,9 +44,13 @@ export interface DriveOptions {
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
-function asItIs(threadId: string, { threads, sessions }: EngineStore): SessionOutcome {
+function asItIs(threadId: string, { threads, sessions, children }: EngineStore): SessionOutcome {
   const { status, reason } = threads.require(threadId);
-  if (status === 'waiting') return { status, reason: null, gates: sessions.listOpen(threadId) };
+  if (status === 'waiting') {
+    const until = children.untilOf([threadId]);
+    const gates = sessions.listOpen(threadId);
+    return { status, reason: null, gates, ...(until !== null && { until }) };
+  }
   return hasEnded(status) ? ended(status, reason) : stopped(status, 'it is not due');
 }
 
