@@ -75,6 +75,6 @@ describe('devs adopt', () => {
       return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
     });
     const said = await callMain(dir, ['admin', 'adopt', RUN, '--author', 'A <a@b>', '--json']);
-    expect(JSON.parse(said.stdout)).toEqual({ run: RUN, adopted: null });
+    expect(JSON.parse(said.stdout)).toEqual({ id: RUN, run: RUN, adopted: null });
   });
 });

@@ -164,6 +164,7 @@ describe('devs show, approve and reject', () => {
       '--json',
     ]);
     expect(documentOf(approved)).toMatchObject({
+      threadId: 'sum',
       run: 'sum',
       kind: 'design_approval',
       artifactHash,

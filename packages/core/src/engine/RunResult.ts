@@ -91,6 +91,7 @@ export type RunResult<Output = unknown> = RunOutcome & {
 
 /** Where a run stands, as every list has it. Times are ISO 8601, UTC. */
 export interface RunInfo {
+  /** What belongs to a run, such as a gate, names it `threadId`: run and LangGraph thread have the same id. */
   readonly id: string;
   readonly status: ThreadStatus;
   /** Why it has this status, as a text for people. */
