@@ -78,7 +78,9 @@ describe('devs run with what was brought along', () => {
   test('begins at the plan gate with a plan in YAML, and works on its tasks', async ({ dir }) => {
     const argv = [...RUN_SUM, '--plan', write(dir, 'plan.yaml', PLAN)];
     const waiting = await callMain(dir, [...argv, '--json']);
-    expect(documentOf<PipelineResult>(waiting).gates, waiting.stderr).toMatchObject([{ kind: 'dag_approval' }]);
+    expect(documentOf<PipelineResult>(waiting).gates, waiting.stderr).toMatchObject([
+      { kind: 'dag_approval' },
+    ]);
     await callMain(dir, ['approve', 'sum']);
     const done = documentOf<PipelineResult>(await callMain(dir, ['resume', 'sum', '--json']));
     expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Add two numbers' }] });

@@ -79,7 +79,10 @@ describe('OrchestratorServer over stdio', () => {
       gates: [],
       agents: { provenance: 'scripted' },
     });
-    expect(await readJson(client, `devs://runs/${threadId}/recursion`)).toMatchObject({ current: 1, limit: 25 });
+    expect(await readJson(client, `devs://runs/${threadId}/recursion`)).toMatchObject({
+      current: 1,
+      limit: 25,
+    });
 
     run.send('go on');
     expect(await run.read()).toBe('in a task');

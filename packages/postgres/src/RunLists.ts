@@ -51,9 +51,7 @@ export class RunLists {
         run_id,
         {
           createdAt: created_at.getTime(),
-          index: is_now
-            ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) }
-            : null,
+          index: is_now ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) } : null,
         },
       ]),
     );

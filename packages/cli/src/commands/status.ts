@@ -53,7 +53,11 @@ async function runLines(devs: Orchestrator, session: Session): Promise<readonly 
 }
 
 /** Of the run that somebody has to do something about, else of any. */
-function nextOf(waiting: PipelineRunInfo | undefined, { id }: PipelineRunInfo, { devs }: Session): readonly string[] {
+function nextOf(
+  waiting: PipelineRunInfo | undefined,
+  { id }: PipelineRunInfo,
+  { devs }: Session,
+): readonly string[] {
   return waiting === undefined
     ? [`one of them: ${devs('status', id)}`]
     : nextCommands(waiting, devs).slice(0, 1);

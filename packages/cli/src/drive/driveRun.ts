@@ -1,4 +1,4 @@
-import { type EventBus, oneLine, type Orchestrator, type PipelineResult, type Run } from '@devs/core';
+import { type EventBus, type Orchestrator, oneLine, type PipelineResult, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';

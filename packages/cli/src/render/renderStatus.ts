@@ -126,7 +126,10 @@ export function reviewWords({ scope, approved, rejected }: NonNullable<PipelineR
 }
 
 /** `T3: reviewing the code, for 0:42`. */
-function runningWords({ node, task, step, since }: NonNullable<PipelineRunInfo['running']>, now: number): string {
+function runningWords(
+  { node, task, step, since }: NonNullable<PipelineRunInfo['running']>,
+  now: number,
+): string {
   const where = task === null ? '' : `${task}: `;
   return `${where}${doingWords(node, step)}, for ${clock(now - Date.parse(since))}`;
 }

@@ -189,7 +189,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     isOver?: () => boolean,
   ): Promise<RunResult<Output>> {
     let result = await this.#driveOnce(id, options);
-    while (wait && result.status === 'waiting') {
+    while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
       const { until } = result;
       const awaiting = { threadId: id, until, signal: options.signal, isOver };
       if (!(await awaitWake(this.store, awaiting))) return result;

@@ -33,7 +33,11 @@ export async function driveRun(
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
   await finishRewindOfEnded(id, deps);
-  const { values: _, turn: __, ...outcome } = await whileAgentsAreKept(deps, () =>
+  const {
+    values: _,
+    turn: __,
+    ...outcome
+  } = await whileAgentsAreKept(deps, () =>
     engine.drive(id, {
       ...options,
       ...told,

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/LeaseKeeper.ts';
 import { type Gate, gateOf } from '../engine/Gate.ts';
-import type { GatePage } from '../engine/runs/inbox.ts';
 import type { RunInfo } from '../engine/RunResult.ts';
+import type { GatePage } from '../engine/runs/inbox.ts';
 import { type RunFilter, type RunPage, statusesOf } from '../engine/runs/listRuns.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pages.ts';
 import type {

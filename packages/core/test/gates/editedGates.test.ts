@@ -55,7 +55,9 @@ describe('a version of a human’s own', () => {
     const gate = only((await app.run('run', {})).gates);
     expect(gate.takes).toEqual({ gate: 'publish', edit: 'artifact' });
     // Recorded as in files of every release.
-    expect(app.store.sessions.require(gate.sessionId).question).toMatchObject({ takes: { edit: 'artefact' } });
+    expect(app.store.sessions.require(gate.sessionId).question).toMatchObject({
+      takes: { edit: 'artefact' },
+    });
     await app.decide(gate, { edit: 'Hello', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: AS_EDITED });
     expect(seen.published).toEqual([{ draft: 'Hello', log: ['written', 'edited'] }]);

@@ -96,7 +96,17 @@ function behind({ kind }: Gate, tasks: PipelineRunInfo['tasks']): string {
   return kind === 'design_approval' ? 'its plan and tasks' : 'the rest of it';
 }
 
-function runLine({ id, title, status, reason, driver, updatedAt, cost, tasks, gates }: PipelineRunInfo): RunLine {
+function runLine({
+  id,
+  title,
+  status,
+  reason,
+  driver,
+  updatedAt,
+  cost,
+  tasks,
+  gates,
+}: PipelineRunInfo): RunLine {
   const completed = tasks.filter((task) => task.status === 'completed').length;
   return {
     ...{ id, title, status, reason, driver, updatedAt, cost },

@@ -293,7 +293,13 @@ describe('status', () => {
     const tasks = [
       { taskId: 'csv:1', label: 'T1', name: 'Parse', status: 'completed', gitHash: 'd4181fd00' },
     ] as const;
-    const run: PipelineRunInfo = { ...status, driver: null, degraded: true, tasks, gates: [gate('task_failure')] };
+    const run: PipelineRunInfo = {
+      ...status,
+      driver: null,
+      degraded: true,
+      tasks,
+      gates: [gate('task_failure')],
+    };
     const text = textOf(renderStatus(run, devs));
     expect(text).toContain('agents   slugify (scripted)');
     expect(text).toContain('cost     2 calls, 10 tokens in, 5 out, $0.50');

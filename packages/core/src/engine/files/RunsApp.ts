@@ -177,7 +177,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   ): Promise<RunResult<Output>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
-    for (let isBusy = false; wait && result.status === 'waiting'; ) {
+    for (let isBusy = false; wait && result.status === 'waiting' && options.abort?.aborted !== true; ) {
       if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
       const driven = await unlessBusy(() => this.#driveHere(id, input, options));
       isBusy = (driven ?? null) === null;

@@ -28,7 +28,10 @@ export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus 
 }
 
 /** The status of a run without its file; `null` where what is kept beside that says nothing, or is of another release. */
-export function statusListed(id: string, { view, title, status, reason, gates }: RunIndex): PipelineRunInfo | null {
+export function statusListed(
+  id: string,
+  { view, title, status, reason, gates }: RunIndex,
+): PipelineRunInfo | null {
   if (!isListed(view)) return null;
   const { as: _, ...listed } = view;
   const here = { id, title: title ?? id, status, reason, isDriven: false, driver: null, running: null };

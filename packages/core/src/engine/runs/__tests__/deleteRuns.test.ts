@@ -110,7 +110,11 @@ describe('deleting a run', () => {
     const before = rowsIn(db);
     const refusals = [
       ['waits', { by: ada }, { code: 'REMOVE_REFUSED', context: { threadId: 'waits', reason: 'not_ended' } }],
-      ['folder', { by: ada }, { code: 'REMOVE_REFUSED', context: { threadId: 'folder', reason: 'has_folder' } }],
+      [
+        'folder',
+        { by: ada },
+        { code: 'REMOVE_REFUSED', context: { threadId: 'folder', reason: 'has_folder' } },
+      ],
       ['none', { by: ada }, { code: 'THREAD_NOT_FOUND' }],
       ['ended', { by: { kind: 'agent', id: 'a' } }, { code: 'AGENT_MAY_NOT_DECIDE' }],
       ['ended', { by: { kind: 'policy', id: 'p' } }, { code: 'POLICY_NOT_DECLARED' }],
