@@ -68,10 +68,6 @@ export function renderOutcome(
       ];
     case 'waiting':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
-    case 'paused':
-    case 'created':
-    case 'running':
-      return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
     case 'failed':
     case 'cancelled':
     case 'dead_letter':
@@ -82,6 +78,8 @@ export function renderOutcome(
         `what happened: ${devs('log', id)}`,
         ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
       ];
+    default: // It can be resumed.
+      return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
   }
 }
 
