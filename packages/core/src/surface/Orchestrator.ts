@@ -326,8 +326,8 @@ export class Orchestrator {
    * @param about - `run`: whoever looks at one run alone is told sooner where runs are elsewhere.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
-  async news({ run }: { readonly run?: string } = {}): Promise<StateNews> {
-    return this.#home.news(run);
+  async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
+    return this.#home.news(threadId);
   }
 
   /**
