@@ -323,7 +323,7 @@ export class Orchestrator {
    * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
    * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
    *
-   * @param about - `run`: whoever looks at one run alone is told sooner where runs are elsewhere.
+   * @param about - `threadId`: whoever looks at one run alone is told sooner where runs are elsewhere.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
