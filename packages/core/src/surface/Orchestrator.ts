@@ -31,7 +31,7 @@ import { graphWork } from './PipelineApp.ts';
 import type { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
-import type { RunStatus } from './views.ts';
+import type { PipelineRunInfo } from './views.ts';
 
 export type { Collected, RunListPage, StateNews };
 
@@ -248,12 +248,12 @@ export class Orchestrator {
    * const failed = await devs.list({ status: 'failed', limit: 20 });
    * ```
    */
-  async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
+  async list(page: RunListPage = {}): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(await this.#home.ids(page));
   }
 
   /** What {@link Orchestrator.list} says of these runs, in their order. @throws DevsError `THREAD_NOT_FOUND` */
-  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(ids);
   }
 
@@ -323,11 +323,11 @@ export class Orchestrator {
    * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
    * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
    *
-   * @param about - `run`: whoever looks at one run alone is told sooner where runs are elsewhere.
+   * @param about - `threadId`: whoever looks at one run alone is told sooner where runs are elsewhere.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
-  async news({ run }: { readonly run?: string } = {}): Promise<StateNews> {
-    return this.#home.news(run);
+  async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
+    return this.#home.news(threadId);
   }
 
   /**
@@ -449,5 +449,5 @@ const startedWithOther = (id: string, what: string): DevsError =>
   new DevsError(`Run "${id}" was started with ${what}.`, {
     code: 'THREAD_EXISTS',
     remedy: 'Start the new one under another id, or go on with the old run as it was started.',
-    context: { id },
+    context: { threadId: id },
   });

@@ -28,7 +28,7 @@ import type { RewindUndone } from './rewind/undoRewind.ts';
 import { assertAgents, requirePipeline } from './runAgents.ts';
 import { sessionOfRun } from './sessionOfRun.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import type { DriveResult } from './views.ts';
+import type { PipelineResult } from './views.ts';
 import { workspaceInUse } from './workspaceInUse.ts';
 
 export type { DriveRunOptions };
@@ -64,7 +64,7 @@ export class Run extends RecordedRun {
    *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and agents out of reach (`AGENT_FAILED`) as they are: the run stays
    *   resumable.
    */
-  async drive(options: DriveRunOptions = {}): Promise<DriveResult> {
+  async drive(options: DriveRunOptions = {}): Promise<PipelineResult> {
     return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
   }
 

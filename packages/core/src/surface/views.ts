@@ -1,10 +1,9 @@
-import type { DriveOutcome } from '../engine/drive/outcome.ts';
 import type { Gate } from '../engine/Gate.ts';
+import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
-import type { ThreadStatus } from '../state/ThreadStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { RunningView } from './runningView.ts';
 
@@ -49,12 +48,9 @@ export interface RewindView {
   readonly state: 'unfinished' | 'done' | 'undone';
 }
 
-/** A run, read without driving it. */
-export interface RunStatus {
-  readonly id: string;
+/** Where a run of the pipeline stands: its {@link RunInfo}, with what the pipeline knows of it. */
+export interface PipelineRunInfo extends RunInfo {
   readonly title: string;
-  readonly status: ThreadStatus;
-  readonly reason: string | null;
   /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
   readonly driver: string | null;
   /** What it does at this moment; `null` when nobody drives it, and between two nodes. */
@@ -73,20 +69,15 @@ export interface RunStatus {
   readonly budget: readonly BudgetUse[];
   /** Oldest first. */
   readonly rewinds: readonly RewindView[];
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
 }
 
-/** What a drive ended with. */
-export interface DriveResult {
-  readonly status: DriveOutcome['status'];
-  readonly reason: string | null;
-  readonly gates: readonly Gate[];
+/** What `Run.drive` returns: the outcome of a run of any graph, with what the pipeline has made in place of the values. */
+export type PipelineResult = RunOutcome & {
   readonly commits: readonly CommitView[];
   /** Where the commits were put in the user's repository; `null` where there is none, or nothing to give. */
   readonly delivery: Delivery | null;
   readonly cost: RunCost;
-}
+};
 
 /** One line of a run's story. */
 export interface LogEntry {

@@ -21,7 +21,7 @@ export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State
    * What a human's own version of what was shown changes in the state: the node is given it, and it is written with what
    * the node writes. Without it, no version is taken.
    */
-  readonly edit?: (state: State, artefact: unknown) => Update;
+  readonly edit?: (state: State, artifact: unknown) => Update;
   /** A yes is a value that fits: `{ value }` is answered in place of `{ approved: true }`. */
   readonly answer?: AnswerSchema<Value>;
   /** What that value changes in the state, as `edit` does. */
