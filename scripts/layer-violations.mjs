@@ -22,6 +22,17 @@ export const PLANTED = [
     "import { x } from '@devs/core/dist/state/ThreadStore.js';",
   ),
   planted('usesPackageExports', 'core/src/surface/a.ts', "import { x } from '@devs/core';"),
+  planted(
+    'takesInternalsInSourcesOnly',
+    'cli/src/render/__tests__/a.test.ts',
+    "import { oneLine } from '@devs/core/internal';",
+  ),
+  planted('takesInternalsInSourcesOnly', 'postgres/bench/a.ts', "await import('@devs/core/internal');"),
+  {
+    rule: 'takesInternalsInSourcesOnly',
+    path: 'examples/service/a.ts',
+    text: "import { oneLine } from '@devs/core/internal';",
+  },
   planted('keepsLibrariesInPlace', 'core/src/state/A.ts', "import Database from 'better-sqlite3';"),
   planted('keepsLibrariesInPlace', 'core/src/state/A.ts', "import { type Database } from 'better-sqlite3';"),
   planted(
@@ -63,6 +74,7 @@ export const PLANTED = [
     'cli/src/a.ts',
     "import { Orchestrator } from '@devs/core';\nimport { join } from 'node:path';",
   ),
+  planted(null, 'cli/src/a.ts', "import { oneLine } from '@devs/core/internal';"),
   planted(null, 'cli/src/a.ts', "print('Update the task, select it from the list');"),
   planted(
     null,

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../src/errors/DevsError.ts';
 
@@ -6,6 +8,23 @@ import { ERROR_CODES } from '../src/errors/DevsError.ts';
 // `vitest run publicSurface -u` accepts a change that is meant.
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** What `scripts/names.mjs` reads in the sources: types are there as well. */
+interface Survey {
+  readonly entries: Readonly<Record<string, readonly string[]>>;
+  readonly publicOfCore: readonly string[];
+  readonly internal: readonly string[];
+  readonly outsiders: readonly unknown[];
+}
+
+const script = fileURLToPath(new URL('../../../scripts/names.mjs', import.meta.url));
+const survey = JSON.parse(execFileSync(process.execPath, [script, '--json'], { encoding: 'utf8' })) as Survey;
+
+/** Names that are types alone. */
+async function typesOf(entry: string, module: Promise<object>): Promise<readonly string[]> {
+  const values = new Set(await namesOf(module));
+  return (survey.entries[entry] ?? []).filter((name) => !values.has(name));
+}
 
 const namesOf = async (module: Promise<object>): Promise<readonly string[]> =>
   Object.keys(await module).sort((a, b) => (a < b ? -1 : 1));
@@ -231,33 +250,6 @@ describe('the public surface', () => {
     `);
   });
 
-  test('@devs/core/runs exports these values', async () => {
-    expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
-      [
-        "CountedDeaths",
-        "ENDED_STATUSES",
-        "FRAME_HEADER",
-        "LOG_HEADER",
-        "OpenQuestions",
-        "SCHEMA_VERSION",
-        "beginOfLog",
-        "committed",
-        "emptyLog",
-        "hasEnded",
-        "isOwnerAlive",
-        "localHost",
-        "newRunFile",
-        "openStateCopy",
-        "openWorkingCopy",
-        "ownerToken",
-        "pageLimit",
-        "pageOf",
-        "placeOf",
-        "runQueryOf",
-      ]
-    `);
-  });
-
   test('@devs/core/testing exports these values', async () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
@@ -276,6 +268,33 @@ describe('the public surface', () => {
         "testApp",
       ]
     `);
+  });
+
+  test('@devs/core exports these types', async () => {
+    expect(await typesOf('@devs/core', import('../src/index.ts'))).toMatchInlineSnapshot();
+  });
+
+  test('@devs/core/langgraph exports these types', async () => {
+    expect(await typesOf('@devs/core/langgraph', import('../src/langgraph.ts'))).toMatchInlineSnapshot();
+  });
+
+  test('@devs/core/state exports these types', async () => {
+    expect(await typesOf('@devs/core/state', import('../src/state.ts'))).toMatchInlineSnapshot();
+  });
+
+  test('@devs/core/testing exports these types', async () => {
+    expect(await typesOf('@devs/core/testing', import('../src/testing/index.ts'))).toMatchInlineSnapshot();
+  });
+
+  test('the other packages export these names', () => {
+    const others = Object.entries(survey.entries).filter(([entry]) => !entry.startsWith('@devs/core'));
+    expect(Object.fromEntries(others)).toMatchInlineSnapshot();
+  });
+
+  test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
+    expect(survey.publicOfCore.length).toBeLessThanOrEqual(150);
+    expect(survey.internal.length).toBeLessThanOrEqual(60);
+    expect(survey.outsiders).toEqual([]);
   });
 
   test('errors carry one of these codes', () => {

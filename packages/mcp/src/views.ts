@@ -1,18 +1,13 @@
-import {
-  type Gate,
-  type LastComment,
-  type LogEntry,
-  maskAtGate,
-  type Orchestrator,
-  type RunListPage,
-  type RunStatus,
-  shownGate,
-} from '@devs/core';
+import { type Gate, type LogEntry, type Orchestrator, type RunStatus, shownGate } from '@devs/core';
+import { type LastComment, maskAtGate } from '@devs/core/internal';
 
 const DEFAULT_RUNS = 50;
 
 /** Every run; with a `limit` or an `after` a page of them, and after which run the next begins. */
-export async function listRuns(devs: Pick<Orchestrator, 'list'>, { limit, after }: RunListPage) {
+export async function listRuns(
+  devs: Pick<Orchestrator, 'list'>,
+  { limit, after }: NonNullable<Parameters<Orchestrator['list']>[0]>,
+) {
   if (limit === undefined && after === undefined) return { runs: (await devs.list()).map(summaryOf) };
   const size = limit ?? DEFAULT_RUNS;
   const found = await devs.list({ limit: size + 1, after });

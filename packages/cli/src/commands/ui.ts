@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { endingWith, type Gate, isDevsError, Orchestrator } from '@devs/core';
+import { type Gate, isDevsError, Orchestrator } from '@devs/core';
+import { endingWith } from '@devs/core/internal';
 import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { placeOf } from '../cluster/ClusterAt.ts';

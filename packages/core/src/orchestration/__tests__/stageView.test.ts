@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { StepStore } from '../../state/StepStore.ts';
-import { aPlan, type MemoryWorkspace } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import type { MemoryWorkspace } from '../../testing/index.ts';
 import type { DesignRequest, DistillRequest, PlanResult, ResearchRequest, TaskRequest } from '../ports.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';
 

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
-import { type CrashPoint, SkippingClock, type TestApp, testApp } from '../index.ts';
+import { type CrashPoint, SkippingClock, testApp } from '../index.ts';
+import type { TestApp } from '../TestApp.ts';
 
 const DAY = 86_400_000;
 
