@@ -1,5 +1,6 @@
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import type { Gate } from '../Gate.ts';
 import { outputOf } from '../readValues.ts';
 import { standingOf } from './standing.ts';
@@ -24,8 +25,8 @@ export async function readStanding<Output, Graph, State, Update>(
   id: string,
   { app }: OpenedApp<Graph, State, Update>,
 ): Promise<RunStanding<Output>> {
-  const { status, reason, until } = standingOf(id, app.store);
-  const turn = app.store.inputs.latest(id)?.key ?? null;
+  const { status, reason, until } = standingOf(id, internalsOf(app).store);
+  const turn = internalsOf(app).store.inputs.latest(id)?.key ?? null;
   return {
     ...{ status, reason },
     gates: await app.gates(id),
