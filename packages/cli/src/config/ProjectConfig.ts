@@ -1,4 +1,4 @@
-import { MODEL_STAGES } from '@devs/agents';
+import { MODEL_STAGES } from '@devs/agents/internal';
 import type { Limits } from '@devs/core';
 import { DEFAULT_LIMITS, MAX_LIMITS } from '@devs/core/internal';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { planShape } from '@devs/agents';
+import { planShape } from '@devs/agents/internal';
 import type { DraftDocument, PlanResult, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-import { askGit } from '@devs/agents/git';
+import { askGit } from '@devs/agents/internal';
 import type { WorkspacePort } from '@devs/core/internal';
 import { usageError } from '../usageError.ts';
 

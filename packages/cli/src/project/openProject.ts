@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { askGit } from '@devs/agents/git';
+import { askGit } from '@devs/agents/internal';
 import {
   DevsError,
   isDevsError,

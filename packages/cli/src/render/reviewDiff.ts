@@ -1,4 +1,5 @@
-import type { GitWorkspace, UnshownFile } from '@devs/agents';
+import type { GitWorkspace } from '@devs/agents';
+import type { UnshownFile } from '@devs/agents/internal';
 import { type Gate, isDevsError, maskSensitiveData } from '@devs/core';
 import { maskAtGate, type ShownGate, type WorkspacePort } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
