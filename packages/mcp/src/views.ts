@@ -1,5 +1,5 @@
 import { type Gate, type LogEntry, type Orchestrator, type RunStatus, shownGate } from '@devs/core';
-import { type LastComment, maskAtGate } from '@devs/core/internal';
+import { type LastComment, maskAtGate, type ShownGate } from '@devs/core/internal';
 
 const DEFAULT_RUNS = 50;
 
@@ -28,14 +28,28 @@ function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunSt
   };
 }
 
+/** A run whose gates are named. */
+export interface ShownRun extends Omit<RunStatus, 'gates'> {
+  readonly gates: readonly Pick<Gate, 'sessionId' | 'kind' | 'artifactHash'>[];
+}
+
 /** Everything about a run but what its gates show; that is in {@link gateView}. */
-export function runView(status: RunStatus) {
+export function runView(status: RunStatus): ShownRun {
   const gates = status.gates.map(({ sessionId, kind, artifactHash }) => ({ sessionId, kind, artifactHash }));
   return { ...status, gates };
 }
 
+/** What of a gate is shown, and what was said of its last version. */
+type GateView = Pick<
+  Gate,
+  'sessionId' | 'kind' | 'taskId' | 'artifactHash' | 'message' | 'artifact' | 'openedAt'
+> &
+  Partial<Pick<ShownGate, 'hiddenPlaces' | 'hiddenCount'>> & {
+    readonly lastComments?: readonly LastComment[];
+  };
+
 /** An open question as a person would read it before deciding elsewhere, and what was said of its last version. */
-export function gateView(gate: Gate, lastComments: readonly LastComment[]) {
+export function gateView(gate: Gate, lastComments: readonly LastComment[]): GateView {
   const { sessionId, kind, taskId, artifactHash, message, artifact, openedAt, ...shown } = shownGate(gate);
   const { hiddenPlaces, hiddenCount } = shown;
   const view = {
