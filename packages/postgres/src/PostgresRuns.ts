@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunFilter, Runs } from '@devs/core';
+import type { Runs } from '@devs/core';
 import { DevsError } from '@devs/core';
 import type { LookedAtRun, NewRunFile, RunSignal } from '@devs/core/internal';
 import { runFile } from '@devs/core/internal';
@@ -209,7 +209,7 @@ export class PostgresRuns implements Runs {
     return (await this.#parts.files.read(id)) ?? unknown(id);
   }
 
-  async list(filter: RunFilter = {}): Promise<Awaited<ReturnType<Runs['list']>>> {
+  async list(filter: NonNullable<Parameters<Runs['list']>[0]> = {}): ReturnType<Runs['list']> {
     await this.#parts.ready();
     return this.#parts.lists.list(filter);
   }
@@ -224,9 +224,7 @@ export class PostgresRuns implements Runs {
     return this.#parts.lists.countGates();
   }
 
-  async gates(
-    page: NonNullable<Parameters<Runs['gates']>[0]> = {},
-  ): Promise<Awaited<ReturnType<Runs['gates']>>> {
+  async gates(page: NonNullable<Parameters<Runs['gates']>[0]> = {}): ReturnType<Runs['gates']> {
     await this.#parts.ready();
     return this.#parts.lists.gates(page);
   }

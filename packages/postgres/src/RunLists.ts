@@ -1,4 +1,4 @@
-import type { Gate, RunFilter, RunSummary, Runs } from '@devs/core';
+import type { Gate, RunSummary, Runs } from '@devs/core';
 import { pages, runQueryOf } from '@devs/core/internal';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
@@ -35,7 +35,7 @@ export class RunLists {
   }
 
   /** @throws RangeError for a bad filter; DevsError `STATE_IO` */
-  async list(filter: RunFilter): Promise<Awaited<ReturnType<Runs['list']>>> {
+  async list(filter: NonNullable<Parameters<Runs['list']>[0]>): ReturnType<Runs['list']> {
     const query = runQueryOf(filter);
     const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
@@ -69,7 +69,7 @@ export class RunLists {
   async gates({
     limit: wanted,
     after,
-  }: NonNullable<Parameters<Runs['gates']>[0]>): Promise<Awaited<ReturnType<Runs['gates']>>> {
+  }: NonNullable<Parameters<Runs['gates']>[0]>): ReturnType<Runs['gates']> {
     const limit = pages.limit(wanted);
     const { at, id } = pages.place(after) ?? { at: FIRST_MS, id: '' };
     const rows = await this.#tables.query<{ gate: string }>(

@@ -5,7 +5,6 @@
  * @module @devs/core/testing
  */
 
-export type { CrashPoint } from '../engine/node/crashPoint.ts';
 export { fakeAgents } from './fakeAgents.ts';
 export { MemoryRuns } from './MemoryRuns.ts';
 export { MemoryWorkspace } from './MemoryWorkspace.ts';

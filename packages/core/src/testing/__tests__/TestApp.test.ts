@@ -2,9 +2,10 @@ import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
+import type { CrashPoint } from '../../engine/node/crashPoint.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
-import { type CrashPoint, SkippingClock, testApp } from '../index.ts';
+import { SkippingClock, testApp } from '../index.ts';
 import type { TestApp } from '../TestApp.ts';
 
 const DAY = 86_400_000;
