@@ -46,25 +46,32 @@ function declaredIn(file) {
   );
 }
 
+/** The entries of a package that hand on what other files declare, with the file of each name. */
+function frontDoors(name) {
+  const folder = join(root, 'packages', name);
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return ['.', './internal']
+    .filter((entry) => exports[entry] !== undefined)
+    .map((entry) => [
+      `@devs/${name}${entry.slice(1)}`,
+      declaredIn(join(folder, exports[entry]['@devs/source'])),
+    ]);
+}
+
 /**
  * Imports from the front door of a package become imports from the files behind it. esbuild keeps the order in which a
  * front door loads its rooms, so that whoever wants one of them would load them all.
  */
 function pastFrontDoors() {
-  const doors = new Map(
-    ['core', 'agents'].map((name) => [
-      `@devs/${name}`,
-      declaredIn(join(root, 'packages', name, 'src', 'index.ts')),
-    ]),
-  );
+  const doors = new Map(['core', 'agents'].flatMap(frontDoors));
   const direct = (statement, word, list, from) => {
     if (from === 'zod' && list === '{ z }') return LATE_ZOD;
     const door = doors.get(from);
-    if (door === undefined || word !== 'import') return statement;
+    if (door === undefined || list === '*') return statement;
     const imports = namesIn(list).map((name) => {
       const file = door.get(name.split(' as ')[0]);
       if (file === undefined) throw new Error(`${from} has no ${name}`);
-      return `import { ${name} } from ${JSON.stringify(file)};`;
+      return `${word} { ${name} } from ${JSON.stringify(file)};`;
     });
     return imports.join(' ') + '\n'.repeat(statement.split('\n').length - 1); // lines stay what they were
   };

@@ -1,9 +1,10 @@
-// Documentation that can be checked: relative links lead somewhere; every DEVS_* variable, error code and event is
-// documented; and what is called reserved or not emitted is exactly what no source raises or emits.
+// Documentation that can be checked: relative links lead somewhere; every DEVS_* variable, error code, event and public name
+// is documented; and what is called reserved or not emitted is exactly what no source raises or emits.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { survey } from './names.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -75,6 +76,21 @@ function eventComplaints() {
   });
 }
 
+/** Pages that users read: the API is on one of them. */
+const PAGES_OF_NAMES = ['README.md', 'packages/*/README.md', 'docs/guide/*.md', 'docs/reference/*.md'];
+
+/** Every name that a package exports to users is written as code on a page for them. */
+function undocumentedNames() {
+  const code = filesNamed(...PAGES_OF_NAMES).flatMap((path) => read(path).match(CODE) ?? []);
+  const words = new Set(code.flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []));
+  return Object.entries(survey().entries)
+    .filter(([entry]) => !entry.endsWith('/internal'))
+    .flatMap(([entry, names]) => names.map((name) => ({ entry, name })))
+    .filter(({ name }, at, all) => all.findIndex((other) => other.name === name) === at)
+    .filter(({ name }) => !words.has(name))
+    .map(({ entry, name }) => `${entry}: no page under docs/reference or docs/guide has ${name}`);
+}
+
 const source = filesNamed('packages/*/src/**/*.ts')
   .filter((path) => !path.includes('__tests__'))
   .map(read)
@@ -85,6 +101,7 @@ const complaints = [
   ...undocumentedVariables(),
   ...errorComplaints(),
   ...eventComplaints(),
+  ...undocumentedNames(),
 ];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(`docs: ${pages.length} pages, ${complaints.length} complaints\n`);

@@ -28,7 +28,7 @@ const RANK = {
   surface: 6,
 };
 /** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
-const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine, 'runs.ts': RANK.engine };
+const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine };
 const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
 const ALLOWED_PACKAGES = {
   core: [],
@@ -38,6 +38,9 @@ const ALLOWED_PACKAGES = {
   postgres: ['core'],
   cli: ['core', 'agents', 'mcp', 'ui', 'postgres'],
 };
+
+/** Entries that promise nothing: sources of the sibling packages alone may import them. */
+const INTERNAL = /^@devs\/[^/]+\/internal$/;
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */
 const SHARED_WITH_TESTS = [
@@ -154,6 +157,12 @@ function usesPackageExports(file, manifests) {
     });
 }
 
+function takesInternalsInSourcesOnly(file) {
+  const isSource = file.path.startsWith('packages/') && !file.isTest;
+  const taken = file.imports.filter(({ target }) => INTERNAL.test(target));
+  return isSource ? [] : taken.map(({ target }) => `${target} is for the sources of sibling packages alone`);
+}
+
 function mayUse(file, name) {
   if (name === 'better-sqlite3') return file.path === 'packages/core/src/db/connect.ts';
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
@@ -203,6 +212,7 @@ const RULES = [
   respectsLayers,
   usesDeclaredPackages,
   usesPackageExports,
+  takesInternalsInSourcesOnly,
   keepsLibrariesInPlace,
   keepsSqlInPlace,
   awaitsNothingInTransactions,
@@ -221,6 +231,24 @@ function readManifests() {
   const names = readdirSync(join(root, 'packages'));
   const manifest = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
   return Object.fromEntries(names.map((name) => [name, manifest(name)]));
+}
+
+/** Programs outside the packages: examples, and scripts that use a package as a user does. */
+const OUTSIDE = ['examples', 'scripts', 'tools'];
+
+function* outsideSources() {
+  for (const folder of OUTSIDE) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true })) {
+      const path = posix.join(folder, entry.replaceAll('\\', '/'));
+      if (/\.[cm]?[jt]sx?$/.test(path) && !/\/(?:node_modules|dist|out)\//.test(path)) yield path;
+    }
+  }
+}
+
+/** Of files outside the packages one rule is asked: the others are about packages. */
+function internalsOutside(path, text) {
+  const file = parseFile(path, text);
+  return takesInternalsInSourcesOnly(file).map((message) => ({ path, message }));
 }
 
 function* sourcesOf(name, areas = ['src', 'test', 'bench']) {
@@ -262,6 +290,9 @@ function checkRepository(manifests) {
   const violations = files.flatMap((path) =>
     violationsIn(path, readFileSync(join(root, path), 'utf8'), manifests),
   );
+  for (const path of outsideSources()) {
+    violations.push(...internalsOutside(path, readFileSync(join(root, path), 'utf8')));
+  }
   violations.push(
     ...HOUSES.flatMap((path) => circlesIn(sourcesIn(join(root, path))).map((message) => ({ path, message }))),
   );

@@ -1,6 +1,9 @@
 // Planted cases for `check-layers.mjs --self-test`: the rule that must find each one, null where none may.
 const planted = (rule, path, text) => ({ rule, path: `packages/${path}`, text });
 
+/** Put together here: nothing may be found in this file itself. */
+const INTERNAL = '@devs/core/internal';
+
 export const PLANTED = [
   planted('staysInPackage', 'agents/src/a.ts', "import { x } from '../../core/src/index.ts';"),
   planted('staysInPackage', 'cli/test/a.test.ts', "import { x } from '../../../scripts/test.mjs';"),
@@ -22,6 +25,17 @@ export const PLANTED = [
     "import { x } from '@devs/core/dist/state/ThreadStore.js';",
   ),
   planted('usesPackageExports', 'core/src/surface/a.ts', "import { x } from '@devs/core';"),
+  planted(
+    'takesInternalsInSourcesOnly',
+    'cli/src/render/__tests__/a.test.ts',
+    `import { oneLine } from '${INTERNAL}';`,
+  ),
+  planted('takesInternalsInSourcesOnly', 'postgres/bench/a.ts', `await import('${INTERNAL}');`),
+  {
+    rule: 'takesInternalsInSourcesOnly',
+    path: 'examples/service/a.ts',
+    text: `import { oneLine } from '${INTERNAL}';`,
+  },
   planted('keepsLibrariesInPlace', 'core/src/state/A.ts', "import Database from 'better-sqlite3';"),
   planted('keepsLibrariesInPlace', 'core/src/state/A.ts', "import { type Database } from 'better-sqlite3';"),
   planted(
@@ -63,6 +77,7 @@ export const PLANTED = [
     'cli/src/a.ts',
     "import { Orchestrator } from '@devs/core';\nimport { join } from 'node:path';",
   ),
+  planted(null, 'cli/src/a.ts', `import { oneLine } from '${INTERNAL}';`),
   planted(null, 'cli/src/a.ts', "print('Update the task, select it from the list');"),
   planted(
     null,

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import type { CheckResult, PlanResult, RunWorkspace, TaskRequest } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NODE_TESTS } from '../../core/test/support/nodeTests.ts';
-import { CommandChecks, GitWorkspace, ReplayAgents, readRecording } from '../src/index.ts';
+import { CommandChecks, GitWorkspace, ReplayAgents } from '../src/index.ts';
+import { readRecording } from '../src/replay/Recording.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/slugify/', import.meta.url));
 const FILE = join(EXAMPLE, 'recording.jsonl');

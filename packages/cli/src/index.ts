@@ -4,6 +4,6 @@
  * @module @devs/cli
  */
 
-export { EXIT, type ExitCode } from './exitCodes.ts';
+export { EXIT } from './exitCodes.ts';
 export { main } from './main.ts';
-export type { Io, Sink } from './terminal/Io.ts';
+export type { Io } from './terminal/Io.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { createDatabase, EventStore } from '@devs/core';
+import { createDatabase } from '@devs/core';
 import { describe, expect } from 'vitest';
+import { tablesOf } from '../../core/test/support/insides.ts';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 import { waitingSum } from './support/sumProject.ts';
@@ -36,7 +37,9 @@ describe('devs accept-graph', () => {
     expect((await callMain(dir, ['accept-graph', 'sum'])).stdout).toContain('nothing to accept');
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);
     const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
-    const accepting = new EventStore(db).list('sum').filter(({ name }) => name === 'GRAPH_ACCEPTED');
+    const accepting = tablesOf(db)
+      .events.list('sum')
+      .filter(({ name }) => name === 'GRAPH_ACCEPTED');
     db.close();
     expect(accepting).toMatchObject([{ payload: { principal: 'human:ada' } }]);
   });

@@ -1,8 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, type Gate, type PipelineRunInfo, ThreadStore } from '@devs/core';
+import { createDatabase, type Gate, type PipelineRunInfo } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tablesOf } from '../../core/test/support/insides.ts';
 import { type Cluster, startCluster } from '../../postgres/test/support/startCluster.ts';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM } from './support/fixtures.ts';
@@ -149,7 +150,7 @@ describe('a run that is on its way', () => {
   function aRun(file: string, id: string): void {
     const db = createDatabase({ dbPath: file });
     const about = { projectId: id, workspace: null, briefSha256: null, policies: {} };
-    new ThreadStore(db).create({ threadId: id, graphFingerprint: 'f'.repeat(64), ...about });
+    tablesOf(db).threads.create({ threadId: id, graphFingerprint: 'f'.repeat(64), ...about });
     db.close();
   }
 

@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CodeReview, Gate, LastComment } from '@devs/core';
+import type { Gate, Run } from '@devs/core';
 import { describe, expect } from 'vitest';
+import type { codeReviewLines } from '../src/render/renderCodeReview.ts';
 import { type Called, callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, CHECK_SUM, test } from './support/fixtures.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
+
+type CodeReview = Parameters<typeof codeReviewLines>[0];
+type LastComment = Awaited<ReturnType<Run['lastComments']>>[number];
 
 /** The second attempt at the one task, after a review; the file hides itself from `git diff` and holds a secret. */
 const SECOND = [

@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { durable, type GateOf, sleep, waitFor } from '@devs/core/langgraph';
+import { type DurableOptions, durable, sleep, waitFor } from '@devs/core/langgraph';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
+
+type GateOf = NonNullable<DurableOptions<typeof Release.State>['gates']>[string];
 
 const RUN = 'release-2';
 const Release = Annotation.Root({ notes: Annotation<string>(), price: Annotation<number>() });
@@ -20,10 +22,10 @@ const GATES = {
   votes: { show, approvals: { of: ['ada', 'bob'], count: 2 } },
   value: { show, answer: z.int(), onAnswer: (_state, price) => ({ price: Number(price) }) },
   edit: { show, edit: (_state, notes) => ({ notes: String(notes) }) },
-} satisfies Readonly<Record<string, GateOf<typeof Release.State>>>;
+} satisfies Readonly<Record<string, GateOf>>;
 
 type Node = () => Partial<typeof Release.Update> | Promise<Partial<typeof Release.Update>>;
-type Gates = Readonly<Record<string, GateOf<typeof Release.State>>>;
+type Gates = Readonly<Record<string, GateOf>>;
 
 async function driveNode(dir: string, publish: Node, gates: Gates = {}) {
   mkdirSync(join(dir, '.devs'), { recursive: true, mode: 0o700 });

@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretRegistry } from '@devs/core';
-import { durable, type GateOf } from '@devs/core/langgraph';
+import { type DurableOptions, durable } from '@devs/core/langgraph';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
+
+type GateOf = NonNullable<DurableOptions<typeof Release.State>['gates']>[string];
 
 const RUN = 'release';
 const Release = Annotation.Root({ command: Annotation<string>() });
@@ -20,11 +22,7 @@ function aSecret() {
 }
 
 /** Drives a graph of one's own in a project, whose node runs what its gate shows. */
-async function drive(
-  dir: string,
-  command: string,
-  gate: GateOf<typeof Release.State> = ({ command: shown }) => shown,
-) {
+async function drive(dir: string, command: string, gate: GateOf = ({ command: shown }) => shown) {
   mkdirSync(join(dir, '.devs'), { recursive: true, mode: 0o700 });
   const ran: string[] = [];
   const builder = new StateGraph(Release)

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
-import { createDatabase, EventStore } from '@devs/core/state';
+import { createDatabase } from '@devs/core/state';
 import { describe, expect } from 'vitest';
+import { tablesOf } from '../../core/test/support/insides.ts';
 import { wholeLog } from '../src/project/wholeLog.ts';
 import { storyLines } from '../src/render/storyLines.ts';
 import { textOf } from '../src/terminal/Line.ts';
@@ -16,7 +17,7 @@ async function aLongLog(dir: string): Promise<void> {
   await devs.start({ id: 'r', brief: '# B' });
   devs.close();
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
-  const events = new EventStore(db);
+  const { events } = tablesOf(db);
   db.transaction(() => {
     for (let n = 1; n <= EVENTS; n += 1) {
       const payload = { sessionId: `s-${n}`, kind: 'review', taskId: `r:${n}` } as const;

@@ -1,6 +1,7 @@
 // `pnpm bench:crowd [--minutes N] [--runs N] [--json]`: many runs at once in one process over one file, for minutes. Each super-step
 // makes a recorded call that takes 5 to 50 ms; a run that ends is followed by the next. Says what happened in each tenth of the
 // time, and ends with code 1 where a call was made twice, a result was lost, or a run did not end. See docs/benchmarks.md.
+
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { createDatabase } from '../src/db/createDatabase.ts';
+import { internalsOf } from '../src/engine/appInternals.ts';
 import { durable } from '../src/engine/durable.ts';
 import { step } from '../src/engine/node/step.ts';
 import { MB, median, percentile, round, table } from './state/figures.ts';
@@ -110,7 +112,9 @@ const load = [loadavg()[0] ?? Number.NaN];
 await Promise.all([watch(), ...Array.from({ length: runs }, (_, place) => follow(place))]);
 load.push(loadavg()[0] ?? Number.NaN);
 for (const id of ids) {
-  const recorded = app.store.steps.listForThread(id).filter(({ state }) => state === 'done').length;
+  const recorded = internalsOf(app)
+    .store.steps.listForThread(id)
+    .filter(({ state }) => state === 'done').length;
   if (recorded !== STEPS) faults.push(`${id}: ${recorded} of ${STEPS} results are recorded`);
 }
 for (const [call, count] of made) if (count !== 1) faults.push(`${call} was made ${count} times`);

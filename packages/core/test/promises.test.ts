@@ -155,10 +155,8 @@ describe('what reads or writes a run', () => {
   test('has the type of a promise', () => {
     expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
     expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
-    // `stream` is read with `for await`; `newId` is a property: the maker of ids that the app was given.
-    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
-      'close' | 'newId' | 'stream'
-    >();
+    // `stream` is read with `for await`.
+    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'stream'>();
   });
 
   test('rejects also where an orchestrator is opened wrongly', async () => {

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../src/errors/DevsError.ts';
 
@@ -6,6 +8,25 @@ import { ERROR_CODES } from '../src/errors/DevsError.ts';
 // `vitest run publicSurface -u` accepts a change that is meant.
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** What `scripts/names.mjs` reads in the sources: types are there as well. */
+interface Survey {
+  readonly entries: Readonly<Record<string, readonly string[]>>;
+  readonly publicOfCore: readonly string[];
+  readonly internal: readonly string[];
+  readonly outsiders: readonly unknown[];
+}
+
+const script = fileURLToPath(new URL('../../../scripts/names.mjs', import.meta.url));
+const survey = JSON.parse(
+  spawnSync(process.execPath, [script, '--json'], { encoding: 'utf8' }).stdout,
+) as Survey;
+
+/** Names that are types alone. */
+async function typesOf(entry: string, module: Promise<object>): Promise<readonly string[]> {
+  const values = new Set(await namesOf(module));
+  return (survey.entries[entry] ?? []).filter((name) => !values.has(name));
+}
 
 const namesOf = async (module: Promise<object>): Promise<readonly string[]> =>
   Object.keys(await module).sort((a, b) => (a < b ? -1 : 1));
@@ -24,8 +45,8 @@ describe('the public surface', () => {
         ".",
         "./langgraph",
         "./state",
-        "./runs",
         "./testing",
+        "./internal",
         "./dist/db/migrate.js",
         "./package.json",
       ]
@@ -38,47 +59,27 @@ describe('the public surface', () => {
         "CHECKPOINT_WINDOW",
         "CONSECUTIVE_ERROR_PIVOT_THRESHOLD",
         "CheckpointPersister",
-        "CheckpointWindow",
-        "DEFAULT_LIMITS",
-        "DEFAULT_PRICES",
         "DevsError",
         "DurableApp",
         "ENTROPY_LOOP_THRESHOLD",
         "ERROR_CODES",
         "EventBus",
-        "EventStore",
         "FileRuns",
         "FlatIterativeAdapter",
-        "GitPackStore",
         "GraphSuspendedSignal",
         "HITL_ENTROPY_THRESHOLD",
-        "HitlSessionNotFoundError",
-        "HitlSessionStore",
         "HumanInTheLoopManager",
-        "MASK_REACH",
         "MAX_IMPLEMENTATION_TURNS",
-        "MAX_LIMITS",
-        "MAX_PIVOTS",
         "MAX_RECURSION_DEPTH",
         "OrchestrationGraph",
         "Orchestrator",
         "OrchestratorAnnotation",
-        "PACK_PART_BYTES",
         "Run",
-        "STATE_FILE",
-        "SecretRegistry",
         "SqliteSaver",
         "SqliteStore",
-        "StepStore",
-        "StrictSerde",
         "TaskFailureGate",
-        "ThreadStore",
-        "WindowedSaver",
         "approveDesignNode",
         "approveTaskDagNode",
-        "assertNoRuns",
-        "assertPlan",
-        "assertPlanEdit",
         "backup",
         "buildErrorRecord",
         "callUsage",
@@ -86,82 +87,42 @@ describe('the public surface', () => {
         "checkTurnBudget",
         "child",
         "classifyError",
-        "closeDatabase",
         "countConsecutiveErrors",
         "createDatabase",
         "createInitialState",
-        "createStreamMasker",
         "designNode",
         "detectEntropy",
         "distillNode",
         "doctor",
         "durable",
-        "endingWith",
         "errorNode",
-        "failuresOf",
         "findStaleOrDirtyStates",
-        "getDatabase",
-        "gitRecord",
         "implementNode",
         "incrementTurnBudget",
-        "initialState",
         "isDevsError",
-        "isGreen",
-        "isRed",
-        "isShownAtGate",
-        "isTestFile",
-        "leaveAtGate",
         "loadOrchestratorConfig",
-        "loadPrices",
-        "maskAtGate",
-        "maskCutText",
-        "maskInTurns",
-        "maskPrecise",
         "maskSensitiveData",
-        "maskStart",
         "maskStream",
-        "maskView",
-        "moveRunOut",
-        "nameStateFile",
-        "oneLine",
         "openReadOnly",
-        "openState",
-        "orchestratorEvents",
-        "packRun",
-        "parseBrief",
         "perToolCall",
         "pivotAgentNode",
-        "placeStateFile",
         "progress",
-        "readStateFileName",
-        "receiveRun",
         "recurse",
         "recurseAll",
         "rekey",
         "researchNode",
         "resetTurnBudget",
-        "revealedPlaces",
-        "routeAfterApproveDesign",
-        "routeAfterApproveTaskDag",
         "routeAfterError",
         "routeAfterVerify",
         "runGraphIteratively",
-        "runIdOf",
         "runMigrations",
-        "scoreEntropy",
         "scrub",
         "secretRegistry",
         "shownGate",
         "sleep",
         "step",
-        "summariseCheck",
-        "testLosses",
-        "unknownFilesIn",
         "verifyNode",
-        "visibleJson",
-        "visibleText",
         "waitFor",
-        "withPlaceholders",
       ]
     `);
   });
@@ -169,36 +130,29 @@ describe('the public surface', () => {
   test('@devs/core/langgraph exports these values', async () => {
     expect(await namesOf(import('../src/langgraph.ts'))).toMatchInlineSnapshot(`
       [
-        "CheckpointWindow",
-        "DEFAULT_LIMITS",
-        "DEFAULT_PRICES",
+        "DevsError",
         "DurableApp",
         "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
-        "MAX_LIMITS",
         "SqliteSaver",
         "SqliteStore",
-        "StrictSerde",
-        "WindowedSaver",
         "callUsage",
         "checkRecursionDepth",
         "child",
         "durable",
-        "loadPrices",
+        "isDevsError",
         "maskStream",
         "perToolCall",
         "progress",
         "recurse",
         "recurseAll",
-        "revealedPlaces",
         "runGraphIteratively",
-        "scoreEntropy",
+        "scrub",
         "shownGate",
         "sleep",
         "step",
         "waitFor",
-        "withPlaceholders",
       ]
     `);
   });
@@ -207,54 +161,12 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/state.ts'))).toMatchInlineSnapshot(`
       [
         "CheckpointPersister",
-        "EventStore",
-        "GitPackStore",
-        "HitlSessionStore",
-        "PACK_PART_BYTES",
-        "StepStore",
-        "ThreadStore",
-        "assertNoRuns",
         "backup",
-        "closeDatabase",
         "createDatabase",
         "doctor",
-        "getDatabase",
-        "gitRecord",
-        "nameStateFile",
         "openReadOnly",
-        "openState",
-        "placeStateFile",
-        "readStateFileName",
         "rekey",
         "runMigrations",
-      ]
-    `);
-  });
-
-  test('@devs/core/runs exports these values', async () => {
-    expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
-      [
-        "CountedDeaths",
-        "ENDED_STATUSES",
-        "FRAME_HEADER",
-        "LOG_HEADER",
-        "OpenQuestions",
-        "SCHEMA_VERSION",
-        "beginOfLog",
-        "committed",
-        "emptyLog",
-        "hasEnded",
-        "isOwnerAlive",
-        "listedGate",
-        "localHost",
-        "newRunFile",
-        "openStateCopy",
-        "openWorkingCopy",
-        "ownerToken",
-        "pageLimit",
-        "pageOf",
-        "placeOf",
-        "runQueryOf",
       ]
     `);
   });
@@ -262,21 +174,227 @@ describe('the public surface', () => {
   test('@devs/core/testing exports these values', async () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
-        "MemoryRunWorkspace",
         "MemoryRuns",
         "MemoryWorkspace",
         "SkippingClock",
-        "TestApp",
-        "aPlan",
         "fakeAgents",
-        "lineChanges",
         "runFilesCases",
-        "runStoreCases",
         "runsCases",
         "scriptedChecks",
         "testApp",
       ]
     `);
+  });
+
+  test('@devs/core exports these types', async () => {
+    expect(await typesOf('@devs/core', import('../src/index.ts'))).toMatchInlineSnapshot(`
+      [
+        "Activity",
+        "AgentCall",
+        "AnswerRequest",
+        "AnswerResult",
+        "Budget",
+        "CallUsage",
+        "CheckRequest",
+        "CheckResult",
+        "Checks",
+        "ClosedGate",
+        "CompiledLangGraph",
+        "DeclaredChanges",
+        "DeclaredGate",
+        "DesignRequest",
+        "DistillRequest",
+        "DoctorReport",
+        "DocumentsResult",
+        "DraftDocument",
+        "DriveResult",
+        "DriveRunOptions",
+        "DurableOptions",
+        "ErrorCode",
+        "ErrorKind",
+        "ErrorRecord",
+        "ErrorRoute",
+        "EventName",
+        "FileEdit",
+        "Gate",
+        "GateAnswer",
+        "GateEdit",
+        "GateEvaluationInput",
+        "GateEvaluationResult",
+        "GatePolicy",
+        "GraphState",
+        "LangGraphCheckpoint",
+        "LangGraphContext",
+        "Limits",
+        "LogEntry",
+        "OrchestratorEvents",
+        "OrchestratorOptions",
+        "OrchestratorState",
+        "PivotRequest",
+        "PivotResult",
+        "PlanResult",
+        "Principal",
+        "RecursionCheckResult",
+        "RequirementRecord",
+        "ResearchRequest",
+        "ReviewRequest",
+        "ReviewResult",
+        "RunFilter",
+        "RunOptions",
+        "RunResult",
+        "RunStanding",
+        "RunStatus",
+        "RunSummary",
+        "RunWorkspace",
+        "Runs",
+        "RunsApp",
+        "SignalOptions",
+        "SignalReceipt",
+        "StageAgents",
+        "StaleTaskInfo",
+        "StartOptions",
+        "StepOptions",
+        "StreamEvent",
+        "TaskRecord",
+        "TaskRequest",
+        "TestCase",
+        "VerifyRoute",
+        "Waited",
+        "WorkResult",
+        "Workspace",
+      ]
+    `);
+  });
+
+  test('@devs/core/langgraph exports these types', async () => {
+    expect(await typesOf('@devs/core/langgraph', import('../src/langgraph.ts'))).toMatchInlineSnapshot(`
+      [
+        "Budget",
+        "CallUsage",
+        "ClosedGate",
+        "CompiledLangGraph",
+        "DeclaredChanges",
+        "DeclaredGate",
+        "DurableOptions",
+        "ErrorCode",
+        "Gate",
+        "GateAnswer",
+        "GatePolicy",
+        "LangGraphContext",
+        "Limits",
+        "Principal",
+        "RecursionCheckResult",
+        "RunFilter",
+        "RunOptions",
+        "RunResult",
+        "RunStanding",
+        "RunSummary",
+        "Runs",
+        "RunsApp",
+        "SignalOptions",
+        "SignalReceipt",
+        "StepOptions",
+        "StreamEvent",
+        "Waited",
+      ]
+    `);
+  });
+
+  test('@devs/core/state exports these types', async () => {
+    expect(await typesOf('@devs/core/state', import('../src/state.ts'))).toMatchInlineSnapshot(`
+      [
+        "DoctorReport",
+        "LangGraphCheckpoint",
+        "Principal",
+      ]
+    `);
+  });
+
+  test('@devs/core/testing exports these types', async () => {
+    expect(await typesOf('@devs/core/testing', import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
+      [
+        "CrashPoint",
+      ]
+    `);
+  });
+
+  test('the other packages export these names', () => {
+    const others = Object.entries(survey.entries).filter(([entry]) => !entry.startsWith('@devs/core'));
+    expect(Object.fromEntries(others)).toMatchInlineSnapshot(`
+      {
+        "@devs/agents": [
+          "AcpAgentsOptions",
+          "CheckSuite",
+          "CommandAgentsOptions",
+          "CommandChecks",
+          "CommandChecksOptions",
+          "GitWorkspace",
+          "GitWorkspaceOptions",
+          "ModelAgentsOptions",
+          "ReplayAgents",
+          "Sandbox",
+          "SteadyChecks",
+          "acpAgents",
+          "agentsPerStage",
+          "bubblewrap",
+          "commandAgents",
+          "customSandbox",
+          "findSandbox",
+          "modelAgents",
+          "recordingAgents",
+        ],
+        "@devs/agents/internal": [
+          "FilteredFile",
+          "MODEL_STAGES",
+          "ModelStage",
+          "NEWEST_PROMPTS",
+          "UnshownFile",
+          "askGit",
+          "checkKind",
+          "hideFromStatus",
+          "isAcpName",
+          "isModelName",
+          "isRecipeName",
+          "planShape",
+        ],
+        "@devs/cli": [
+          "EXIT",
+          "Io",
+          "main",
+        ],
+        "@devs/mcp": [
+          "OrchestratorServer",
+          "OrchestratorServerOptions",
+        ],
+        "@devs/postgres": [
+          "ClusterAdmin",
+          "PostgresOptions",
+          "PostgresRuns",
+          "Worker",
+          "WorkerEvent",
+          "WorkerOptions",
+          "jobsSql",
+          "postgres",
+          "requireTenant",
+          "rightsSql",
+          "schemaSql",
+        ],
+        "@devs/ui": [
+          "OneTimeCodes",
+          "UiHandler",
+          "UiOptions",
+          "createUi",
+          "listener",
+          "serveOnLoopback",
+        ],
+      }
+    `);
+  });
+
+  test('is small, and nobody but the sources of sibling packages takes an internal name', () => {
+    expect(survey.publicOfCore.length).toBeLessThanOrEqual(150);
+    expect(survey.internal.length).toBeLessThanOrEqual(60);
+    expect(survey.outsiders).toEqual([]);
   });
 
   test('errors carry one of these codes', () => {

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { maskInTurns, visibleJson, visibleText } from '@devs/core';
+import { maskInTurns, visibleJson, visibleText } from '@devs/core/internal';
 import {
   type CallToolResult,
   type JSONRPCMessage,

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import {
   DevsError,
-  endingWith,
   loadOrchestratorConfig,
   Orchestrator,
-  type OrchestratorConfig,
   type OrchestratorOptions,
   type Run,
   type Runs,
 } from '@devs/core';
+import { endingWith } from '@devs/core/internal';
 
 /** What a tool or resource may read. */
 export interface ReadContext {
@@ -40,7 +39,7 @@ export interface StateReaderOptions {
  */
 export class StateReader {
   readonly #at: Pick<OrchestratorOptions, 'dir' | 'runs' | 'readOnly'>;
-  readonly #config: OrchestratorConfig;
+  readonly #config: NonNullable<OrchestratorOptions['config']>;
 
   /** @throws TypeError unless there is either a folder or `runs`; DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`. */
   constructor({ dir, runs, env = process.env }: StateReaderOptions) {

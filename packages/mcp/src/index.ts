@@ -5,4 +5,3 @@
  */
 
 export { OrchestratorServer, type OrchestratorServerOptions } from './OrchestratorServer.ts';
-export type { ErrorView } from './renderError.ts';

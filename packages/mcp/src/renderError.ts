@@ -1,4 +1,5 @@
-import { isDevsError, maskSensitiveData, maskStart, visibleJson, visibleText } from '@devs/core';
+import { isDevsError, maskSensitiveData } from '@devs/core';
+import { maskStart, visibleJson, visibleText } from '@devs/core/internal';
 import { z } from 'zod';
 
 /** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */

@@ -1,4 +1,4 @@
-import type { TranscriptEntry, TranscriptQuery } from '@devs/core';
+import type { Run } from '@devs/core';
 import { WrongArguments } from './renderError.ts';
 import type { ReadableRun, ReadContext } from './StateReader.ts';
 
@@ -14,7 +14,7 @@ interface TranscriptArguments {
 }
 
 interface TranscriptPage {
-  readonly entries: readonly TranscriptEntry[];
+  readonly entries: Awaited<ReturnType<Run['transcript']>>;
   /** Where the next page starts; `null` at the end of what is written now. */
   readonly nextAfterSeq: number | null;
 }
@@ -31,7 +31,7 @@ async function pageIn(
   run: ReadableRun,
   { threadId: _, attempt, limit, ...query }: TranscriptArguments,
 ): Promise<TranscriptPage> {
-  const wanted: TranscriptQuery = { ...query, ...(attempt !== undefined && { attempt }) };
+  const wanted: Parameters<Run['transcript']>[0] = { ...query, ...(attempt !== undefined && { attempt }) };
   const entries = await run.transcript({ ...wanted, limit: limit + 1 }).catch((error: unknown) => {
     throw error instanceof RangeError ? new WrongArguments(error.message) : error;
   });
@@ -43,7 +43,7 @@ async function pageIn(
 }
 
 /** What was written together has one number, so a page holds all of it. */
-function transcriptPage(entries: readonly TranscriptEntry[], limit: number): TranscriptPage {
+function transcriptPage(entries: Awaited<ReturnType<Run['transcript']>>, limit: number): TranscriptPage {
   let size = 0;
   const next = entries.findIndex(({ seq, activity }, at) => {
     const isFull = at >= limit || size >= PAGE_CHARACTERS;

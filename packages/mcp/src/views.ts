@@ -1,18 +1,13 @@
-import {
-  type Gate,
-  type LastComment,
-  type LogEntry,
-  maskAtGate,
-  type Orchestrator,
-  type PipelineRunInfo,
-  type RunListPage,
-  shownGate,
-} from '@devs/core';
+import { type Gate, type LogEntry, type Orchestrator, type PipelineRunInfo, shownGate } from '@devs/core';
+import { type LastComment, maskAtGate, type ShownGate } from '@devs/core/internal';
 
 const DEFAULT_RUNS = 50;
 
 /** Every run; with a `limit` or an `after` a page of them, and after which run the next begins. */
-export async function listRuns(devs: Pick<Orchestrator, 'list'>, { limit, after }: RunListPage) {
+export async function listRuns(
+  devs: Pick<Orchestrator, 'list'>,
+  { limit, after }: NonNullable<Parameters<Orchestrator['list']>[0]>,
+) {
   if (limit === undefined && after === undefined) return { runs: (await devs.list()).map(summaryOf) };
   const size = limit ?? DEFAULT_RUNS;
   const found = await devs.list({ limit: size + 1, after });
@@ -33,14 +28,28 @@ function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: Pipel
   };
 }
 
+/** A run whose gates are named. */
+export interface ShownRun extends Omit<RunStatus, 'gates'> {
+  readonly gates: readonly Pick<Gate, 'sessionId' | 'kind' | 'artifactHash'>[];
+}
+
 /** Everything about a run but what its gates show; that is in {@link gateView}. */
-export function runView(status: PipelineRunInfo) {
+export function runView(status: PipelineRunInfo): ShownRun {
   const gates = status.gates.map(({ sessionId, kind, artifactHash }) => ({ sessionId, kind, artifactHash }));
   return { ...status, gates };
 }
 
+/** What of a gate is shown, and what was said of its last version. */
+type GateView = Pick<
+  Gate,
+  'sessionId' | 'kind' | 'taskId' | 'artifactHash' | 'message' | 'artifact' | 'openedAt'
+> &
+  Partial<Pick<ShownGate, 'hiddenPlaces' | 'hiddenCount'>> & {
+    readonly lastComments?: readonly LastComment[];
+  };
+
 /** An open question as a person would read it before deciding elsewhere, and what was said of its last version. */
-export function gateView(gate: Gate, lastComments: readonly LastComment[]) {
+export function gateView(gate: Gate, lastComments: readonly LastComment[]): GateView {
   const { sessionId, kind, taskId, artifactHash, message, artifact, openedAt, ...shown } = shownGate(gate);
   const { hiddenPlaces, hiddenCount } = shown;
   const view = {

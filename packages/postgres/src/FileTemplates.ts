@@ -1,5 +1,5 @@
 import { DevsError } from '@devs/core';
-import { newRunFile, SCHEMA_VERSION } from '@devs/core/runs';
+import { runFile } from '@devs/core/internal';
 import type { Tables } from './Tables.ts';
 
 /**
@@ -16,7 +16,7 @@ export class FileTemplates {
 
   /** That of this release. @throws DevsError `STATE_IO` */
   own(): Promise<Uint8Array> {
-    return this.#once(SCHEMA_VERSION, () => this.#stored());
+    return this.#once(runFile.schema, () => this.#stored());
   }
 
   /** @throws DevsError `STATE_CORRUPT` for a version that nobody has stored; `STATE_IO` */
@@ -43,16 +43,16 @@ export class FileTemplates {
   }
 
   async #stored(): Promise<Uint8Array> {
-    const there = await this.#read(SCHEMA_VERSION);
+    const there = await this.#read(runFile.schema);
     if (there !== null) return there;
-    const db = newRunFile();
+    const db = runFile.create();
     const bytes = db.serialize();
     db.close();
     await this.#tables.query(
       `INSERT INTO ${this.#tables.schema}.file_templates (version, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-      [SCHEMA_VERSION, bytes],
+      [runFile.schema, bytes],
     );
-    return (await this.#read(SCHEMA_VERSION)) ?? missing(SCHEMA_VERSION);
+    return (await this.#read(runFile.schema)) ?? missing(runFile.schema);
   }
 }
 

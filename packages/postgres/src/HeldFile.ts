@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDevsError } from '@devs/core';
-import { CountedDeaths, emptyLog, OpenQuestions, openWorkingCopy } from '@devs/core/runs';
-import type { Outlet } from '@devs/core/state';
+import type { Outlet } from '@devs/core/internal';
+import { CountedDeaths, OpenQuestions, runFile } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import { encodeChange } from './change.ts';
 import { assertFileFits } from './fileLimit.ts';
@@ -67,7 +67,7 @@ export class HeldFile implements Outlet, Sender {
     this.#changed = changed;
     this.#tap = new WalTap(path, image.sum);
     try {
-      this.db = openWorkingCopy(path);
+      this.db = runFile.openAt(path);
     } catch (error) {
       this.#tap.close();
       throw error;
@@ -158,7 +158,8 @@ export class HeldFile implements Outlet, Sender {
     this.#ahead = 0;
     if (!this.db.open) throw lost(this);
     const change = this.#tap.take();
-    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && emptyLog(this.db)) this.#tap.restart();
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
+      this.#tap.restart();
     if (change === null) return null;
     assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
     const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));

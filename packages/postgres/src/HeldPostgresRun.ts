@@ -1,5 +1,4 @@
-import type { HeldRun, HeldRunEnd, RunSignal } from '@devs/core';
-import type { Outlet } from '@devs/core/state';
+import type { HeldRun, HeldRunEnd, Outlet, RunSignal } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import type { HeldFile } from './HeldFile.ts';
 import type { RunFiles } from './RunFiles.ts';

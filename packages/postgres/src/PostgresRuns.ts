@@ -1,17 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  GatePage,
-  IndexedRun,
-  LookedAtRun,
-  NewRunFile,
-  PageRequest,
-  RunFilter,
-  RunPage,
-  RunSignal,
-  Runs,
-} from '@devs/core';
+import type { Runs } from '@devs/core';
 import { DevsError } from '@devs/core';
-import { openStateCopy, SCHEMA_VERSION } from '@devs/core/runs';
+import type { LookedAtRun, NewRunFile, RunSignal } from '@devs/core/internal';
+import { runFile } from '@devs/core/internal';
 import type { BossJobs } from './BossJobs.ts';
 import type { ClusterView } from './ClusterView.ts';
 import { assertFileFits } from './fileLimit.ts';
@@ -122,9 +113,9 @@ export class PostgresRuns implements Runs {
     if (id === '' || id.includes('\0')) throw new RangeError('id: expected a text without NUL');
     requireTenant(run.tenant ?? 'default');
     assertFileFits(id, file.length, this.#parts.maxFileBytes);
-    openStateCopy(file).close(); // refuses what is none
+    runFile.openBytes(file).close(); // refuses what is none
     await this.#parts.ready();
-    return this.#parts.rows.create({ ...run, file: withLog(file) }, SCHEMA_VERSION);
+    return this.#parts.rows.create({ ...run, file: withLog(file) }, runFile.schema);
   }
 
   async look(id: string): Promise<LookedAtRun> {
@@ -142,7 +133,7 @@ export class PostgresRuns implements Runs {
       const { image, signals, told, taken, birth, mark, seq, driven: isDriven } = run ?? unknown(id);
       const at = [birth, mark, seq, told, taken, isDriven].join(' ');
       if (at === before) return null;
-      const db = openStateCopy(image.bytes);
+      const db = runFile.openBytes(image.bytes);
       return {
         ...{ db, isCopy: true, isDriven, signals, at },
         tell: (signal: RunSignal) => rows.tell(id, signal, told),
@@ -191,7 +182,7 @@ export class PostgresRuns implements Runs {
     if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
     this.#isListening = true;
     await owner.ready();
-    const claim = await rows.claim(wanted, { ...how, owner: owner.id }, SCHEMA_VERSION);
+    const claim = await rows.claim(wanted, { ...how, owner: owner.id }, runFile.schema);
     if (typeof claim === 'string') return claim;
     try {
       return await this.#checkout(claim);
@@ -218,12 +209,12 @@ export class PostgresRuns implements Runs {
     return (await this.#parts.files.read(id)) ?? unknown(id);
   }
 
-  async list(filter: RunFilter = {}): Promise<RunPage> {
+  async list(filter: NonNullable<Parameters<Runs['list']>[0]> = {}): ReturnType<Runs['list']> {
     await this.#parts.ready();
     return this.#parts.lists.list(filter);
   }
 
-  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+  async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     await this.#parts.ready();
     return this.#parts.lists.indexed(ids);
   }
@@ -233,7 +224,7 @@ export class PostgresRuns implements Runs {
     return this.#parts.lists.countGates();
   }
 
-  async gates(page: PageRequest = {}): Promise<GatePage> {
+  async gates(page: NonNullable<Parameters<Runs['gates']>[0]> = {}): ReturnType<Runs['gates']> {
     await this.#parts.ready();
     return this.#parts.lists.gates(page);
   }

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib';
-import { DevsError, type RunSignal } from '@devs/core';
-import { SCHEMA_VERSION } from '@devs/core/runs';
+import { DevsError } from '@devs/core';
+import type { RunSignal } from '@devs/core/internal';
+import { runFile } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
@@ -138,7 +139,7 @@ export class RunFiles {
   /** What {@link putBase} takes: to be made outside of a transaction. */
   async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
     const header = Buffer.alloc(HEADER);
-    header.writeUInt32LE(SCHEMA_VERSION);
+    header.writeUInt32LE(runFile.schema);
     header.writeUInt32LE(crc32(file), 4);
     const own = unlike(file, await this.#templates.own());
     const params = { ...COMPRESSION, [constants.BROTLI_PARAM_SIZE_HINT]: own.length };

@@ -1,5 +1,5 @@
-import type { GatePage, IndexedRun, PageRequest, RunFilter, RunInfo, RunPage } from '@devs/core';
-import { listedGate, pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
+import type { Gate, RunInfo, Runs } from '@devs/core';
+import { listedGate, pages, runQueryOf } from '@devs/core/internal';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
@@ -35,16 +35,16 @@ export class RunLists {
   }
 
   /** @throws RangeError for a bad filter; DevsError `STATE_IO` */
-  async list(filter: RunFilter): Promise<RunPage> {
+  async list(filter: NonNullable<Parameters<Runs['list']>[0]>): ReturnType<Runs['list']> {
     const query = runQueryOf(filter);
     const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
-    const { items, next } = pageOf(found, query.limit, ({ at, id }) => ({ at, id }));
+    const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
     return { runs: items.map(({ row }) => summaryOf(row)), next };
   }
 
   /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */
-  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+  async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     const rows = await this.#tables.query<IndexRow>(indexSql(this.#tables.schema), [[...new Set(ids)]]);
     return new Map(
       rows.map(({ run_id, created_at, is_now, view, gates, ...index }) => [
@@ -64,16 +64,19 @@ export class RunLists {
   }
 
   /** @throws RangeError for a bad page; DevsError `STATE_IO` */
-  async gates({ limit: wanted, after }: PageRequest): Promise<GatePage> {
-    const limit = pageLimit(wanted);
-    const { at, id } = placeOf(after) ?? { at: FIRST_MS, id: '' };
+  async gates({
+    limit: wanted,
+    after,
+  }: NonNullable<Parameters<Runs['gates']>[0]>): ReturnType<Runs['gates']> {
+    const limit = pages.limit(wanted);
+    const { at, id } = pages.place(after) ?? { at: FIRST_MS, id: '' };
     const rows = await this.#tables.query<{ gate: string }>(
       `SELECT gate FROM ${this.#tables.schema}.gates
        WHERE status = 'open' AND (opened_at, session_id) > ($1, $2) ORDER BY opened_at, session_id LIMIT $3`,
       [clamped(at), id, limit + 1],
     );
     const found = rows.map(({ gate }) => listedGate(gate));
-    const { items, next } = pageOf(found, limit, (gate) => ({
+    const { items, next } = pages.of(found, limit, (gate) => ({
       at: Date.parse(gate.openedAt),
       id: gate.sessionId,
     }));
@@ -87,7 +90,13 @@ export class RunLists {
   }
 }
 
-const valuesOf = ({ statuses, graph, since, before, limit }: RunQuery): readonly unknown[] => [
+const valuesOf = ({
+  statuses,
+  graph,
+  since,
+  before,
+  limit,
+}: ReturnType<typeof runQueryOf>): readonly unknown[] => [
   [...statuses],
   graph,
   clamped(since),

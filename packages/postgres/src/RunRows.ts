@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { HeldRunEnd, NewRunFile, RunIndex, RunSignal } from '@devs/core';
-import { hasEnded } from '@devs/core/runs';
+import type { HeldRunEnd, NewRunFile, RunSignal } from '@devs/core/internal';
+import { hasEnded } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import { gateRows } from './gateRows.ts';
 import type { Jobs, QueuedRun } from './Jobs.ts';
@@ -244,7 +244,7 @@ export class RunRows {
 }
 
 /** In the columns of {@link INDEX}. Text has no NUL in PostgreSQL. */
-const indexValues = ({ status, reason, title, view }: RunIndex): readonly (string | null)[] => [
+const indexValues = ({ status, reason, title, view }: NewRunFile['index']): readonly (string | null)[] => [
   status,
   textOf(reason),
   textOf(title),

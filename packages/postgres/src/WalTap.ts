@@ -1,12 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import {
-  beginOfLog,
-  type Commits,
-  committed,
-  FRAME_HEADER,
-  LOG_HEADER,
-  type LogPosition,
-} from '@devs/core/runs';
+import { walFrames } from '@devs/core/internal';
 import { besideOf, type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
 import { pageSizeOf } from './FileImage.ts';
 
@@ -36,7 +29,7 @@ export class WalTap {
   /** After the last change that was taken. */
   #pages: number;
   #sum: number;
-  #position: LogPosition | null = null;
+  #position: ReturnType<typeof walFrames.begin> = null;
   /** Where the newest frame of a page that was taken begins, bytes. */
   readonly #taken = new Map<number, number>();
   /** Pages as they were taken, those that changed last at the end: what changes does so again and again. */
@@ -71,15 +64,15 @@ export class WalTap {
    */
   take(): TakenChange | null {
     const log = this.#openLog();
-    const begin = beginOfLog(this.#read(log, 0, LOG_HEADER));
+    const begin = walFrames.begin(this.#read(log, 0, walFrames.LOG_HEADER));
     const from = this.#position ?? begin;
     if (from === null) return null;
     if (begin?.salts.equals(from.salts) !== true)
       throw new RangeError(`${this.#logPath} was cut by somebody else.`);
     const tail = this.#read(log, from.at, fstatSync(log).size - from.at);
-    const commits = committed(tail, from);
+    const commits = walFrames.committed(tail, from);
     if (commits === null) return null;
-    const pageAt = (at: number): number => at - from.at + FRAME_HEADER;
+    const pageAt = (at: number): number => at - from.at + walFrames.FRAME_HEADER;
     const made = this.#made(commits, (at) => tail.subarray(pageAt(at), pageAt(at) + this.#pageSize));
     this.#pages = commits.pages;
     this.#position = commits.end;
@@ -111,7 +104,10 @@ export class WalTap {
     if (this.#log !== null) closeSync(this.#log);
   }
 
-  #made({ frames, pages }: Commits, frameAt: (at: number) => Buffer): Pick<TakenChange, 'edits' | 'beside'> {
+  #made(
+    { frames, pages }: NonNullable<ReturnType<typeof walFrames.committed>>,
+    frameAt: (at: number) => Buffer,
+  ): Pick<TakenChange, 'edits' | 'beside'> {
     const edits: PageEdit[] = [];
     const beside: Uint8Array[] = [];
     let sum = this.#sum;
@@ -162,7 +158,7 @@ export class WalTap {
   }
 
   #frame(at: number): Buffer {
-    return this.#read(this.#openLog(), at + FRAME_HEADER, this.#pageSize);
+    return this.#read(this.#openLog(), at + walFrames.FRAME_HEADER, this.#pageSize);
   }
 
   #openLog(): number {

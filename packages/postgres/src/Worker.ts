@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDevsError, type RunDriver } from '@devs/core';
+import { isDevsError } from '@devs/core';
+import type { RunDriver } from '@devs/core/internal';
 import type { FetchedJob } from './BossJobs.ts';
 import type { ClusterView } from './ClusterView.ts';
 import { Dispatcher, type TakenHow } from './Dispatcher.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOwnerAlive, localHost, ownerToken } from '@devs/core/runs';
+import { hosts } from '@devs/core/internal';
 
 const PREFIX = 'devs-runs-';
 
@@ -30,15 +30,15 @@ export class WorkingCopies {
   }
 
   #made(): string {
-    const host = localHost();
+    const host = hosts.local();
     const boot = `${PREFIX}${createHash('sha256').update(host.bootId).digest('hex').slice(0, 12)}-`;
     mkdirSync(this.#parent, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(this.#parent)) {
       if (!name.startsWith(boot)) continue;
       const [pid, startTime] = name.slice(boot.length).split('-');
-      if (!isOwnerAlive(host, `${pid}:${startTime}`))
+      if (!hosts.isAlive(host, `${pid}:${startTime}`))
         rmSync(join(this.#parent, name), { recursive: true, force: true });
     }
-    return mkdtempSync(join(this.#parent, `${boot}${ownerToken(host).replace(':', '-')}-`));
+    return mkdtempSync(join(this.#parent, `${boot}${hosts.token(host).replace(':', '-')}-`));
   }
 }

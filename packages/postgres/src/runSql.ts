@@ -1,6 +1,6 @@
 // SQL of RunRows.
 
-import { ENDED_STATUSES } from '@devs/core/runs';
+import { ENDED_STATUSES } from '@devs/core/internal';
 import { gatesSql } from './gateRows.ts';
 import { MAX_DEATHS } from './Jobs.ts';
 import { isDeadSql } from './owners.ts';

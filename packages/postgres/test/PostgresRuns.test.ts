@@ -1,8 +1,11 @@
-import type { Gate, RunSignal } from '@devs/core';
+import type { Gate } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
+import type { RunRows } from '../src/RunRows.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 import { startProxy } from './support/startProxy.ts';
+
+type RunSignal = Parameters<RunRows['tell']>[1];
 
 let cluster: Cluster;
 let one: PostgresRuns;

@@ -1,18 +1,22 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunDriver, RunSignal } from '@devs/core';
+import type { Orchestrator } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { queueName } from '../src/Jobs.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { postgres } from '../src/postgres.ts';
+import type { RunRows } from '../src/RunRows.ts';
 import { Worker, type WorkerEvent, type WorkerOptions } from '../src/Worker.ts';
 import { METRICS } from '../src/workerMetrics.ts';
 import { query } from './support/query.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { QUEUE, type Steps, type StepsDriverOptions, stepsDriver, stepsRun } from './support/stepsDriver.ts';
+
+type RunDriver = Awaited<ReturnType<Orchestrator['driver']>>;
+type RunSignal = Parameters<RunRows['tell']>[1];
 
 let server: PostgresServer;
 let runs: PostgresRuns;

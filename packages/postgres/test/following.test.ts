@@ -1,4 +1,4 @@
-import type { DevsError, HeldRun } from '@devs/core';
+import type { DevsError, Runs } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import pg from 'pg';
@@ -9,6 +9,8 @@ import { plain, RunFiles } from '../src/RunFiles.ts';
 import { Tables } from '../src/Tables.ts';
 import { Watches } from '../src/Watches.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
+
+type HeldRun = Awaited<ReturnType<Runs['hold']>>;
 
 let cluster: Cluster;
 let one: PostgresRuns;

@@ -1,13 +1,15 @@
 // `pnpm bench:ui [--quick]`: what the page weighs, and how long a person waits for it, in a real Chromium beside this process. Times
 // by the clock, medians; each with the longest task of the browser. See docs/benchmarks.md. Ends with code 1 where a target is missed.
+
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Orchestrator, STATE_FILE } from '@devs/core';
-import { createDatabase, EventStore } from '@devs/core/state';
+import { Orchestrator } from '@devs/core';
+import { createDatabase } from '@devs/core/state';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { median, round, table } from '../../core/bench/state/figures.ts';
+import { tablesOf } from '../../core/test/support/insides.ts';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../page/bundlePage.mjs';
 import { fillWithRuns } from '../test/support/fillWithRuns.ts';
@@ -134,8 +136,8 @@ async function largeRun(): Promise<void> {
   const dir = folder('run');
   const { devs } = await shop(dir, isQuick ? 30 : 300, 'dag');
   devs.close();
-  const db = createDatabase({ dbPath: join(dir, STATE_FILE), synchronous: 'normal' });
-  const events = new EventStore(db);
+  const db = createDatabase({ dbPath: join(dir, 'state.sqlite'), synchronous: 'normal' });
+  const { events } = tablesOf(db);
   db.transaction(() => {
     for (let n = 0; n < 10_000; n += 1)
       events.append('NODE_STARTED', { node: 'implement', attempt: 1 }, { threadId: 'shop' });
@@ -168,13 +170,13 @@ async function live(): Promise<void> {
     1000,
   );
 
-  const db = createDatabase({ dbPath: join(dir, STATE_FILE) });
-  const events = new EventStore(db);
+  const db = createDatabase({ dbPath: join(dir, 'state.sqlite') });
+  const { events } = tablesOf(db);
   const piece = 'What is told. '.repeat(7000);
   let largest = 0;
   for (let n = 0; n < (isQuick ? 200 : 2000); n += 1) {
     events.append('NODE_STARTED', { node: piece, attempt: n }, { threadId: run.id });
-    largest = Math.max(largest, statSync(join(dir, `${STATE_FILE}-wal`)).size);
+    largest = Math.max(largest, statSync(join(dir, `state.sqlite-wal`)).size);
     if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   db.close();

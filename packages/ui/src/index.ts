@@ -6,8 +6,5 @@
 
 export { createUi, type UiHandler, type UiOptions } from './createUi.ts';
 export { listener } from './node/listener.ts';
-export { type Loopback, type LoopbackOptions, serveOnLoopback } from './node/serveOnLoopback.ts';
-export { OneTimeCodes, type OneTimeCodesOptions } from './session/OneTimeCodes.ts';
-export type { Asking } from './state/RunsPlace.ts';
-export type { GateCode, ReadCode, ReadCommit } from './views/gateCode.ts';
-export type { RewindableRun, Rewinding } from './views/rewindView.ts';
+export { serveOnLoopback } from './node/serveOnLoopback.ts';
+export { OneTimeCodes } from './session/OneTimeCodes.ts';

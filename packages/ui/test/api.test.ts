@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DevsError, Orchestrator, STATE_FILE } from '@devs/core';
+import { DevsError, Orchestrator } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
 import { describe, expect, onTestFinished } from 'vitest';
 import { SESSION_HEADER } from '../src/session/OneTimeCodes.ts';
@@ -68,7 +68,7 @@ describe('the handler, mounted', () => {
     dir,
   }) => {
     fillWithRuns(dir, { runs: 60, waitsEvery: 100 });
-    const db = createDatabase({ dbPath: join(dir, STATE_FILE) });
+    const db = createDatabase({ dbPath: join(dir, 'state.sqlite') });
     const stand = (status: string, reason: string | null, ids: string) =>
       db.prepare(`UPDATE threads SET status = ?, reason = ? WHERE thread_id IN (${ids})`).run(status, reason);
     stand('failed', 'no disk', "'run-2'");
@@ -153,7 +153,7 @@ describe('the handler, mounted', () => {
     dir,
   }) => {
     const { ask, errorAt } = mounted(dir);
-    const file = join(dir, STATE_FILE);
+    const file = join(dir, 'state.sqlite');
     const told = async () => errorAt(ask('/inbox/api/inbox'));
     expect(await told()).toMatchObject({ code: 'STATE_IO', remedy: expect.stringContaining('devs run') });
     expect(() => statSync(file)).toThrow();
@@ -188,11 +188,11 @@ describe('the handler, mounted', () => {
 
     await devs.start({ id: 'shop', brief: '# Shop' });
     expect(await next()).toEqual([change, change]);
-    const other = createDatabase({ dbPath: join(dir, STATE_FILE) });
+    const other = createDatabase({ dbPath: join(dir, 'state.sqlite') });
     expect(other.pragma('wal_checkpoint(TRUNCATE)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     other.close();
 
-    for (const part of ['', '-wal', '-shm']) rmSync(join(dir, STATE_FILE + part), { force: true });
+    for (const part of ['', '-wal', '-shm']) rmSync(join(dir, `state.sqlite${part}`), { force: true });
     expect(await next()).toEqual([change, change]);
     const again = await Orchestrator.open({ dir });
     onTestFinished(() => again.close());

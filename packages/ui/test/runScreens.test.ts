@@ -1,4 +1,4 @@
-import { type CheckpointView, type GraphView, isDevsError, type Run } from '@devs/core';
+import { isDevsError, type Run } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { fakeAgents } from '@devs/core/testing';
 import { Annotation, StateGraph } from '@langchain/langgraph';
@@ -12,6 +12,9 @@ import type { RunView } from '../src/views/runView.ts';
 import type { TimelineView } from '../src/views/timelineView.ts';
 import type { ValuesView } from '../src/views/valuesView.ts';
 import { ADA, openShop, test } from './support/fixtures.ts';
+
+type GraphView = Awaited<ReturnType<Run['graph']>>;
+type CheckpointView = Awaited<ReturnType<Run['checkpoints']>>[number];
 
 const HOST = 'inbox.example.org';
 

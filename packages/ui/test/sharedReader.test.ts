@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DevsError, Orchestrator, STATE_FILE } from '@devs/core';
+import { DevsError, Orchestrator } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { SharedReader } from '../src/state/SharedReader.ts';
 import { test } from './support/fixtures.ts';
@@ -24,7 +24,7 @@ async function withRuns(dir: string, ...ids: readonly string[]): Promise<void> {
 }
 
 const remove = (dir: string): void => {
-  for (const part of ['', '-wal', '-shm']) rmSync(join(dir, STATE_FILE + part), { force: true });
+  for (const part of ['', '-wal', '-shm']) rmSync(join(dir, `state.sqlite${part}`), { force: true });
 };
 
 describe('SharedReader', () => {

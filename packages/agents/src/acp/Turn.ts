@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
-import type { Activity, CallUsage, OnActivity, PlanEntry } from '@devs/core';
+import type { Activity, AgentCall, CallUsage } from '@devs/core';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import { type AskedFor, type PolicyPlace, permissionFor } from './permissionPolicy.ts';
 import { unifiedDiff } from './unifiedDiff.ts';
@@ -31,7 +31,7 @@ type Outcome =
 /** What an agent does in one session, as it tells. */
 export class Turn {
   readonly #place: PolicyPlace;
-  readonly #tell: OnActivity;
+  readonly #tell: NonNullable<AgentCall['onActivity']>;
   readonly #known = new Map<string, ToolUpdate>();
   /** Hashes of the diffs that were told last. */
   readonly #shown = new Map<string, string>();
@@ -43,7 +43,7 @@ export class Turn {
   #spent: CallUsage = {};
   #costBefore = 0;
 
-  constructor(place: PolicyPlace, onActivity: OnActivity = () => undefined) {
+  constructor(place: PolicyPlace, onActivity: NonNullable<AgentCall['onActivity']> = () => undefined) {
     this.#place = place;
     this.#tell = onActivity;
   }
@@ -178,10 +178,19 @@ export class Turn {
 }
 
 type DiffPart = NonNullable<NonNullable<ToolUpdate['content']>[number]>;
-type SaidEntry = { readonly content: string; readonly status: PlanEntry['state'] };
+type SaidEntry = {
+  readonly content: string;
+  readonly status: Extract<Activity, { readonly kind: 'plan' }>['entries'][number]['state'];
+};
 type ToolState = Extract<Activity, { readonly kind: 'tool' }>['state'];
 
-const planEntry = ({ content, status }: SaidEntry): PlanEntry => ({ text: content, state: status });
+const planEntry = ({
+  content,
+  status,
+}: SaidEntry): Extract<Activity, { readonly kind: 'plan' }>['entries'][number] => ({
+  text: content,
+  state: status,
+});
 
 function stateOf(status: string | undefined): ToolState {
   if (status === 'completed') return 'finished';

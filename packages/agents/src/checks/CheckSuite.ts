@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CheckPart, CheckRequest, CheckResult, Checks } from '@devs/core';
+import type { CheckRequest, CheckResult, Checks } from '@devs/core';
 
 export interface NamedCheck {
   /** Shown when it fails; the names of its cases begin with it. */
@@ -8,7 +8,7 @@ export interface NamedCheck {
   readonly dir: string;
   readonly checks: Checks;
   /** What it judges. @defaultValue 'test' */
-  readonly kind?: CheckPart['kind'];
+  readonly kind?: NonNullable<CheckResult['parts']>[number]['kind'];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CheckRequest, CheckResult, Checks } from '@devs/core';
-import { failuresOf } from '@devs/core';
+import { failuresOf } from '@devs/core/internal';
 
 /**
  * Checks that are run again where they fail, so that what fails only now and then refuses no work. They stop at the first

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { CheckPart } from '@devs/core';
+import type { CheckResult } from '@devs/core';
 
 const LINT = new Set([
   'xo',
@@ -61,7 +61,7 @@ const RUNS = new Set([
 ]);
 
 /** What a command judges, by the program it runs; tests, where it is not known. */
-export function checkKind(argv: readonly string[]): CheckPart['kind'] {
+export function checkKind(argv: readonly string[]): NonNullable<CheckResult['parts']>[number]['kind'] {
   const program = argv.find((word) => !RUNS.has(word) && (!word.startsWith('-') || RUNS.has(word))) ?? '';
   const name = basename(program)
     .replace(/\.[cm]?js$/, '')

@@ -1,4 +1,5 @@
-import { DevsError, maskStart } from '@devs/core';
+import { DevsError } from '@devs/core';
+import { maskStart } from '@devs/core/internal';
 
 /** Characters of an agent's own words in an error. */
 const SHOWN = 2_000;

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { type FileEdit, isDevsError, type WorkspaceReader } from '@devs/core';
+import { type FileEdit, isDevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { relativePath, resolveInside } from '../workspace/pathJail.ts';
 import { editDiff } from './editDiff.ts';
 import { ToolRefusal } from './ToolRefusal.ts';
@@ -19,10 +20,10 @@ const MAX_SEARCHED_BYTES = 1024 * 1024;
  * What the agent did wrong is a {@link ToolRefusal}, so that it can do better; anything else is thrown as it is.
  */
 export class FileDesk {
-  readonly #workspace: WorkspaceReader;
+  readonly #workspace: WorkspacePort.WorkspaceReader;
   readonly #edits = new Map<string, string | null>();
 
-  constructor(workspace: WorkspaceReader) {
+  constructor(workspace: WorkspacePort.WorkspaceReader) {
     this.#workspace = workspace;
   }
 

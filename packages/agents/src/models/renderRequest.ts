@@ -4,8 +4,6 @@ import type {
   DesignRequest,
   DistillRequest,
   DraftDocument,
-  Instructions,
-  PivotReason,
   PivotRequest,
   PlanResult,
   ResearchRequest,
@@ -97,7 +95,7 @@ function pivotParts(request: PivotRequest): readonly Part[] {
   ];
 }
 
-const REASONS: Readonly<Record<PivotReason, string>> = {
+const REASONS: Readonly<Record<PivotRequest['reason'], string>> = {
   turns_spent: 'the turns one strategy may take are spent',
   same_error: 'the same error came again and again',
   same_output: 'the attempts left the same files again and again',
@@ -121,7 +119,9 @@ function taskPart({ name, description, acceptanceCriteria }: TaskRequest['task']
 }
 
 const instructionParts = ({ instructions = [] }: StageRequest): readonly Part[] =>
-  instructions.map(({ path, content }: Instructions) => tag('project_instructions', content, { path }));
+  instructions.map(({ path, content }: NonNullable<TaskRequest['instructions']>[number]) =>
+    tag('project_instructions', content, { path }),
+  );
 
 const documentPart = ({ type, title, content, rejected }: DraftDocument): Part =>
   tag('document', content, { type, title, ...(rejected && { rejected: 'sent back' }) });

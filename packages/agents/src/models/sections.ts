@@ -9,3 +9,31 @@ export function itemsUnder(heading: string, markdown: string): readonly string[]
 }
 
 const titleOf = (line: string): string => line.replace(/^#+ +/, '').toLowerCase();
+
+/** One claim of a report, with the mark that tells a human how far to trust it. */
+export interface Claim {
+  readonly text: string;
+  /** What the claim rests on; `null` for one from memory, or assumed. */
+  readonly source: string | null;
+}
+
+const CLAIM = /^\[(?:sourced: *(?<source>[^\]]*[^\]\s])|unsourced)\] +(?<text>\S.*)$/;
+
+/**
+ * The claims a report lists under `## Claims`: `- [sourced: RFC 4180] …` or `- [unsourced] …`.
+ *
+ * @returns What is wrong instead, in words, when there is no such list or a line without a mark.
+ */
+export function readClaims(report: string): readonly Claim[] | string {
+  const items = itemsUnder('Claims', report);
+  if (items === null || items.length === 0) return 'it lists no claims under "## Claims"';
+  const claims: Claim[] = [];
+  for (const item of items) {
+    const { source = null, text } = CLAIM.exec(item)?.groups ?? {};
+    if (text === undefined) {
+      return `"${item.slice(0, 60)}" is marked neither "[sourced: reference]" nor "[unsourced]"`;
+    }
+    claims.push({ text, source });
+  }
+  return claims;
+}

@@ -1,15 +1,14 @@
 import {
   type AnswerResult,
-  assertPlan,
   type DocumentsResult,
   isDevsError,
   type PivotResult,
   type PlanResult,
   type ReviewResult,
-  type TaskBrief,
-  unknownFilesIn,
+  type TaskRequest,
   type WorkResult,
 } from '@devs/core';
+import { assertPlan, unknownFilesIn } from '@devs/core/internal';
 import { z } from 'zod';
 import { answerShape, documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
@@ -63,7 +62,7 @@ export const submitPlan: AnswerTool<PlanResult> = {
 };
 
 /** An approval shows for each criterion of the task what meets it. */
-export function submitReview({ acceptanceCriteria }: TaskBrief): AnswerTool<ReviewResult> {
+export function submitReview({ acceptanceCriteria }: TaskRequest['task']): AnswerTool<ReviewResult> {
   return {
     name: 'submit_review',
     description: 'Hands in the verdict. Ends the stage.',

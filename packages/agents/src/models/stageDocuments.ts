@@ -1,7 +1,6 @@
 import type { DocumentsResult, DraftDocument } from '@devs/core';
-import { readClaims } from './claims.ts';
 import type { PromptVersion } from './loadPrompts.ts';
-import { itemsUnder } from './sections.ts';
+import { itemsUnder, readClaims } from './sections.ts';
 
 const REPORTS = ['MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS'] as const;
 const DESIGN = ['PRD', 'TAS'] as const;

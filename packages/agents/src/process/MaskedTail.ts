@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { MASK_REACH, maskCutText, maskSensitiveData } from '@devs/core';
+import { maskSensitiveData } from '@devs/core';
+import { MASK_REACH, maskCutText } from '@devs/core/internal';
 import { TailBuffer } from './TailBuffer.ts';
 
 /** Bytes kept beyond the limit, as much as may be left out where the cut goes through a secret (three a character). */

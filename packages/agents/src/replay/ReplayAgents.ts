@@ -1,8 +1,8 @@
+import type { CallUsage } from '@devs/core';
 import {
   type AgentCall,
   type AnswerRequest,
   type AnswerResult,
-  type CallUsage,
   type DesignRequest,
   DevsError,
   type DistillRequest,
@@ -10,7 +10,6 @@ import {
   type PivotRequest,
   type PivotResult,
   type PlanResult,
-  type Provenance,
   type ResearchRequest,
   type ReviewResult,
   type StageAgents,
@@ -44,7 +43,7 @@ export interface ReplayOptions {
  */
 export class ReplayAgents implements StageAgents {
   readonly name: string;
-  readonly provenance: Provenance;
+  readonly provenance: StageAgents['provenance'];
   /** Only where the recording has a pivot: agents without one end a stuck task differently. */
   readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
   /** Only where the recording has one: agents without it say that they answer no questions. */

@@ -1,13 +1,12 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { CallUsage } from '@devs/core';
 import {
   type AgentCall,
   type AnswerRequest,
-  type CallUsage,
   callUsage,
   type DesignRequest,
   DevsError,
   type StageAgents,
-  type UsageReport,
 } from '@devs/core';
 import { askedBefore, differenceFrom } from './asked.ts';
 import { askKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
@@ -94,7 +93,7 @@ class Tape {
       const key = keyOf(request);
       const asked = normaliseRequest(request);
       let used: RecordedUsage | undefined;
-      const usage = (reported: UsageReport): void => {
+      const usage = (reported: Parameters<AgentCall['usage']>[0]): void => {
         call.usage(reported);
         used = withReport(used, reported);
       };
@@ -122,7 +121,10 @@ class Tape {
 }
 
 /** A call may report several times; the recording has the sum. */
-function withReport(before: RecordedUsage | undefined, reported: UsageReport): RecordedUsage | undefined {
+function withReport(
+  before: RecordedUsage | undefined,
+  reported: Parameters<AgentCall['usage']>[0],
+): RecordedUsage | undefined {
   const report = figuresOf(reported);
   if (report === null) return before;
   const names = ['tokensIn', 'tokensOut', 'costUsd'] as const;
@@ -145,7 +147,7 @@ function continued(file: string, header: RecordingHeader): readonly RecordedCall
 }
 
 /** `null` for a report that no call can have made: a recording of it could not be read. */
-function figuresOf(reported: UsageReport): CallUsage | null {
+function figuresOf(reported: Parameters<AgentCall['usage']>[0]): CallUsage | null {
   try {
     return callUsage(reported);
   } catch (error) {

@@ -1,10 +1,5 @@
-import {
-  type BranchMove,
-  DevsError,
-  type ReinstateRequest,
-  type Rescue,
-  type WithdrawRequest,
-} from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { type BranchCommit, branchHistory } from './branchHistory.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { mergeTrees } from './mergeTrees.ts';
@@ -45,7 +40,13 @@ export class BranchRewind {
     this.#store = store;
   }
 
-  async withdraw({ id, commits, begun, unfinished, message }: WithdrawRequest): Promise<BranchMove> {
+  async withdraw({
+    id,
+    commits,
+    begun,
+    unfinished,
+    message,
+  }: WorkspacePort.WithdrawRequest): Promise<WorkspacePort.BranchMove> {
     const tip = await readRef(this.#git, this.#ref);
     await this.#folder.list(); // a folder that git cannot keep is found before anything is recorded
     const history = await branchHistory(this.#steps, tip);
@@ -68,7 +69,7 @@ export class BranchRewind {
     return { id, from: tip, to: await this.#onTop(tip, tree, message), folder: tree };
   }
 
-  async reinstate({ id, move, message }: ReinstateRequest): Promise<BranchMove> {
+  async reinstate({ id, move, message }: WorkspacePort.ReinstateRequest): Promise<WorkspacePort.BranchMove> {
     const kept = await readRef(this.#git, `${KEPT}/${move.id}`);
     const tip = await readRef(this.#git, this.#ref);
     if (kept === null || tip !== move.to) throw movedOn();
@@ -77,7 +78,7 @@ export class BranchRewind {
     return { id, from: tip, to: await this.#onTop(tip, tree, message), folder };
   }
 
-  async follow({ id, from, to, folder }: BranchMove): Promise<Rescue | null> {
+  async follow({ id, from, to, folder }: WorkspacePort.BranchMove): Promise<WorkspacePort.Rescue | null> {
     const ref = `${KEPT}/${id}`;
     const kept = (await readRef(this.#git, ref)) ?? (await this.#move({ ref, from, to }));
     await this.#folder.restore(folder);

@@ -1,4 +1,5 @@
-import { DevsError, type Synced } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { FOUND_TRAILER, foundTree } from './branchHistory.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
@@ -27,7 +28,7 @@ const BEFORE = 'refs/devs/before-sync';
 const UNFOLDED = 'refs/devs/unfolded';
 
 /** What a sync did to the branch. */
-export type SyncedBranch = Omit<Synced, 'moved'>;
+export type SyncedBranch = Omit<WorkspacePort.Synced, 'moved'>;
 
 export interface BranchSyncOptions {
   readonly git: GitRepository;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CommitRange, FileChange } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { GitRepository } from './GitRepository.ts';
 import { EMPTY_TREE } from './refs.ts';
 import type { FileContent, UnshownFile } from './UnshownFile.ts';
@@ -18,31 +18,31 @@ export class CommitDiff {
   }
 
   /** By path; renamed files are one removed and one added. */
-  async files(range: CommitRange): Promise<readonly FileChange[]> {
+  async files(range: WorkspacePort.CommitRange): Promise<readonly WorkspacePort.FileChange[]> {
     const listed = await this.#diff(range, ['--numstat', '-z']);
     return listed.split('\0').filter(Boolean).map(fileChange);
   }
 
   /** As `git diff` prints it. */
-  text(range: CommitRange): Promise<string> {
+  text(range: WorkspacePort.CommitRange): Promise<string> {
     return this.#diff(range, ['--patch']);
   }
 
   /** The beginning of {@link text}, whole lines of it: at most so many bytes of UTF-8, what says that it is cut included. */
-  async textUpTo(range: CommitRange, maxBytes: number): Promise<string> {
+  async textUpTo(range: WorkspacePort.CommitRange, maxBytes: number): Promise<string> {
     const text = await this.#diff(range, ['--patch'], maxBytes + 1);
     return cutAtLine(text, maxBytes);
   }
 
   /** What one commit has changed: from its first parent, or from nothing. */
-  async rangeOf(commit: string): Promise<CommitRange> {
+  async rangeOf(commit: string): Promise<WorkspacePort.CommitRange> {
     const listed = await this.#git.run(['rev-list', '--parents', '--max-count=1', objectId(commit), '--']);
     const [, parent = EMPTY_TREE] = listed.trim().split(' ');
     return { from: parent, to: commit };
   }
 
   /** By path: what {@link text} has no line of. */
-  async unshown(range: CommitRange): Promise<readonly UnshownFile[]> {
+  async unshown(range: WorkspacePort.CommitRange): Promise<readonly UnshownFile[]> {
     const binary = (await this.files(range)).filter(({ added }) => added === null);
     if (binary.length === 0) return [];
     const paths = new Set(binary.map(({ path }) => path));
@@ -70,7 +70,11 @@ export class CommitDiff {
     return new Map(Array.from(sized, ([, blob = '', bytes]) => [blob, Number(bytes)]));
   }
 
-  #diff({ from, to }: CommitRange, format: readonly string[], firstBytes?: number): Promise<string> {
+  #diff(
+    { from, to }: WorkspacePort.CommitRange,
+    format: readonly string[],
+    firstBytes?: number,
+  ): Promise<string> {
     const plain = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
     return this.#git.run(['diff', ...plain, ...format, objectId(from), objectId(to), '--'], {
       indexFile: this.#noIndex,
@@ -79,7 +83,7 @@ export class CommitDiff {
   }
 }
 
-function fileChange(line: string): FileChange {
+function fileChange(line: string): WorkspacePort.FileChange {
   const [added = '', removed = '', ...path] = line.split('\t');
   return { path: path.join('\t'), added: countOf(added), removed: countOf(removed) };
 }

@@ -1,23 +1,6 @@
 import { join } from 'node:path';
-import type {
-  AdoptedTree,
-  AdoptRequest,
-  Author,
-  BranchMove,
-  Changes,
-  CheckResult,
-  CommitRequest,
-  CommitView,
-  Delivery,
-  FileEdit,
-  OnActivity,
-  ReinstateRequest,
-  Rescue,
-  RunWorkspace,
-  Synced,
-  TreeDiff,
-  WithdrawRequest,
-} from '@devs/core';
+import type { AgentCall, CheckResult, FileEdit, RunWorkspace } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
@@ -58,7 +41,7 @@ export interface GitRunWorkspaceOptions {
   readonly user: UserRepository | null;
   readonly now: () => Date;
   /** Of the tasks' commits. @defaultValue the engine */
-  readonly author?: Author;
+  readonly author?: WorkspacePort.Author;
   readonly preparation: Preparation;
   /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
   readonly withChanges?: UncommittedChanges | null;
@@ -72,14 +55,14 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #ref: string;
   readonly #user: UserRepository | null;
   readonly #now: () => Date;
-  readonly #author: Author;
+  readonly #author: WorkspacePort.Author;
   readonly #folder: WorkFolder;
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
   readonly #prepared: PreparedFolder;
   readonly #withChanges: UncommittedChanges | null;
   readonly #trees: RunTrees;
-  readonly #onActivity: OnActivity | undefined;
+  readonly #onActivity: NonNullable<AgentCall['onActivity']> | undefined;
 
   constructor({
     git,
@@ -131,7 +114,7 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   /** Keeps what somebody changed in a folder that is about to be removed. */
-  keepChanges(): Promise<Rescue | null> {
+  keepChanges(): Promise<WorkspacePort.Rescue | null> {
     return this.#folder.keepChanges();
   }
 
@@ -212,7 +195,7 @@ export class GitRunWorkspace implements RunWorkspace {
    * Writes the tree's files and deletes what is neither in it nor ignored by it. What differs from how the engine left
    * the folder is kept first, as a commit under `refs/devs/rescued/`.
    */
-  restore(tree: string): Promise<Rescue | null> {
+  restore(tree: string): Promise<WorkspacePort.Rescue | null> {
     requireObjectId('tree', tree);
     return this.#folder.restore(tree);
   }
@@ -235,7 +218,7 @@ export class GitRunWorkspace implements RunWorkspace {
     return this.#trees.overlay(base, from, paths);
   }
 
-  async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+  async compare(from: string, to: string, maxBytes: number): Promise<WorkspacePort.TreeDiff> {
     requireObjectId('from', from);
     requireObjectId('to', to);
     return this.#trees.compare(from, to, maxBytes);
@@ -251,7 +234,7 @@ export class GitRunWorkspace implements RunWorkspace {
    *
    * @throws DevsError `WORKSPACE_BUSY` when another driver moved the branch meanwhile.
    */
-  async commit(request: CommitRequest): Promise<string> {
+  async commit(request: WorkspacePort.CommitRequest): Promise<string> {
     requireObjectId('tree', request.tree);
     requireOneLine(request.stepKey);
     // Read once: a key that is not in this tip's history is added on this tip or not at all.
@@ -265,7 +248,7 @@ export class GitRunWorkspace implements RunWorkspace {
    * Commits the files a person changed in the folder, whole and in their name. What agents left uncommitted in others
    * stays in the folder, and is no part of the branch. `null` when nothing was changed.
    */
-  async adopt(request: AdoptRequest): Promise<AdoptedTree | null> {
+  async adopt(request: WorkspacePort.AdoptRequest): Promise<WorkspacePort.AdoptedTree | null> {
     requireAuthor(request.author);
     const change = await this.#folder.changes();
     if (change === null) return null;
@@ -296,7 +279,7 @@ export class GitRunWorkspace implements RunWorkspace {
    * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY` with changes that nobody adopted: nothing is
    *   changed then; `CONFIG_INVALID` in a run without a repository.
    */
-  async sync(recorded: readonly string[] = []): Promise<Synced | null> {
+  async sync(recorded: readonly string[] = []): Promise<WorkspacePort.Synced | null> {
     if (this.#user === null) throw withoutRepository();
     const sync = this.#sync(this.#user);
     const synced = await sync.toHead();
@@ -318,26 +301,26 @@ export class GitRunWorkspace implements RunWorkspace {
    *
    * @throws DevsError `REWIND_CONFLICT` naming the files, or work the user has taken over; `WORKSPACE_FAILED` when one of the commits is not on the branch.
    */
-  withdraw(request: WithdrawRequest): Promise<BranchMove> {
+  withdraw(request: WorkspacePort.WithdrawRequest): Promise<WorkspacePort.BranchMove> {
     return this.#rewind.withdraw(request);
   }
 
-  reinstate(request: ReinstateRequest): Promise<BranchMove> {
+  reinstate(request: WorkspacePort.ReinstateRequest): Promise<WorkspacePort.BranchMove> {
     return this.#rewind.reinstate(request);
   }
 
   /** The folder as it was is kept as a commit under `refs/devs/before-rewind/`. */
-  async follow(move: BranchMove): Promise<Rescue | null> {
+  async follow(move: WorkspacePort.BranchMove): Promise<WorkspacePort.Rescue | null> {
     return this.#rewind.follow(move);
   }
 
   /** The run's own commits, oldest first. */
-  async log(): Promise<readonly CommitView[]> {
+  async log(): Promise<readonly WorkspacePort.CommitView[]> {
     const entries = await this.#steps.history(await this.#tip(), ['--reverse', '--format=%H %s']);
     return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
   }
 
-  async changes(after: string | null): Promise<Changes | null> {
+  async changes(after: string | null): Promise<WorkspacePort.Changes | null> {
     const to = await this.ownTip();
     if (to === null) return null;
     const range = { from: after ?? (await readRef(this.#git, BASE)) ?? EMPTY_TREE, to };
@@ -346,7 +329,7 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   /** Puts the run's branch into the user's repository; `null` where there is none, or nothing to give. */
-  async deliver(): Promise<Delivery | null> {
+  async deliver(): Promise<WorkspacePort.Delivery | null> {
     const commit = await this.ownTip();
     if (this.#user === null || commit === null) return null;
     this.#onActivity?.({ kind: 'doing', what: `delivering ${this.#branch}` });
@@ -369,7 +352,10 @@ export class GitRunWorkspace implements RunWorkspace {
     return readRef(this.#git, this.#ref);
   }
 
-  async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
+  async #addCommit(
+    parent: string | null,
+    { tree, message, stepKey }: WorkspacePort.CommitRequest,
+  ): Promise<string> {
     const text = messageWith(`${STEP_TRAILER}${stepKey}`, message);
     const commit = await this.#store(tree, parent, text, this.#author);
     try {
@@ -386,7 +372,7 @@ export class GitRunWorkspace implements RunWorkspace {
 
   async #addAdopted(
     { left, found }: FolderChange,
-    { author, message, principal }: AdoptRequest,
+    { author, message, principal }: WorkspacePort.AdoptRequest,
   ): Promise<string> {
     const tip = await this.#tip();
     const touched = await this.#folder.differing(left, found);
@@ -397,7 +383,12 @@ export class GitRunWorkspace implements RunWorkspace {
     return commit;
   }
 
-  async #store(tree: string, parent: string | null, message: string, author: Author = DEVS): Promise<string> {
+  async #store(
+    tree: string,
+    parent: string | null,
+    message: string,
+    author: WorkspacePort.Author = DEVS,
+  ): Promise<string> {
     const env = { ...signedBy(author), ...signedAt(this.#now()) };
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     const commit = (await this.#git.run(args, { stdin: message, env })).trim();

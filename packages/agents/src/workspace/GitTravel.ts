@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DevsError, type GitPack, type GitRecord, type GitStand, type KeptGitPack } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import type { GitRepository } from './GitRepository.ts';
 import { BASE, EMPTY_TREE, moveRefs, notTravelling, type RefMove } from './refs.ts';
 
@@ -17,7 +18,7 @@ const PACK = ['pack-objects', '--stdout', '--quiet', '--delta-base-offset'] as c
 
 export interface GitTravelOptions {
   readonly git: GitRepository;
-  readonly record: GitRecord;
+  readonly record: WorkspacePort.GitRecord;
   /**
    * Brings a commit that a run began at from where every machine finds it, with its history; `null` where there is no such
    * place: then the commit travels, without its history.
@@ -29,7 +30,7 @@ export interface GitTravelOptions {
 export interface Departure {
   /** Of trees and commits that somebody is told of. @defaultValue none but those of the refs and the folder */
   readonly ids?: readonly string[];
-  /** Tree of the folder, as in {@link GitStand}. */
+  /** Tree of the folder, as in {@link WorkspacePort.GitStand}. */
   readonly left: string | null;
   readonly hasMovedRefs: boolean;
 }
@@ -40,12 +41,12 @@ export interface Departure {
  */
 export class GitTravel {
   readonly #git: GitRepository;
-  readonly #record: GitRecord;
+  readonly #record: WorkspacePort.GitRecord;
   readonly #bringBase: GitTravelOptions['bringBase'];
   /** Ids that the record has with all that they reach. */
   readonly #known: Set<string>;
   /** As they were read last; `null` where they may have moved since. */
-  #refs: GitStand['refs'] | null = null;
+  #refs: WorkspacePort.GitStand['refs'] | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ git, record, bringBase }: GitTravelOptions) {
@@ -62,7 +63,7 @@ export class GitTravel {
    * @returns `null` for a run that nothing is recorded of.
    * @throws DevsError `WORKSPACE_FAILED` where objects are missing; `LEASE_LOST` for a driver that was replaced.
    */
-  async arrive(): Promise<GitStand | null> {
+  async arrive(): Promise<WorkspacePort.GitStand | null> {
     const stand = this.#record.stand();
     if (stand === null) return null;
     await this.#bring(stand);
@@ -88,12 +89,12 @@ export class GitTravel {
     return departed;
   }
 
-  /** See {@link GitRecord.arrived}. */
+  /** See {@link WorkspacePort.GitRecord.arrived}. */
   arrived(): Promise<void> {
     return this.#record.arrived();
   }
 
-  async #bring(stand: GitStand): Promise<void> {
+  async #bring(stand: WorkspacePort.GitStand): Promise<void> {
     const packs = this.#record.packs();
     const tips = [...new Set([...packs.flatMap((pack) => pack.tips), ...tipsOf(stand)])];
     const missing = await this.#missing(tips);
@@ -138,7 +139,7 @@ export class GitTravel {
     await this.#record.record(stand, { tips: [base], bytes, level: 0, replaces: [] });
   }
 
-  async #packOf(tips: readonly string[], known: Iterable<string>): Promise<GitPack> {
+  async #packOf(tips: readonly string[], known: Iterable<string>): Promise<WorkspacePort.GitPack> {
     const stdin = [...tips, ...[...known].map((id) => `^${id}`)].map((line) => `${line}\n`).join('');
     const bytes = await this.#packed([...PACK, '--revs', '--thin'], stdin);
     return { tips, bytes, level: 0, replaces: [] };
@@ -151,7 +152,7 @@ export class GitTravel {
   }
 
   /** Nothing is left out: a step may name a tree that no ref reaches. */
-  async #merge(stand: GitStand): Promise<void> {
+  async #merge(stand: WorkspacePort.GitStand): Promise<void> {
     const packs = this.#record.packs();
     const level = packs.at(-1)?.level ?? 0;
     const merged = packs.slice(packs.findLastIndex((pack) => pack.level > level) + 1);
@@ -166,7 +167,7 @@ export class GitTravel {
     await this.#merge(stand);
   }
 
-  async #readRefs(): Promise<GitStand['refs']> {
+  async #readRefs(): Promise<WorkspacePort.GitStand['refs']> {
     const format = '--format=%(refname) %(objectname)';
     const listed = await this.#git.run(['for-each-ref', format, '--', 'refs/heads/', 'refs/devs/']);
     const lines = listed.split('\n').filter((line) => line !== '');
@@ -181,14 +182,14 @@ export class GitTravel {
   }
 }
 
-const numberOf = ({ pack }: KeptGitPack): number => pack;
+const numberOf = ({ pack }: WorkspacePort.KeptGitPack): number => pack;
 
-const tipsOf = ({ refs, left }: GitStand): readonly string[] => [
+const tipsOf = ({ refs, left }: WorkspacePort.GitStand): readonly string[] => [
   ...Object.values(refs),
   ...(left === null || left === EMPTY_TREE ? [] : [left]),
 ];
 
-const isSame = (stand: GitStand, last: GitStand | null): boolean =>
+const isSame = (stand: WorkspacePort.GitStand, last: WorkspacePort.GitStand | null): boolean =>
   last !== null && JSON.stringify([stand.refs, stand.left]) === JSON.stringify([last.refs, last.left]);
 
 const tooLarge = (): DevsError =>

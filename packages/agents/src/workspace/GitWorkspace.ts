@@ -1,17 +1,8 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type {
-  Author,
-  Checks,
-  CommitRange,
-  Driver,
-  GitRecord,
-  OpenOptions,
-  RemovedWorkspace,
-  RunWorkspace,
-  Workspace,
-} from '@devs/core';
+import type { Checks, RunWorkspace, Workspace } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { textAt } from './filesAt.ts';
@@ -70,7 +61,7 @@ export interface GitWorkspaceOptions {
   /** Time limit of one git command, ms; thirty times as much where it moves a whole repository. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Signs the tasks' commits as their author; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
-  readonly author?: Author;
+  readonly author?: WorkspacePort.Author;
   /** Dates the commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
@@ -98,7 +89,7 @@ export class GitWorkspace implements Workspace {
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
   readonly #withChanges: UncommittedChanges | null;
-  readonly #author: Author | undefined;
+  readonly #author: WorkspacePort.Author | undefined;
 
   constructor(options: GitWorkspaceOptions) {
     const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
@@ -150,7 +141,7 @@ export class GitWorkspace implements Workspace {
    *
    * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
    */
-  diff(threadId: string, range: CommitRange): Promise<string> {
+  diff(threadId: string, range: WorkspacePort.CommitRange): Promise<string> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).text(range);
   }
 
@@ -159,7 +150,7 @@ export class GitWorkspace implements Workspace {
    *
    * @throws RangeError for what is no id; DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
    */
-  changeOf(threadId: string, commit: string): Promise<CommitRange> {
+  changeOf(threadId: string, commit: string): Promise<WorkspacePort.CommitRange> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).rangeOf(commit);
   }
 
@@ -168,7 +159,7 @@ export class GitWorkspace implements Workspace {
    *
    * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
    */
-  unshown(threadId: string, range: CommitRange): Promise<readonly UnshownFile[]> {
+  unshown(threadId: string, range: WorkspacePort.CommitRange): Promise<readonly UnshownFile[]> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).unshown(range);
   }
 
@@ -185,7 +176,7 @@ export class GitWorkspace implements Workspace {
    */
   async open(
     threadId: string,
-    { signal = NEVER, driver, onActivity, record }: OpenOptions = {},
+    { signal = NEVER, driver, onActivity, record }: WorkspacePort.OpenOptions = {},
   ): Promise<RunWorkspace> {
     const link = this.dirOf(threadId);
     const gitDir = this.#gitDirOf(threadId);
@@ -211,7 +202,7 @@ export class GitWorkspace implements Workspace {
 
   #travelOf(
     threadId: string,
-    record: GitRecord,
+    record: WorkspacePort.GitRecord,
     { folder, user }: { readonly folder: OpenFolder; readonly user: UserRepository | null },
   ): GitTravel {
     const git = this.#storeOf(threadId, folder);
@@ -220,7 +211,7 @@ export class GitWorkspace implements Workspace {
   }
 
   /** The next driver goes on in the folder of this one, and needs no folder of its own. */
-  async leave(threadId: string, driver: Driver): Promise<void> {
+  async leave(threadId: string, driver: WorkspacePort.Driver): Promise<void> {
     await this.#foldersOf(threadId).leave(driver);
   }
 
@@ -230,7 +221,10 @@ export class GitWorkspace implements Workspace {
    *
    * @throws DevsError `REMOVE_REFUSED`, without `force`, for changes or commits that are nowhere else; nothing is deleted.
    */
-  async remove(threadId: string, { force }: { readonly force: boolean }): Promise<RemovedWorkspace> {
+  async remove(
+    threadId: string,
+    { force }: { readonly force: boolean },
+  ): Promise<WorkspacePort.RemovedWorkspace> {
     return removeKeptRun(await this.#keptRun(threadId), { force });
   }
 
@@ -330,7 +324,7 @@ function requireCheckout({ repository, withChanges }: GitWorkspaceOptions): void
 /** Beside the place that a run works in. */
 interface RunBeside {
   readonly user: UserRepository | null;
-  readonly onActivity?: OpenOptions['onActivity'] | undefined;
+  readonly onActivity?: WorkspacePort.OpenOptions['onActivity'] | undefined;
 }
 
 type WorkPlace = Pick<OpenFolder, 'dir' | 'kept'>;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Delivery, DevsError } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { type GitSetting, servedAt } from '../git/gitCommand.ts';
 import { removePlanted } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
@@ -107,7 +108,12 @@ export class MirroredRepository extends UserRepository {
    * Pushes a branch, if it is there as it was looked at: a driver that was replaced meanwhile, and another one has pushed,
    * is refused. A branch with commits of somebody else stays as it is.
    */
-  override async deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
+  override async deliver({
+    from,
+    branch,
+    commit,
+    delivered,
+  }: BranchToDeliver): Promise<WorkspacePort.Delivery> {
     const name = `${HEADS}/${branch}`;
     const there = await this.#branchAt(name);
     if (there === commit) return { branch, commit, held: null };

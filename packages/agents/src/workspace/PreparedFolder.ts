@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { type CheckResult, type Checks, DevsError, type OnActivity } from '@devs/core';
+import { type AgentCall, type CheckResult, type Checks, DevsError } from '@devs/core';
 import { SetupCopy } from './SetupCopy.ts';
 import type { SharedSetup } from './SharedSetup.ts';
 import type { WorkFolder } from './WorkFolder.ts';
@@ -46,7 +46,7 @@ export interface Preparation {
   /** Where what setup left is kept for other runs; `null`: each has its own. */
   readonly shared: SharedSetup | null;
   /** Told what setup prints. */
-  readonly onActivity?: OnActivity;
+  readonly onActivity?: NonNullable<AgentCall['onActivity']>;
 }
 
 export interface PreparedFolderOptions extends Preparation {
@@ -70,7 +70,7 @@ export class PreparedFolder {
   readonly #copy: SetupCopy;
   readonly #shared: SharedSetup | null;
   readonly #givenTree: PreparedFolderOptions['givenTree'];
-  readonly #onActivity: OnActivity | undefined;
+  readonly #onActivity: NonNullable<AgentCall['onActivity']> | undefined;
 
   constructor({ folder, dir, kept, setup, inputs, caches, ...options }: PreparedFolderOptions) {
     this.#folder = folder;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Driver } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { type KnownClaim, readClaim, writeClaim } from './folderClaim.ts';
 import { GitRepository } from './GitRepository.ts';
 import { isFolder, makeFolder, unusable } from './makeFolder.ts';
@@ -63,7 +63,7 @@ export class RunFolders {
    *
    * @throws DevsError `LEASE_LOST` for a driver that was replaced, `WORKSPACE_FAILED` for a folder that cannot be made.
    */
-  async open(driver: Driver | null): Promise<OpenFolder> {
+  async open(driver: WorkspacePort.Driver | null): Promise<OpenFolder> {
     const found = await readClaim(this.#git);
     const { claim, guard } = driver === null ? found : await this.#claimed(found, driver);
     const name = claim?.folder ?? this.#nameOf(0);
@@ -81,7 +81,7 @@ export class RunFolders {
   }
 
   /** Lets the next driver go on in the folder. */
-  async leave({ epoch, holder }: Driver): Promise<void> {
+  async leave({ epoch, holder }: WorkspacePort.Driver): Promise<void> {
     if (!existsSync(this.#gitDir)) return;
     const known = await readClaim(this.#git);
     if (known.claim === null || known.claim.epoch !== epoch || known.claim.holder !== holder) return;
@@ -96,7 +96,7 @@ export class RunFolders {
    */
   async sweep(
     current: OpenFolder,
-    { isGone }: Driver,
+    { isGone }: WorkspacePort.Driver,
     keep: (folder: Pick<OpenFolder, 'dir' | 'kept'>) => Promise<unknown>,
   ): Promise<void> {
     const names = (await readdir(this.#root)).filter((name) => this.#isOwn(name));
@@ -122,7 +122,7 @@ export class RunFolders {
     for (const name of names.filter((each) => this.#isOwn(each))) await removeTree(join(this.#root, name));
   }
 
-  async #claimed(found: KnownClaim, driver: Driver): Promise<KnownClaim> {
+  async #claimed(found: KnownClaim, driver: WorkspacePort.Driver): Promise<KnownClaim> {
     const { claim } = found;
     // Asked after the claim was read: whoever replaces this driver from here on changes the claim before it works.
     if (!driver.isCurrent()) throw replaced(undefined);

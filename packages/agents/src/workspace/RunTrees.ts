@@ -1,4 +1,4 @@
-import type { CommitRange, FileChange, TreeDiff } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { CommitDiff } from './CommitDiff.ts';
 import { filesAt, textAt } from './filesAt.ts';
 import type { GitRepository } from './GitRepository.ts';
@@ -12,7 +12,11 @@ export class RunTrees {
   readonly #git: GitRepository;
   readonly #withIndex: <T>(work: (indexFile: string) => Promise<T>) => Promise<T>;
   /** What was compared last: trees stay as they are, and a turn asks for the same two several times. */
-  #compared: CommitRange & { readonly files: readonly FileChange[] } = { from: '', to: '', files: [] };
+  #compared: WorkspacePort.CommitRange & { readonly files: readonly WorkspacePort.FileChange[] } = {
+    from: '',
+    to: '',
+    files: [],
+  };
 
   /** @param withIndex - Lends the path of an index that nobody else uses. */
   constructor(git: GitRepository, withIndex: <T>(work: (indexFile: string) => Promise<T>) => Promise<T>) {
@@ -38,7 +42,7 @@ export class RunTrees {
   }
 
   /** @param maxBytes - Of the text, as UTF-8. */
-  async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+  async compare(from: string, to: string, maxBytes: number): Promise<WorkspacePort.TreeDiff> {
     if (from === to) return { files: [], diff: '' };
     const diff = new CommitDiff(this.#git);
     const range = { from, to };

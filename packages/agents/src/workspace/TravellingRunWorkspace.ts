@@ -1,14 +1,4 @@
-import type {
-  AdoptedTree,
-  AdoptRequest,
-  BranchMove,
-  CommitRequest,
-  Delivery,
-  ReinstateRequest,
-  Rescue,
-  Synced,
-  WithdrawRequest,
-} from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { GitRunWorkspace, type GitRunWorkspaceOptions } from './GitRunWorkspace.ts';
 import type { GitTravel } from './GitTravel.ts';
 
@@ -33,7 +23,7 @@ export class TravellingRunWorkspace extends GitRunWorkspace {
     return tree;
   }
 
-  override async restore(tree: string): Promise<Rescue | null> {
+  override async restore(tree: string): Promise<WorkspacePort.Rescue | null> {
     const rescue = await super.restore(tree);
     await this.#departed(tree, rescue !== null);
     return rescue;
@@ -45,47 +35,47 @@ export class TravellingRunWorkspace extends GitRunWorkspace {
     return tree;
   }
 
-  override async commit(request: CommitRequest): Promise<string> {
+  override async commit(request: WorkspacePort.CommitRequest): Promise<string> {
     const commit = await super.commit(request);
     await this.#travel.depart({ left: this.#left, hasMovedRefs: true });
     return commit;
   }
 
-  override async adopt(request: AdoptRequest): Promise<AdoptedTree | null> {
+  override async adopt(request: WorkspacePort.AdoptRequest): Promise<WorkspacePort.AdoptedTree | null> {
     const adopted = await super.adopt(request);
     await this.depart();
     return adopted;
   }
 
-  override async sync(recorded?: readonly string[]): Promise<Synced | null> {
+  override async sync(recorded?: readonly string[]): Promise<WorkspacePort.Synced | null> {
     const synced = await super.sync(recorded);
     await this.depart();
     return synced;
   }
 
-  override async withdraw(request: WithdrawRequest): Promise<BranchMove> {
+  override async withdraw(request: WorkspacePort.WithdrawRequest): Promise<WorkspacePort.BranchMove> {
     return this.#computed(await super.withdraw(request));
   }
 
-  override async reinstate(request: ReinstateRequest): Promise<BranchMove> {
+  override async reinstate(request: WorkspacePort.ReinstateRequest): Promise<WorkspacePort.BranchMove> {
     return this.#computed(await super.reinstate(request));
   }
 
-  override async follow(move: BranchMove): Promise<Rescue | null> {
+  override async follow(move: WorkspacePort.BranchMove): Promise<WorkspacePort.Rescue | null> {
     const rescue = await super.follow(move);
     await this.depart();
     return rescue;
   }
 
   /** What is given to the user's repository can be lost no more. */
-  override async deliver(): Promise<Delivery | null> {
+  override async deliver(): Promise<WorkspacePort.Delivery | null> {
     await this.#travel.arrived();
     const delivery = await super.deliver();
     await this.#travel.depart({ left: this.#left, hasMovedRefs: true });
     return delivery;
   }
 
-  async #computed(move: BranchMove): Promise<BranchMove> {
+  async #computed(move: WorkspacePort.BranchMove): Promise<WorkspacePort.BranchMove> {
     const ids = [move.from, move.to, move.folder].filter((id) => id !== null);
     await this.#travel.depart({ ids, left: this.#left, hasMovedRefs: false });
     return move;

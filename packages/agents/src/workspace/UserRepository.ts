@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Delivery, DevsError } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { fetchFrom } from '../git/gitCommand.ts';
 import { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
@@ -130,7 +131,7 @@ export class UserRepository {
   /**
    * Puts a branch there, in one step. A branch that is checked out or holds commits of the user's stays as it is.
    */
-  deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
+  deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<WorkspacePort.Delivery> {
     const name = `refs/heads/${branch}`;
     return this.lend(async ({ git }) => {
       const there = await askForRef(git, name);
@@ -255,7 +256,7 @@ export async function deliverBranch(
   git: GitRepository,
   user: UserRepository,
   { branch, commit }: Pick<BranchToDeliver, 'branch' | 'commit'>,
-): Promise<Delivery> {
+): Promise<WorkspacePort.Delivery> {
   const delivered = await readRef(git, DELIVERED);
   const delivery = await user.deliver({ from: git.gitDir, branch, commit, delivered });
   if (delivery.held === null && delivered !== commit) {

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DevsError, type FileEdit, type Rescue } from '@devs/core';
+import { DevsError, type FileEdit } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import { GitIndex } from './GitIndex.ts';
 import type { GitRepository } from './GitRepository.ts';
@@ -125,7 +126,7 @@ export class WorkFolder {
   }
 
   /** Keeps what somebody changed since the engine left the folder; `null` when nothing. */
-  async keepChanges(): Promise<Rescue | null> {
+  async keepChanges(): Promise<WorkspacePort.Rescue | null> {
     const changed = await this.#changed();
     return changed.length === 0 ? null : this.#rescue(await this.left(), changed);
   }
@@ -157,7 +158,7 @@ export class WorkFolder {
   }
 
   /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
-  async restore(tree: string): Promise<Rescue | null> {
+  async restore(tree: string): Promise<WorkspacePort.Rescue | null> {
     const changed = await this.#changed();
     const rescue = changed.length === 0 ? null : await this.#rescue(tree, changed);
     if (changed.length > 0 || !(await this.#isLeftAs(tree))) await this.checkOut(tree);
@@ -204,7 +205,7 @@ export class WorkFolder {
     );
   }
 
-  async #rescue(tree: string, changed: readonly string[]): Promise<Rescue | null> {
+  async #rescue(tree: string, changed: readonly string[]): Promise<WorkspacePort.Rescue | null> {
     const name = String((await refsUnder(this.#git, RESCUED)).length + 1);
     const repositories = changed.filter((path) => path.endsWith('/'));
     const moved = await this.#moveAway(repositories, join(this.#git.gitDir, 'devs-rescued', name));

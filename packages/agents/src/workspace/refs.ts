@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Author, DevsError } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import type { GitRepository } from './GitRepository.ts';
 import { looseObject, treeOfCommit } from './looseObject.ts';
 
@@ -28,10 +29,10 @@ export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 const LOCK_STALE_MS = 2_000;
 
 /** Signs the commits of the engine. */
-export const DEVS: Author = { name: 'devs', email: 'devs@localhost' };
+export const DEVS: WorkspacePort.Author = { name: 'devs', email: 'devs@localhost' };
 
 /** The author; whoever it is, the engine commits. */
-export function signedBy({ name, email }: Author): Readonly<Record<string, string>> {
+export function signedBy({ name, email }: WorkspacePort.Author): Readonly<Record<string, string>> {
   return {
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,

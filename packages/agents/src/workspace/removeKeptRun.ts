@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { DevsError, type RemovedWorkspace } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { removeTree } from '../process/removeTree.ts';
 import type { GitRunWorkspace } from './GitRunWorkspace.ts';
 import type { RunFolders } from './RunFolders.ts';
@@ -32,7 +33,10 @@ export const GONE = '.gone';
  * there; then the store gets another name, in one step, and from there on a removal that was cut off only has to go on: half
  * a folder would look like changes made by hand.
  */
-export async function removeKeptRun(kept: KeptRun, removing: Removing): Promise<RemovedWorkspace> {
+export async function removeKeptRun(
+  kept: KeptRun,
+  removing: Removing,
+): Promise<WorkspacePort.RemovedWorkspace> {
   const { gitDir, folders } = kept;
   const branch = existsSync(gitDir) ? await giveUp(kept, removing) : null;
   await folders.removeAll();
@@ -43,7 +47,7 @@ export async function removeKeptRun(kept: KeptRun, removing: Removing): Promise<
 async function giveUp(
   { id, branch, gitDir, look, user }: KeptRun,
   { force, keepBranch = false }: Removing,
-): Promise<RemovedWorkspace['branch']> {
+): Promise<WorkspacePort.RemovedWorkspace['branch']> {
   const run = await look();
   const tip = await run.ownTip();
   if (!force) await refuseLoss(id, { run, tip, user, branch });

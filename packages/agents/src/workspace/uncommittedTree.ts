@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Author, DevsError } from '@devs/core';
+import { DevsError } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { namedFiles } from './namedFiles.ts';
@@ -11,7 +12,7 @@ import type { UncommittedFiles } from './uncommittedFiles.ts';
 /** A person takes along what they have not committed. */
 export interface UncommittedChanges {
   /** Signs the commit. */
-  readonly author: Author;
+  readonly author: WorkspacePort.Author;
   /** As the log names them. */
   readonly principal: string;
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Changes, CommitRequest, CommitView, FileEdit, RunWorkspace, Workspace } from '@devs/core';
-import { lineChanges } from '@devs/core/testing';
+import type { FileEdit, RunWorkspace, Workspace } from '@devs/core';
+import { lineChanges } from '../../../core/test/support/insides.ts';
 
+type CommitView = Awaited<ReturnType<RunWorkspace['log']>>[number];
+type CommitRequest = Parameters<RunWorkspace['commit']>[0];
+type Changes = Awaited<ReturnType<RunWorkspace['changes']>>;
 type Files = Readonly<Record<string, string>>;
 
 interface StoredCommit extends CommitView {
@@ -90,7 +93,7 @@ export class FileRunWorkspace implements RunWorkspace {
     return this.#commits().map(({ sha, subject }) => ({ sha, subject }));
   }
 
-  async changes(after: string | null): Promise<Changes | null> {
+  async changes(after: string | null): Promise<Changes> {
     const commits = this.#commits();
     const newest = commits.at(-1);
     if (newest === undefined) return null;

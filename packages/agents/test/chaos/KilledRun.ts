@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openReadOnly, STATE_FILE, ThreadStore } from '@devs/core';
+import { openReadOnly } from '@devs/core';
+import { tablesOf } from '../../../core/test/support/insides.ts';
 import { type EndedRun, judgeEnd } from './judgeEnd.ts';
 import { judgeFile } from './judgeFile.ts';
 import { goalsReached, judgeGoals } from './judgeGoals.ts';
@@ -149,8 +150,8 @@ export class KilledRun {
 
   /** Read through a connection that is closed again: an open one would keep the next driver from recovering the file. */
   #recoveriesNow(): number {
-    const db = openReadOnly({ dbPath: join(this.#options.dir, '.devs', STATE_FILE) });
-    const recoveries = new ThreadStore(db).get(RUN_ID)?.recoveries ?? 0;
+    const db = openReadOnly({ dbPath: join(this.#options.dir, '.devs', 'state.sqlite') });
+    const recoveries = tablesOf(db).threads.get(RUN_ID)?.recoveries ?? 0;
     db.close();
     return recoveries;
   }

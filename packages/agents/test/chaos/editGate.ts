@@ -1,4 +1,7 @@
-import type { DocumentsEdit, GateEdit, PlanEdit } from '@devs/core';
+import type { GateEdit } from '@devs/core';
+
+type DocumentsEdit = Extract<GateEdit, { readonly documents: unknown }>;
+type PlanEdit = Extract<GateEdit, { readonly plan: unknown }>;
 
 /** What a human makes of what a gate shows; `null` when it is that already. */
 export function editOf(draft: GateEdit): GateEdit | null {

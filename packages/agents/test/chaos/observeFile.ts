@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, SqliteSaver, STATE_FILE, StepStore, ThreadStore } from '@devs/core';
+import { createDatabase, SqliteSaver } from '@devs/core';
+import { tablesOf } from '../../../core/test/support/insides.ts';
 import {
   type FileContent,
   NOTHING,
@@ -22,13 +23,13 @@ type Database = ReturnType<typeof createDatabase>;
  * @param dir - The engine's folder.
  */
 export async function observeFile(dir: string): Promise<FileContent> {
-  if (!existsSync(join(dir, STATE_FILE))) return NOTHING.file;
+  if (!existsSync(join(dir, 'state.sqlite'))) return NOTHING.file;
   const copy = mkdtempSync(join(tmpdir(), 'devs-chaos-copy-'));
   try {
-    for (const name of [STATE_FILE, `${STATE_FILE}-wal`, `${STATE_FILE}-journal`]) {
+    for (const name of ['state.sqlite', `state.sqlite-wal`, `state.sqlite-journal`]) {
       if (existsSync(join(dir, name))) copyFileSync(join(dir, name), join(copy, name));
     }
-    const db = createDatabase({ dbPath: join(copy, STATE_FILE) });
+    const db = createDatabase({ dbPath: join(copy, 'state.sqlite') });
     const content = await contentOf(db);
     db.close();
     return content;
@@ -38,7 +39,7 @@ export async function observeFile(dir: string): Promise<FileContent> {
 }
 
 async function contentOf(db: Database): Promise<FileContent> {
-  const thread = new ThreadStore(db).get(RUN_ID);
+  const thread = tablesOf(db).threads.get(RUN_ID);
   return {
     integrity: String(db.pragma('integrity_check', { simple: true })),
     decisionLog: decisionLogIn(db),
@@ -62,13 +63,15 @@ const turnsIn = (db: Database): readonly Turn[] =>
     .all();
 
 const stepsIn = (db: Database): readonly ObservedStep[] =>
-  new StepStore(db).listForThread(RUN_ID).map(({ threadId, lgTaskId, name, node, state, attempt }) => ({
-    key: `${threadId}/${lgTaskId}/${name}`,
-    visit: lgTaskId,
-    label: `${node}/${name}`,
-    state,
-    attempt,
-  }));
+  tablesOf(db)
+    .steps.listForThread(RUN_ID)
+    .map(({ threadId, lgTaskId, name, node, state, attempt }) => ({
+      key: `${threadId}/${lgTaskId}/${name}`,
+      visit: lgTaskId,
+      label: `${node}/${name}`,
+      state,
+      attempt,
+    }));
 
 const sessionsIn = (db: Database): readonly ObservedSession[] =>
   db

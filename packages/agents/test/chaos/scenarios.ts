@@ -1,4 +1,6 @@
-import type { DriveRunOptions, ReviewScope } from '@devs/core';
+import type { DriveRunOptions, StartOptions } from '@devs/core';
+
+type ReviewScope = Exclude<NonNullable<StartOptions['review']>, 'none'>;
 
 /** How far a run is driven. */
 export type GoalOptions = Pick<DriveRunOptions, 'until' | 'only' | 'epic'>;

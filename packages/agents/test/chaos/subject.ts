@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { GitWorkspace } from '@devs/agents';
 import {
-  type CodeReview,
   type DurableApp,
   type EventBus,
   type Gate,
   type GateAnswer,
   type GraphState,
   Orchestrator,
-  STATE_FILE,
   type Workspace,
 } from '@devs/core';
 import { publishing } from '../../../../examples/own-graph/publishing.ts';
@@ -19,6 +17,12 @@ import { ModelClient } from './ModelClient.ts';
 import { type GoalOptions, isForHuman, RUN_ID, type Scenario } from './scenarios.ts';
 import { serverAgents } from './serverAgents.ts';
 import { treeChecks } from './treeChecks.ts';
+
+/** As far as it is read here. */
+interface CodeReview {
+  readonly rejections: readonly unknown[];
+  readonly taskIds: readonly string[];
+}
 
 export interface SubjectOptions {
   readonly scenario: Scenario;
@@ -57,7 +61,7 @@ export function openSubject(options: SubjectOptions): Promise<Subject> | Subject
   if (scenario.graph === 'pipeline') return openPipeline(options);
   const model = new ModelClient(options.model);
   const ask: Ask = (what, text, key) => model.ask(what, { text }, key);
-  const file = join(dir, '.devs', STATE_FILE);
+  const file = join(dir, '.devs', 'state.sqlite');
   const input = { topic: 'green tea' };
   if (scenario.graph === 'branches') return ownGraph(gatedBranches(file, ask), input);
   const world = {

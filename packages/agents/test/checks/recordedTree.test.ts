@@ -2,9 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitWorkspace } from '@devs/agents';
-import { type CheckRequest, type OpenOptions, Orchestrator, type RunWorkspace } from '@devs/core';
+import { type CheckRequest, Orchestrator, type RunWorkspace, type Workspace } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+
+type OpenOptions = NonNullable<Parameters<Workspace['open']>[1]>;
 
 let dir: string;
 

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentCall, type CallUsage, callUsage, type StageAgents, type UsageReport } from '@devs/core';
+import type { CallUsage } from '@devs/core';
+import { type AgentCall, callUsage, type StageAgents } from '@devs/core';
 import { REFUSED } from './CliModelServer.ts';
 import type { CodingCli } from './codingClis.ts';
 import type { Place } from './Place.ts';
 import { AFTER, BEFORE, FILE, SUMMARY, sumTask, VERDICT } from './sumTask.ts';
 import { expectEqual } from './Trial.ts';
 import { TOKENS } from './Turn.ts';
+
+type UsageReport = Parameters<AgentCall['usage']>[0];
 
 /** It edits in place, leaves nothing else behind, and says what it used. */
 export async function edits({ project, cli, server }: Place, agents: StageAgents): Promise<string> {

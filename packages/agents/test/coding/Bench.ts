@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Activity, AgentCall, AnswerRequest, StageAgents, TaskRequest, UsageReport } from '@devs/core';
+import type { Activity, AgentCall, AnswerRequest, StageAgents, TaskRequest } from '@devs/core';
 import type { AcpProgram } from '../../src/acp/AcpProgram.ts';
 import { type AcpAgentsOptions, acpAgents } from '../../src/acp/acpAgents.ts';
 import type { CommandRecipe } from '../../src/command/CommandRecipe.ts';
 import { type CommandAgentsOptions, commandAgents } from '../../src/command/commandAgents.ts';
+
+type UsageReport = Parameters<AgentCall['usage']>[0];
 
 const AGENT = fileURLToPath(new URL('../acp/agent.child.mjs', import.meta.url));
 const CLI = fileURLToPath(new URL('../command/codingCli.mjs', import.meta.url));

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createDatabase, StepStore } from '@devs/core/state';
+import { createDatabase } from '@devs/core/state';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
+import { tablesOf } from '../../../core/test/support/insides.ts';
 import { programFile } from '../../../core/test/support/programFile.ts';
 
 const CALLS = 15;
@@ -69,7 +70,9 @@ function outcomeOf(dir: string, { stdout, stderr, code }: Ended): Outcome {
 function recordedIn(dir: string): ReadonlySet<string> {
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
-  const done = new StepStore(db).listForThread('slugify').filter(({ state }) => state === 'done');
+  const done = tablesOf(db)
+    .steps.listForThread('slugify')
+    .filter(({ state }) => state === 'done');
   db.close();
   return new Set(done.map(({ threadId, lgTaskId, name }) => `${threadId}/${lgTaskId}/${name}`));
 }

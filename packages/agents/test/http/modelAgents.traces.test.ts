@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Activity,
+  type AgentCall,
   callUsage,
   classifyError,
   isDevsError,
+  type ResearchRequest,
   type StageAgents,
   type TaskRequest,
-  type UsageReport,
-  type WorkspaceReader,
 } from '@devs/core';
 import { afterEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import {
@@ -19,6 +19,9 @@ import {
   USAGE,
 } from '../../../core/test/support/ChatServer.ts';
 import { type ModelAgentsOptions, modelAgents } from '../../src/models/modelAgents.ts';
+
+type WorkspaceReader = NonNullable<ResearchRequest['workspace']>;
+type UsageReport = Parameters<AgentCall['usage']>[0];
 
 const KEY = 'sk-canary-0123456789abcdef';
 const VERDICT = {

@@ -1,8 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CallUsage, UsageReport } from '@devs/core';
+import type { AgentCall, CallUsage } from '@devs/core';
 import { afterEach, expect, test } from 'vitest';
 import { modelAgents } from '../../src/models/modelAgents.ts';
+
+type UsageReport = Parameters<AgentCall['usage']>[0];
 
 // The other two providers by their own protocols: tools, streamed input and usage are each worded differently.
 

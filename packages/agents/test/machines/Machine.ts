@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Driver, RunWorkspace } from '@devs/core';
-import { createDatabase, GitPackStore, gitRecord, type RecordedFile, ThreadStore } from '@devs/core/state';
+import type { RunWorkspace, Workspace } from '@devs/core';
+import { createDatabase } from '@devs/core/state';
+import { gitPacksOf, tablesOf } from '../../../core/test/support/insides.ts';
 import { GitWorkspace, type GitWorkspaceOptions } from '../../src/workspace/GitWorkspace.ts';
+
+type Driver = NonNullable<NonNullable<Parameters<Workspace['open']>[1]>['driver']>;
 
 export const RUN = 'csv';
 
@@ -25,14 +28,9 @@ export function bareRepository(root: string, files: Readonly<Record<string, stri
 type Database = ReturnType<typeof createDatabase>;
 
 /** An open state file, as far as git needs one. */
-export interface OpenFile extends RecordedFile {
-  readonly db: Database;
-}
+export type OpenFile = ReturnType<typeof openFile>;
 
-function openFile(db: Database): OpenFile {
-  const commit = (work: () => void): void => db.transaction(work).immediate();
-  return { db, commit, gitPacks: new GitPackStore(db), outlet: { arrived: () => null } };
-}
+const openFile = (db: Database) => ({ db, ...gitPacksOf(db) });
 
 /** The file of a run where every machine finds it: what arrived last. */
 export class SharedFile {
@@ -45,7 +43,7 @@ export class SharedFile {
     mkdirSync(dir, { recursive: true });
     const db = createDatabase({ dbPath: join(dir, 'new.sqlite') });
     const about = { projectId: RUN, workspace: null, briefSha256: null, graphFingerprint: 'f', policies: {} };
-    new ThreadStore(db).create({ threadId: RUN, ...about });
+    tablesOf(db).threads.create({ threadId: RUN, ...about });
     this.#image = db.serialize();
     db.close();
   }
@@ -91,7 +89,7 @@ export class Machine {
       isCurrent: () => true,
       isGone: () => isGone,
     };
-    return this.workspace.open(RUN, { driver, record: gitRecord(RUN, store) });
+    return this.workspace.open(RUN, { driver, record: store.recordOf(RUN) });
   }
 
   get workspace(): GitWorkspace {

@@ -1,20 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  DevsError,
-  type GatePage,
-  type HeldRun,
-  type HeldRunEnd,
-  type IndexedRun,
-  type LookedAtRun,
-  type NewRunFile,
-  type RunDriver,
-  type RunIndex,
-  type RunPage,
-  type RunSignal,
-  type Runs,
-} from '@devs/core';
+import { DevsError, type Orchestrator, type Runs } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
+
+type RunDriver = Awaited<ReturnType<Orchestrator['driver']>>;
+type RunSignal = LookedAtRun['signals'][number];
+type RunPage = Awaited<ReturnType<Runs['list']>>;
+type RunIndex = NewRunFile['index'];
+type NewRunFile = Parameters<Runs['create']>[0];
+type LookedAtRun = Awaited<ReturnType<Runs['look']>>;
+type HeldRunEnd = Parameters<HeldRun['settle']>[0];
+type HeldRun = Awaited<ReturnType<Runs['hold']>>;
+type GatePage = Awaited<ReturnType<Runs['gates']>>;
 
 interface Kept {
   readonly createdAt: number;
@@ -144,7 +141,7 @@ export class SharedRuns implements Runs {
     return { runs: runs.toReversed(), next: null };
   }
 
-  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+  async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     const known = ids.filter((id) => this.#runs.has(id));
     return new Map(known.map((id) => [id, { createdAt: this.#require(id).createdAt, index: null }]));
   }

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunWorkspace } from '@devs/core';
-import { PACK_PART_BYTES } from '@devs/core/state';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bareRepository, gitIn, Machine, RUN, SharedFile } from './Machine.ts';
 
@@ -201,8 +200,9 @@ describe('what travels', () => {
 
   it('goes in parts where it is large, and a part that never ended counts for nothing', async () => {
     const there = await one.drive(1);
-    const bytes = Buffer.alloc(PACK_PART_BYTES, 'no secret at all').toString('latin1');
-    const noise = Array.from({ length: PACK_PART_BYTES / 16 }, (_, at) =>
+    const { partBytes } = one.store;
+    const bytes = Buffer.alloc(partBytes, 'no secret at all').toString('latin1');
+    const noise = Array.from({ length: partBytes / 16 }, (_, at) =>
       ((at * 2654435761) >>> 0).toString(36),
     ).join('');
     await there.apply([{ path: 'large.txt', content: `${noise}${bytes}` }]);
@@ -210,7 +210,7 @@ describe('what travels', () => {
       const pack = one.store.gitPacks.begin(RUN);
       const begun = {
         tips: ['0'.repeat(40)],
-        bytes: new Uint8Array(PACK_PART_BYTES + 1),
+        bytes: new Uint8Array(partBytes + 1),
         level: 0,
         replaces: [],
       };

@@ -1,10 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CodeReview, Gate } from '@devs/core';
+import type { Gate } from '@devs/core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { ADA, git, openProject } from './rewoundRun.ts';
+
+/** As far as it is read here. */
+interface CodeReview {
+  readonly tasks: readonly { readonly commit: string | null }[];
+  readonly range: { readonly commits: readonly { readonly sha: string }[] };
+}
 
 let dir: string;
 let user: UserCheckout;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type Gate, type GateAnswer, STATE_FILE } from '@devs/core';
+import type { Gate, GateAnswer } from '@devs/core';
 import type { Resumed } from './StateFileKind.ts';
 
 export const RUN = 'run';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;
 
-export const stateFileIn = (dir: string): string => join(dir, '.devs', STATE_FILE);
+export const stateFileIn = (dir: string): string => join(dir, '.devs', 'state.sqlite');
 
 /** Answers at once or later. */
 type Soon<T> = T | Promise<T>;

@@ -7,9 +7,9 @@ import {
   type Budget,
   type Checks,
   Orchestrator,
-  type ReviewScope,
   type Run,
   type StageAgents,
+  type StartOptions,
   type TaskRequest,
   type WorkResult,
   type Workspace,
@@ -18,6 +18,8 @@ import { MemoryWorkspace } from '@devs/core/testing';
 import { Ledger } from './Ledger.ts';
 import { type OpenRun, RUN } from './OpenRun.ts';
 import { longText, sha256 } from './texts.ts';
+
+type ReviewScope = Exclude<NonNullable<StartOptions['review']>, 'none'>;
 
 export interface PipelineOptions {
   /** Of the plan, each after the one before. @defaultValue 1 */

@@ -8,13 +8,14 @@ import {
   type CheckRequest,
   type CheckResult,
   isDevsError,
-  type OpenOptions,
   Orchestrator,
   type RunWorkspace,
   type TaskRequest,
   type Workspace,
 } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
+
+type OpenOptions = NonNullable<Parameters<Workspace['open']>[1]>;
 
 const [dir = '.', label = '', point = ''] = process.argv.slice(2);
 

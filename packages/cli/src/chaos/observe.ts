@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { GitWorkspace } from '@devs/agents';
-import { doctor, EventStore, openReadOnly, STATE_FILE, StepStore, ThreadStore } from '@devs/core';
+import { doctor, openReadOnly } from '@devs/core';
+import { EventStore, STATE_FILE, StepStore, ThreadStore } from '@devs/core/internal';
 
 /** The one run of a folder; the same everywhere, so that results can be compared. */
 export const CHAOS_RUN = 'chaos';

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { RunDriver } from '@devs/core';
+import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
 import { usageError } from '../usageError.ts';
 import { missingPackage } from './loadPostgres.ts';

@@ -1,4 +1,4 @@
-import { maskAtGate } from '@devs/core';
+import { maskAtGate } from '@devs/core/internal';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { addSignedOptions, type SignedFlags } from '../flags/decideFlags.ts';

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { DocumentFile } from '@devs/core';
+import type { Run } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
@@ -52,14 +52,14 @@ async function docs(id: string, { out }: DocsOptions, session: Session): Promise
   return EXIT.ok;
 }
 
-const printed = ({ path: name, content }: DocumentFile): readonly Line[] => [
+const printed = ({ path: name, content }: Awaited<ReturnType<Run['documents']>>[number]): readonly Line[] => [
   { style: 'bold', text: `── ${name}` },
   { style: 'markdown', text: withoutBlankEnd(content) },
   '',
 ];
 
 /** A file that is there is replaced: it may be an earlier version. */
-async function write(files: readonly DocumentFile[], folder: string): Promise<void> {
+async function write(files: Awaited<ReturnType<Run['documents']>>, folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     for (const file of files) await writeFile(path.join(folder, file.path), file.content);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hideFromStatus } from '@devs/agents';
+import { hideFromStatus } from '@devs/agents/internal';
 import type { Command } from 'commander';
 import { configPath } from '../config/configPath.ts';
 import { configSchemaText, type ProjectConfigInput } from '../config/ProjectConfig.ts';

@@ -1,4 +1,5 @@
-import type { Run, TranscriptEntry } from '@devs/core';
+import type { Run } from '@devs/core';
+import type { TranscriptEntry } from '@devs/core/internal';
 import type { Command } from 'commander';
 import { followRun } from '../drive/followRun.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';

@@ -1,5 +1,5 @@
 import { GitWorkspace } from '@devs/agents';
-import { DevsError, type Orchestrator, type Removal, type RemovedRun, type Run } from '@devs/core';
+import { DevsError, type Orchestrator, type Run } from '@devs/core';
 import type { Command } from 'commander';
 import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
@@ -58,18 +58,18 @@ async function assertElsewhere(run: Run): Promise<void> {
 async function withFiles(
   devs: Orchestrator,
   id: string,
-  removal: Removal,
+  removal: Parameters<Orchestrator['remove']>[1],
   { dir }: Session,
-): Promise<Removal> {
+): Promise<Parameters<Orchestrator['remove']>[1]> {
   const spec = parseSpec(await (await devs.run(id)).agentsRef());
   const repository = spec === null ? {} : repositoryFor({ ...spec, repository: repositoryIn(dir, spec) });
   return { ...removal, workspace: new GitWorkspace({ dir, ...repository }) };
 }
 
-const wordsElsewhere = ({ id }: RemovedRun): string =>
+const wordsElsewhere = ({ id }: Awaited<ReturnType<Orchestrator['remove']>>): string =>
   `${id} is removed, with the record of its decisions; its branch and folders of workers stay`;
 
-function words({ id, branch }: RemovedRun): string {
+function words({ id, branch }: Awaited<ReturnType<Orchestrator['remove']>>): string {
   const removed = `${id} is removed; who decided what and when stays on record`;
   if (branch === null) return removed;
   const { name } = branch;

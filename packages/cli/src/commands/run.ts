@@ -1,4 +1,4 @@
-import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
+import type { Orchestrator, Run, RunStatus, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
@@ -141,7 +141,10 @@ function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
 /** A raised limit is above the declared one. */
 async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
   const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
-  const given = Object.entries(budgetFrom(options) ?? {}) as [BudgetUse['measure'], number][];
+  const given = Object.entries(budgetFrom(options) ?? {}) as [
+    RunStatus['budget'][number]['measure'],
+    number,
+  ][];
   return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);
 }
 

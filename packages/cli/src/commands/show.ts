@@ -1,4 +1,5 @@
-import { leaveAtGate, maskAtGate, shownGate } from '@devs/core';
+import { shownGate } from '@devs/core';
+import { leaveAtGate, maskAtGate } from '@devs/core/internal';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { endingWith, type Gate, isDevsError, Orchestrator } from '@devs/core';
-import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
+import { type Gate, isDevsError, Orchestrator } from '@devs/core';
+import { endingWith } from '@devs/core/internal';
+import type { serveOnLoopback, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { placeOf } from '../cluster/ClusterAt.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
@@ -15,6 +16,9 @@ import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
+
+/** The code of a review, as the page shows it. */
+type ReviewCode = NonNullable<Awaited<ReturnType<NonNullable<UiOptions['readCode']>>>>;
 
 interface UiFlags {
   /** The id of a run, or the beginning of that of a gate. */
@@ -66,7 +70,7 @@ async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Sessi
   const to = place === undefined ? '' : `&at=${await pathTo(place, at, session)}`;
   // A program that starts this is told a link, too, and must not come to decide by it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
-  const handler: LoopbackOptions['handler'] = (hosts) => {
+  const handler: Parameters<typeof serveOnLoopback>[0]['handler'] = (hosts) => {
     const onCode = (code: string): void =>
       tell({ url: `http://${hosts[0]}/#code=${code}${to}`, readOnly }, session);
     const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
@@ -171,13 +175,13 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
   return { ...encryptionKeyOf(session), dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
-async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
+async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<ReviewCode | null> {
   const diff = await readShownDiff(gate, since, session);
   if (diff === null || typeof diff === 'string') return diff === null ? null : shownCode(diff);
   return { ...shownCode(diff), hidden: diff.hidden };
 }
 
-function shownCode(diff: ShownRange | string): GateCode {
+function shownCode(diff: ShownRange | string): ReviewCode {
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };
 }
@@ -189,8 +193,8 @@ function tell(link: { readonly url: string; readonly readOnly: boolean }, { io, 
 
 async function listening(
   wanted: number | null,
-  serve: (port: number) => Promise<Loopback>,
-): Promise<Loopback> {
+  serve: (port: number) => ReturnType<typeof serveOnLoopback>,
+): ReturnType<typeof serveOnLoopback> {
   try {
     return await serve(wanted ?? USUAL_PORT);
   } catch (error) {

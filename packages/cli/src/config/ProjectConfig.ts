@@ -1,5 +1,6 @@
-import { MODEL_STAGES } from '@devs/agents';
-import { DEFAULT_LIMITS, type Limits, MAX_LIMITS } from '@devs/core';
+import { MODEL_STAGES } from '@devs/agents/internal';
+import type { Limits } from '@devs/core';
+import { DEFAULT_LIMITS, MAX_LIMITS } from '@devs/core/internal';
 import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');

@@ -1,4 +1,5 @@
-import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
+import { isDevsError, type Orchestrator, type Run } from '@devs/core';
+import type { HitlSession } from '@devs/core/internal';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import type { DecideFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';

@@ -1,4 +1,4 @@
-import { type EventBus, type Orchestrator, oneLine, type PipelineResult, type Run } from '@devs/core';
+import { type EventBus, type Orchestrator, type PipelineResult, type Run, shownGate } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
@@ -7,6 +7,7 @@ import type { Session } from '../project/Session.ts';
 import { exitCodeOf, outcomeDocument, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
 import { gatePages } from '../show/gatePages.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { showProgress } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
 import { showActivities, showRequests } from './showRequests.ts';

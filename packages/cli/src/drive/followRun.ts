@@ -1,4 +1,5 @@
-import { endingWith, type LogEntry, type Run, type TranscriptEntry } from '@devs/core';
+import type { LogEntry, Run } from '@devs/core';
+import { endingWith, type TranscriptEntry } from '@devs/core/internal';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';

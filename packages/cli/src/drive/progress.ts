@@ -1,4 +1,4 @@
-import type { EventBus, EventName, EventScope, OrchestratorEvents } from '@devs/core';
+import type { EventBus, EventName, OrchestratorEvents } from '@devs/core';
 import { eventStyle } from '../render/eventStyle.ts';
 import { sentence, taskLabel } from '../render/sentence.ts';
 import { linesAtGate, styled } from '../terminal/Line.ts';
@@ -23,7 +23,7 @@ function isOwnDecision<Name extends EventName>(name: Name, payload: Orchestrator
 export function progressLine<Name extends EventName>(
   name: Name,
   payload: OrchestratorEvents[Name],
-  { taskId }: EventScope,
+  { taskId }: NonNullable<Parameters<EventBus['emit']>[2]>,
   elapsedMs: number,
 ): string | null {
   const isSaid = LEFT_OUT.has(name) || isOwnDecision(name, payload);

@@ -1,7 +1,9 @@
-import { type Activity, type ActivityScope, type Orchestrator, oneLine } from '@devs/core';
+import type { Activity, Orchestrator } from '@devs/core';
+import type { ActivityListener } from '@devs/core/internal';
 import { activityLines, usageWords } from '../render/activityLines.ts';
 import type { Line } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
+import { oneLine } from '../terminal/visible.ts';
 
 /** Tools that are named in a line. */
 const MAX_NAMED = 6;
@@ -21,17 +23,17 @@ export function showRequests(devs: Pick<Orchestrator, 'onActivity'>, out: Output
 }
 
 class AskedStep {
-  readonly #scope: ActivityScope;
+  readonly #scope: Parameters<ActivityListener>[1];
   #requests = 0;
   /** By id: an agent may say its name again, and better. */
   readonly #tools = new Map<string, string>();
   #spent = '';
 
-  constructor(scope: ActivityScope) {
+  constructor(scope: Parameters<ActivityListener>[1]) {
     this.#scope = scope;
   }
 
-  isOf({ taskId, step, attempt, since }: ActivityScope): boolean {
+  isOf({ taskId, step, attempt, since }: Parameters<ActivityListener>[1]): boolean {
     const mine = this.#scope;
     return taskId === mine.taskId && step === mine.step && attempt === mine.attempt && since === mine.since;
   }

@@ -1,4 +1,5 @@
-import type { ActivityListener, ActivityScope, EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
+import type { EventBus, Run, RunStatus } from '@devs/core';
+import type { ActivityListener } from '@devs/core/internal';
 import { nowWords } from '../render/activityLines.ts';
 import { clock } from '../render/clock.ts';
 import { doingWords } from '../render/doingWords.ts';
@@ -14,8 +15,8 @@ export interface LiveStatus {
   /** Turns on the task so far. */
   readonly turn: number;
   /** `null` as long as it was not read. */
-  readonly depth: RecursionDepth | null;
-  readonly cost: RunCost;
+  readonly depth: Awaited<ReturnType<Run['recursionDepth']>> | null;
+  readonly cost: RunStatus['cost'];
 }
 
 /**
@@ -48,7 +49,7 @@ const REDRAW_MS = 1_000;
 /** Where no line can be drawn again, one is printed when there was none for so long. */
 const SILENCE_MS = 30_000;
 
-const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const NO_COST: RunStatus['cost'] = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
 
 type Looked = Pick<Run, 'id' | 'state' | 'recursionDepth' | 'status'>;
@@ -67,7 +68,7 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
   if (out.json) return () => {};
   const start = performance.now();
   let status: LiveStatus | null = STARTING;
-  let step: ActivityScope | null = null;
+  let step: Parameters<ActivityListener>[1] | null = null;
   let words = '';
   const line = (): string | null =>
     status && statusLine(atWork(status, step, words), performance.now() - start);
@@ -130,7 +131,7 @@ function latestLook(run: Looked, show: (found: LiveStatus) => void) {
 }
 
 /** The state file knows the task of the last checkpoint; the step that runs may be of the next one, with no turn yet. */
-function atWork(status: LiveStatus, step: ActivityScope | null, words: string): LiveStatus {
+function atWork(status: LiveStatus, step: Parameters<ActivityListener>[1] | null, words: string): LiveStatus {
   if (step === null) return status;
   const { node, taskId } = step;
   const now = { step: step.step, words, ms: Date.now() - step.since };

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { planShape } from '@devs/agents';
-import type { DraftDocument, Given, PlanResult } from '@devs/core';
+import { planShape } from '@devs/agents/internal';
+import type { DraftDocument, PlanResult, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -38,7 +38,7 @@ export function addGivenOptions(command: Command): Command {
 export async function readGiven(
   { documents = [], plan, ...flags }: GivenFlags,
   { io: { cwd }, config }: { readonly io: Pick<Io, 'cwd'>; readonly config: Pick<ProjectConfig, 'research'> },
-): Promise<Given> {
+): Promise<Pick<StartOptions, 'documents' | 'tasks' | 'research'>> {
   const research = flags.research !== false && config.research;
   return {
     ...(documents.length > 0 && {

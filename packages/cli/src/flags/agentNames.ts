@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isModelName, MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from '@devs/agents';
+import { isModelName, MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from '@devs/agents/internal';
 import { usageError } from '../usageError.ts';
 import { toolKind } from './toolName.ts';
 

@@ -1,4 +1,4 @@
-import type { Budget, BudgetLimits } from '@devs/core';
+import type { Budget } from '@devs/core';
 import type { Command } from 'commander';
 import { toAmount, toMilliseconds } from './amounts.ts';
 
@@ -21,7 +21,7 @@ export function addBudgetOptions(command: Command): Command {
 
 /** The limits the flags name; `undefined` when they name none. */
 export function budgetFrom(flags: BudgetFlags): Budget | undefined {
-  const limits: BudgetLimits = {
+  const limits: Budget = {
     ...(flags.budgetUsd !== undefined && { usd: flags.budgetUsd }),
     ...(flags.budgetTokens !== undefined && { tokens: flags.budgetTokens }),
     ...(flags.budgetCalls !== undefined && { calls: flags.budgetCalls }),

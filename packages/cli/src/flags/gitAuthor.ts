@@ -1,12 +1,12 @@
-import { askGit } from '@devs/agents/git';
-import type { Author } from '@devs/core';
+import { askGit } from '@devs/agents/internal';
+import type { WorkspacePort } from '@devs/core/internal';
 import { usageError } from '../usageError.ts';
 
 const REMEDY =
   "Name who signs with --author 'Ada Lovelace <ada@example.org>', or set user.name and user.email.";
 
 /** Who signs a commit: `Name <address>`, else whom git knows in that folder. */
-export async function gitAuthor(text: string | undefined, dir: string): Promise<Author> {
+export async function gitAuthor(text: string | undefined, dir: string): Promise<WorkspacePort.Author> {
   const named = text ?? (await identIn(dir));
   const [, name, email] = /^\s*([^<>]*[^<>\s])\s*<([^<>\s]+)>/.exec(named) ?? [];
   if (name !== undefined && email !== undefined) return { name, email };
@@ -31,7 +31,7 @@ const MAX_LENGTH = 200;
  * Whom git names in that folder: the person who gets the commits of their runs. Reads two settings and nothing else, so a
  * repository of somebody else's can name a wrong person and do nothing more; `null` where either is missing.
  */
-export async function gitIdentity(dir: string): Promise<Author | null> {
+export async function gitIdentity(dir: string): Promise<WorkspacePort.Author | null> {
   const [name, email] = [await setting(dir, 'user.name'), await setting(dir, 'user.email')];
   return name === null || email === null ? null : { name, email };
 }

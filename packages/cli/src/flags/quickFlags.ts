@@ -1,14 +1,18 @@
-import type { QuickWork, TaskKind } from '@devs/core';
+import type { StartOptions, TaskRequest } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { usageError } from '../usageError.ts';
 
 export interface QuickFlags {
   readonly quick?: true;
-  readonly kind?: TaskKind;
+  readonly kind?: NonNullable<TaskRequest['task']['kind']>;
   readonly checkedBy?: string;
 }
 
-const KINDS: readonly TaskKind[] = ['test-first', 'behaviour-kept', 'checked-by'];
+const KINDS: readonly NonNullable<TaskRequest['task']['kind']>[] = [
+  'test-first',
+  'behaviour-kept',
+  'checked-by',
+];
 
 export function addQuickOptions(command: Command): Command {
   return command
@@ -23,7 +27,11 @@ export function addQuickOptions(command: Command): Command {
 }
 
 /** @throws DevsError `CONFIG_INVALID` for flags of small work without `--quick`, or that do not fit each other. */
-export function quickFrom({ quick, kind, checkedBy }: QuickFlags): QuickWork | undefined {
+export function quickFrom({
+  quick,
+  kind,
+  checkedBy,
+}: QuickFlags): NonNullable<StartOptions['quick']> | undefined {
   if (!quick && (kind !== undefined || checkedBy !== undefined)) {
     throw usageError('--kind and --checked-by are for small work.', 'Add --quick, or leave them out.');
   }

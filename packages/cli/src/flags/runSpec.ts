@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { type GitWorkspaceOptions, MODEL_STAGES } from '@devs/agents';
+import type { GitWorkspaceOptions } from '@devs/agents';
+import { MODEL_STAGES } from '@devs/agents/internal';
 import { z } from 'zod';
 import {
   agentChecksSchema,

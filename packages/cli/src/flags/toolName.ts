@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { type AcpSource, type CommandSource, isAcpName, isRecipeName } from '@devs/agents';
+import type { AcpAgentsOptions, CommandAgentsOptions } from '@devs/agents';
+import { isAcpName, isRecipeName } from '@devs/agents/internal';
 import { splitCommand } from './splitCommand.ts';
 
 const ACP = 'acp:';
@@ -19,12 +20,12 @@ export function toolKind(text: string): ToolKind | null {
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a command with an open quote. */
-export function acpSource(name: string): AcpSource {
+export function acpSource(name: string): AcpAgentsOptions['agent'] {
   return isAcpName(name) ? name : programOf(name.slice(ACP.length));
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a command with an open quote. */
-export function commandSource(name: string): CommandSource {
+export function commandSource(name: string): CommandAgentsOptions['command'] {
   return isRecipeName(name) ? name : programOf(name.slice(COMMAND.length));
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Gate, STATE_FILE } from '@devs/core';
+import type { Gate } from '@devs/core';
+import { STATE_FILE } from '@devs/core/internal';
 import { placeOf } from '../cluster/ClusterAt.ts';
 import { userStateFolder } from '../config/userStateFolder.ts';
 import type { Session } from '../project/Session.ts';

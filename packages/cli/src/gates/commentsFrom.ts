@@ -1,4 +1,5 @@
-import { DevsError, type Gate, type GateComment, maskAtGate, type ShownPlace } from '@devs/core';
+import { DevsError, type Gate } from '@devs/core';
+import { type GateComment, maskAtGate, type ShownPlace } from '@devs/core/internal';
 import { usageError } from '../usageError.ts';
 
 /** Between what is quoted and what is said of it. Code has it too: the longest quote that is found counts. */

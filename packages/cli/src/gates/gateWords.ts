@@ -1,4 +1,4 @@
-import { DevsError, type Gate, type HitlSessionKind } from '@devs/core';
+import { DevsError, type Gate } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import { isPassedBudget, raiseFlags } from './passedBudget.ts';
 
@@ -58,7 +58,7 @@ export interface GateWords {
   readonly isDeclarable: boolean;
 }
 
-export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
+export const GATE_WORDS: Readonly<Record<Gate['kind'], GateWords>> = {
   design_approval: {
     name: 'design',
     choices: [
@@ -156,7 +156,7 @@ export function choicesAt({ kind, artifact, takes }: Answerable): readonly Choic
   );
 }
 
-const choicesOf = (gate: HitlSessionKind | Answerable): readonly Choice[] =>
+const choicesOf = (gate: Gate['kind'] | Answerable): readonly Choice[] =>
   typeof gate === 'string' ? GATE_WORDS[gate].choices : choicesAt(gate);
 
 /**
@@ -165,7 +165,7 @@ const choicesOf = (gate: HitlSessionKind | Answerable): readonly Choice[] =>
  * @param gate - Its kind alone where what it shows is not known.
  */
 export function choiceCommands(
-  gate: HitlSessionKind | Answerable,
+  gate: Gate['kind'] | Answerable,
   words: readonly string[],
   devs: Session['devs'],
 ): readonly { readonly choice: Choice; readonly command: string }[] {
@@ -181,7 +181,7 @@ export function choiceCommands(
  * @throws DevsError `INVALID_ANSWER`
  */
 export function assertTakes(
-  asked: HitlSessionKind | Answerable,
+  asked: Gate['kind'] | Answerable,
   name: ChoiceName,
   { gate, devs }: { readonly gate: string; readonly devs: Session['devs'] },
 ): void {

@@ -1,4 +1,4 @@
-import type { HitlSession } from '@devs/core';
+import type { HitlSession } from '@devs/core/internal';
 
 /** How far a gate that wants several yeses has come. */
 export interface OpenVote {

@@ -1,7 +1,9 @@
-import type { BudgetUse } from '@devs/core';
+import type { RunStatus } from '@devs/core';
+
+type LimitOfBudget = RunStatus['budget'][number];
 
 /** One limit as the gate of a budget shows it. */
-interface AskedLimit extends BudgetUse {
+interface AskedLimit extends LimitOfBudget {
   readonly taskId: string | null;
   readonly next: number;
 }

@@ -1,4 +1,5 @@
-import { DevsError, type Gate, type HitlSession, type Principal } from '@devs/core';
+import { DevsError, type Gate, type Principal } from '@devs/core';
+import type { HitlSession } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
 import type { Decision } from './Decision.ts';
 import { assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';

@@ -1,12 +1,4 @@
-import {
-  type ClosedGate,
-  DevsError,
-  type Gate,
-  type HitlSessionKind,
-  isDevsError,
-  type Orchestrator,
-  type Run,
-} from '@devs/core';
+import { type ClosedGate, DevsError, type Gate, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { usageError } from '../usageError.ts';
 import { GATE_WORDS } from './gateWords.ts';
 
@@ -16,7 +8,7 @@ const MIN_PREFIX = 4;
 interface OfRun {
   readonly run: Run;
   readonly sessionId: string;
-  readonly kind: HitlSessionKind;
+  readonly kind: Gate['kind'];
 }
 
 /** Open, or with what became of it. */

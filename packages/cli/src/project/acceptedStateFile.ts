@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { DevsError, openReadOnly, readStateFileName, STATE_FILE, type StateFileName } from '@devs/core';
+import { DevsError, openReadOnly } from '@devs/core';
+import { readStateFileName, STATE_FILE, type StateFileName } from '@devs/core/internal';
 import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import { type AcceptOptions, askYes } from './acceptedConfig.ts';
 import { refuseForeignState } from './openProject.ts';

@@ -1,12 +1,12 @@
 import {
   CheckSuite,
   CommandChecks,
-  checkKind,
   findSandbox,
   GitWorkspace,
   type Sandbox,
   SteadyChecks,
 } from '@devs/agents';
+import { checkKind } from '@devs/agents/internal';
 import type { Checks, OrchestratorOptions } from '@devs/core';
 import { REPLAY } from '../flags/agentNames.ts';
 import { gitIdentity } from '../flags/gitAuthor.ts';

@@ -1,25 +1,25 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import {
-  assertNoRuns,
   backup,
-  type CarryGit,
   createDatabase,
   DevsError,
-  endingWith,
   isDevsError,
-  moveRunOut,
   openReadOnly,
-  openState,
   type Principal,
+  type StartOptions,
+} from '@devs/core';
+import {
+  assertNoRuns,
+  endingWith,
+  moveRunOut,
+  openState,
   packRun,
   placeStateFile,
-  type RunPlace,
   receiveRun,
   STATE_FILE,
-  type Thread,
   ThreadStore,
-} from '@devs/core';
+} from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
 import { MovingFile } from '../cluster/MovingFile.ts';
 import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
@@ -36,14 +36,14 @@ export interface Move {
   readonly file: string | undefined;
 }
 
-export interface Push extends Move, RunPlace {
+export interface Push extends Move, Pick<StartOptions, 'tenant' | 'priority'> {
   readonly by: Principal;
   /** Its name in the cluster: needed for a graph of one's own. */
   readonly graph: string | undefined;
 }
 
 /** What is found of a run. */
-type Known = Pick<Thread, 'createdAt' | 'briefSha256'>;
+type Known = Pick<ReturnType<ThreadStore['require']>, 'createdAt' | 'briefSha256'>;
 
 const PIPELINE = 'pipeline';
 
@@ -168,7 +168,7 @@ async function takeFrom(
 
 /** Git's objects of a run are in the store of the project while it is in a state file, and in its own file elsewhere. */
 const carryGit =
-  (id: string, { dir }: Session): CarryGit =>
+  (id: string, { dir }: Session): Parameters<typeof receiveRun>[0]['unpack'] =>
   async (record, agentsRef) => {
     const spec = parseSpec(agentsRef);
     if (spec === null || spec.agents === 'none') return;

@@ -2,11 +2,11 @@ import {
   acpAgents,
   agentsPerStage,
   commandAgents,
-  type ModelStage,
   modelAgents,
   ReplayAgents,
   type Sandbox,
 } from '@devs/agents';
+import type { ModelStage } from '@devs/agents/internal';
 import type { StageAgents } from '@devs/core';
 import { type AgentNames, REPLAY } from '../flags/agentNames.ts';
 import { acpSource, commandSource, type ToolKind, toolKind } from '../flags/toolName.ts';

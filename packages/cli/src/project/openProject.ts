@@ -1,16 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { askGit } from '@devs/agents/git';
+import { askGit } from '@devs/agents/internal';
 import {
   DevsError,
-  endingWith,
   isDevsError,
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorOptions,
   type Runs,
-  STATE_FILE,
 } from '@devs/core';
+import { endingWith, STATE_FILE } from '@devs/core/internal';
 import { configBytes } from '../config/configBytes.ts';
 import { configPath } from '../config/configPath.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';

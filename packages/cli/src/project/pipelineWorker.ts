@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
-import { askGit } from '@devs/agents/git';
-import { isDevsError, loadOrchestratorConfig, Orchestrator, type RunDriver, type Runs } from '@devs/core';
+import { askGit } from '@devs/agents/internal';
+import { isDevsError, loadOrchestratorConfig, Orchestrator, type Runs } from '@devs/core';
+import type { RunDriver } from '@devs/core/internal';
 import { newSpec, type RunSpec } from '../flags/runSpec.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { agentsFrom } from './agentsFrom.ts';

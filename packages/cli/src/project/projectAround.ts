@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { STATE_FILE } from '@devs/core';
+import { STATE_FILE } from '@devs/core/internal';
 import { configPath } from '../config/configPath.ts';
 
 /**

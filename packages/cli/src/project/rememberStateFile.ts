@@ -1,4 +1,5 @@
-import { createDatabase, nameStateFile } from '@devs/core';
+import { createDatabase } from '@devs/core';
+import { nameStateFile } from '@devs/core/internal';
 import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import { encryptionKeyOf, type Session } from './Session.ts';
 

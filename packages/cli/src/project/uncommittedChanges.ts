@@ -1,4 +1,5 @@
-import { type FilteredFile, GitWorkspace } from '@devs/agents';
+import { GitWorkspace } from '@devs/agents';
+import type { FilteredFile } from '@devs/agents/internal';
 import { gitAuthor } from '../flags/gitAuthor.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { quoted } from '../flags/quoted.ts';

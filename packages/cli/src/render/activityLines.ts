@@ -1,5 +1,7 @@
-import { type Activity, type CallUsage, oneLine, type TranscriptEntry } from '@devs/core';
+import type { Activity, CallUsage } from '@devs/core';
+import type { TranscriptEntry } from '@devs/core/internal';
 import { type Line, linesAtGate, type Style, styled } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { usdWords } from './usdWords.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */

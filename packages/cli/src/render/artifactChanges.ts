@@ -1,6 +1,6 @@
-import { oneLine } from '@devs/core';
 import { structuredPatch } from 'diff';
 import { type Line, textOfAll } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { decidedFirst } from './decidedFirst.ts';
 import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
 

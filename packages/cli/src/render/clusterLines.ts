@@ -1,13 +1,12 @@
-import type { ClusterQueue, TenantLine, WorkerLine } from '@devs/postgres';
+import type { ClusterAdmin } from '@devs/postgres';
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import { type Line, styled } from '../terminal/Line.ts';
 
+type QueueView = Awaited<ReturnType<ClusterAdmin['queue']>>;
+
 /** What waits for a worker, whose it is, and what was given up. */
-export function queueLines(
-  { queues, tenants, deadLetters }: ClusterQueue,
-  { devs }: Session,
-): readonly Line[] {
+export function queueLines({ queues, tenants, deadLetters }: QueueView, { devs }: Session): readonly Line[] {
   const rows = queues.map(({ queue, ready, later, active, oldestSeconds, runs, workers }) => [
     queue,
     ...[ready, later, active].map(String),
@@ -29,7 +28,7 @@ export function queueLines(
   ];
 }
 
-const isStranded = (line: ClusterQueue['queues'][number] | undefined): boolean =>
+const isStranded = (line: QueueView['queues'][number] | undefined): boolean =>
   line !== undefined && line.runs > 0 && line.workers === 0;
 
 function strandedWords(runs: readonly number[]): Line {
@@ -38,7 +37,7 @@ function strandedWords(runs: readonly number[]): Line {
   return { style: 'due', text };
 }
 
-function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']): readonly Line[] {
+function deadLines(letters: QueueView['deadLetters'], devs: Session['devs']): readonly Line[] {
   const rows = letters.map(({ threadId, queue, attempts, at, error }) => [
     threadId,
     queue,
@@ -52,7 +51,7 @@ function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']):
   ];
 }
 
-export function tenantLines(tenants: readonly TenantLine[]): readonly Line[] {
+export function tenantLines(tenants: Awaited<ReturnType<ClusterAdmin['tenants']>>): readonly Line[] {
   if (tenants.length === 0) return ['There are no runs.'];
   const rows = tenants.map(({ tenant, cap, driven, ready, runs }) => [
     tenant,
@@ -62,7 +61,7 @@ export function tenantLines(tenants: readonly TenantLine[]): readonly Line[] {
   return columns([['tenant', 'cap', 'driven', 'ready', 'runs'], ...rows]);
 }
 
-export function workerLines(workers: readonly WorkerLine[]): readonly Line[] {
+export function workerLines(workers: Awaited<ReturnType<ClusterAdmin['workers']>>): readonly Line[] {
   if (workers.length === 0) return ['No worker is there.'];
   const rows = workers.map(({ id, host, pid, slots, busy, draining, seenAt, queues }) => [
     id,

@@ -1,5 +1,6 @@
-import { type GateComment, type LastComment, oneLine } from '@devs/core';
+import type { GateComment, LastComment } from '@devs/core/internal';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 
 const SINCE: Readonly<Record<LastComment['since'], string>> = {
   unchanged: 'unchanged',

@@ -1,7 +1,7 @@
-import type { Delivery } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 
 /** What became of the run's branch in the user's repository. */
-export function deliveryWords({ branch, held }: Delivery): string {
+export function deliveryWords({ branch, held }: WorkspacePort.Delivery): string {
   if (held === null) return `branch ${branch} in your repository is up to date`;
   const why = held === 'checked_out' ? 'you have it checked out' : 'it has commits of yours';
   return `branch ${branch} in your repository was left as it is: ${why}`;

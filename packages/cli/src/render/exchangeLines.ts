@@ -1,8 +1,9 @@
-import { type Gate, type GateExchange, maskAtGate } from '@devs/core';
+import type { Gate, Run } from '@devs/core';
+import { maskAtGate } from '@devs/core/internal';
 import { type Line, linesAtGate } from '../terminal/Line.ts';
 
 /** What was asked and answered at a gate; below what it shows, and no part of what its hash covers. */
-export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line[] {
+export function exchangeLines(exchanges: Awaited<ReturnType<Run['exchanges']>>): readonly Line[] {
   if (exchanges.length === 0) return [];
   return [
     { style: 'bold', text: '── Asked and answered; the hash does not cover it' },

@@ -1,13 +1,8 @@
-import {
-  type DocumentRecord,
-  type EpicRecord,
-  oneLine,
-  type RequirementRecord,
-  type TaskRecord,
-} from '@devs/core';
+import type { GraphState, RequirementRecord, TaskRecord } from '@devs/core';
 import { isPassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import { baselineLines, isBaseline } from './renderBaseline.ts';
@@ -18,14 +13,20 @@ import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import { taskLabel } from './sentence.ts';
 
 export interface ShownDocuments {
-  readonly documents: readonly Pick<DocumentRecord, 'type' | 'title' | 'content' | 'version'>[];
+  readonly documents: readonly Pick<
+    GraphState['documents'][number],
+    'type' | 'title' | 'content' | 'version'
+  >[];
   /** Named by the design, and not in the repository. */
   readonly unknownFiles?: readonly string[];
 }
 
 export interface ShownTasks {
   readonly requirements: readonly Pick<RequirementRecord, 'requirementId' | 'externalId' | 'description'>[];
-  readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description' | 'phaseNumber'>[];
+  readonly epics: readonly Pick<
+    GraphState['epics'][number],
+    'epicId' | 'name' | 'description' | 'phaseNumber'
+  >[];
   readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
 }
 

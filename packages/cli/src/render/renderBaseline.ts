@@ -1,5 +1,5 @@
-import { oneLine } from '@devs/core';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 
 /** Names of failures that are shown, before it says how many more there are. */
 const MAX_NAMES = 40;

@@ -1,4 +1,5 @@
-import type { ClosedGate, GateComment, ShownGate } from '@devs/core';
+import type { ClosedGate } from '@devs/core';
+import type { GateComment, ShownGate } from '@devs/core/internal';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Line } from '../terminal/Line.ts';
 import { commentLines } from './commentLines.ts';

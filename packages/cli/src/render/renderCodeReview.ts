@@ -1,6 +1,7 @@
-import { type CodeReview, oneLine } from '@devs/core';
+import type { CodeReview } from '@devs/core/internal';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { taskLabel } from './sentence.ts';
 
 /** Of files, commits and the check's output: the gate has to fit on a screen. */

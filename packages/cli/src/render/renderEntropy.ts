@@ -1,4 +1,4 @@
-import type { EntropyScore } from '@devs/core';
+import type { EntropyScore } from '@devs/core/internal';
 import type { Line } from '../terminal/Line.ts';
 
 export function isEntropyScore(value: unknown): value is EntropyScore {

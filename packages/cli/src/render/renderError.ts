@@ -1,6 +1,7 @@
-import { type ErrorCode, isDevsError, maskSensitiveData, visibleJson, visibleText } from '@devs/core';
+import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
 import { CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { visibleJson, visibleText } from '../terminal/visible.ts';
 
 const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AGENT_FAILED: EXIT.runFailed,

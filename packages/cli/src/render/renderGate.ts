@@ -1,7 +1,9 @@
-import { type Gate, type HiddenPlace, oneLine, type ShownGate } from '@devs/core';
+import type { Gate } from '@devs/core';
+import type { ShownGate } from '@devs/core/internal';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isCodeReview } from './renderCodeReview.ts';
@@ -26,7 +28,7 @@ export interface ShownBeside {
   /** What was asked and answered at it. */
   readonly talk?: readonly Line[];
   /** Places of the code that are hidden. */
-  readonly hidden?: readonly HiddenPlace[];
+  readonly hidden?: readonly ShownGate['hiddenPlaces'][number][];
   /** False where the choices are asked for in place. @defaultValue true */
   readonly commands?: boolean;
 }
@@ -59,7 +61,7 @@ export function renderGate(
 type Hiding = Pick<ShownGate, 'sessionId' | 'hiddenPlaces' | 'hiddenCount'>;
 
 /** A gate with the places that are hidden of its code. */
-export const withCode = (gate: Hiding, hidden: readonly HiddenPlace[]): Hiding => ({
+export const withCode = (gate: Hiding, hidden: readonly ShownGate['hiddenPlaces'][number][]): Hiding => ({
   sessionId: gate.sessionId,
   hiddenPlaces: [...gate.hiddenPlaces, ...hidden],
   hiddenCount: gate.hiddenCount + hidden.length,

@@ -1,7 +1,9 @@
-import { type Gate, type HiddenPlace, oneLine, type ShownGate } from '@devs/core';
+import type { Gate } from '@devs/core';
+import type { ShownGate } from '@devs/core/internal';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { type Line, textOfAll } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import {
@@ -20,7 +22,7 @@ interface MarkdownBeside {
   readonly code?: readonly Line[];
   readonly said?: readonly Line[];
   /** Places of the code that are hidden. */
-  readonly hidden?: readonly HiddenPlace[];
+  readonly hidden?: readonly ShownGate['hiddenPlaces'][number][];
 }
 
 /** A gate as Markdown, to be read in a pull request, with the decision to fill in. */

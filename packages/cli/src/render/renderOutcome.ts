@@ -1,15 +1,10 @@
-import {
-  type Delivery,
-  type Gate,
-  oneLine,
-  type PipelineResult,
-  type PipelineRunInfo,
-  shownGate,
-} from '@devs/core';
+import type { Gate, PipelineResult, PipelineRunInfo } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { lookCommand } from './nextCommands.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
@@ -124,7 +119,7 @@ function workLines({ commits, delivery, cost }: PipelineResult, workspace: strin
   ];
 }
 
-function deliveryWords({ branch, held }: Delivery): string {
+function deliveryWords({ branch, held }: WorkspacePort.Delivery): string {
   switch (held) {
     case null:
       return `branch ${branch} is in your repository: git merge ${branch}`;

@@ -1,7 +1,8 @@
-import { oneLine, type PipelineRunInfo, type RewindView, type TaskView } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import { indented, type Line, type Style, styled } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { clock } from './clock.ts';
 import { doingWords } from './doingWords.ts';
 import { nextCommands } from './nextCommands.ts';
@@ -29,7 +30,9 @@ function waitingWords(reason: string | null): string {
 }
 
 /** What is over and well, what is over and not, and what somebody has to do something about. */
-const STYLES: Readonly<Record<PipelineRunInfo['status'] | TaskView['status'], Style | undefined>> = {
+const STYLES: Readonly<
+  Record<PipelineRunInfo['status'] | PipelineRunInfo['tasks'][number]['status'], Style | undefined>
+> = {
   created: undefined,
   running: undefined,
   paused: undefined,
@@ -141,18 +144,18 @@ function driverWords({ driver, status }: PipelineRunInfo): string {
 }
 
 /** The last time it was set back; `devs explain` tells of all. */
-function rewindRow(rewinds: readonly RewindView[]): readonly (readonly string[])[] {
+function rewindRow(rewinds: readonly RunStatus['rewinds'][number][]): readonly (readonly string[])[] {
   const last = rewinds.at(-1);
   return last === undefined ? [] : [['set back', rewindWords(last)]];
 }
 
-function doneOf(tasks: readonly TaskView[]): string {
+function doneOf(tasks: readonly RunStatus['tasks'][number][]): string {
   return tasks.length === 0
     ? '-'
     : `${tasks.filter(({ status }) => status === 'completed').length}/${tasks.length}`;
 }
 
-const taskRow = ({ label, status, gitHash, name }: TaskView): readonly string[] => [
+const taskRow = ({ label, status, gitHash, name }: RunStatus['tasks'][number]): readonly string[] => [
   label,
   status,
   gitHash?.slice(0, 7) ?? '-',
@@ -165,5 +168,6 @@ function section(name: string, lines: readonly Line[]): readonly Line[] {
     : [{ style: 'dim', text: `  ${name}` }, ...lines.map((line) => indented(indented(line)))];
 }
 
-const statusStyle = (of: Pick<PipelineRunInfo | TaskView, 'status'> | undefined): Style | undefined =>
-  of && STYLES[of.status];
+const statusStyle = (
+  of: Pick<PipelineRunInfo | PipelineRunInfo['tasks'][number], 'status'> | undefined,
+): Style | undefined => of && STYLES[of.status];

@@ -1,5 +1,6 @@
-import { type EntropyScore, oneLine } from '@devs/core';
+import type { EntropyScore } from '@devs/core/internal';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { entropyLines } from './renderEntropy.ts';
 import { taskLabel } from './sentence.ts';
 

@@ -1,15 +1,10 @@
-import type { GitWorkspace, UnshownFile } from '@devs/agents';
-import {
-  type CommitRange,
-  type Gate,
-  type HiddenPlace,
-  isDevsError,
-  maskAtGate,
-  maskSensitiveData,
-  oneLine,
-} from '@devs/core';
+import type { GitWorkspace } from '@devs/agents';
+import type { UnshownFile } from '@devs/agents/internal';
+import { type Gate, isDevsError, maskSensitiveData } from '@devs/core';
+import { maskAtGate, type ShownGate, type WorkspacePort } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
+import { oneLine } from '../terminal/visible.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { shortId } from './renderGate.ts';
 
@@ -18,7 +13,7 @@ const LINES_SHOWN = 200;
 
 /** What has changed between two commits. */
 export interface ShownRange {
-  readonly range: CommitRange;
+  readonly range: WorkspacePort.CommitRange;
   /** Masked as a whole: of a review as gates mask, else as other output is. */
   readonly text: string;
   /** What the text has no line of. */
@@ -27,7 +22,7 @@ export interface ShownRange {
 
 interface HidingRange extends ShownRange {
   /** Where the text hides something. */
-  readonly hidden: readonly HiddenPlace[];
+  readonly hidden: readonly ShownGate['hiddenPlaces'][number][];
 }
 
 /** The code of a review, read from the run's git dir when it is shown. */
@@ -95,7 +90,7 @@ export async function readCommitDiff(
 
 async function readRange(
   run: string,
-  rangeOf: (workspace: GitWorkspace) => Promise<CommitRange>,
+  rangeOf: (workspace: GitWorkspace) => Promise<WorkspacePort.CommitRange>,
   { dir }: Pick<Session, 'dir'>,
 ): Promise<ShownRange | string> {
   const { GitWorkspace } = await import('@devs/agents');
@@ -157,6 +152,6 @@ function contentWords({ before, after }: UnshownFile): string {
 }
 
 /** Works in the project folder, whatever its own repository has. Whole ids: git knows the empty tree by no shorter one. */
-export function gitCommand({ threadId }: Gate, { from, to }: CommitRange): string {
+export function gitCommand({ threadId }: Gate, { from, to }: WorkspacePort.CommitRange): string {
   return `git --git-dir .devs/git/${threadId}.git diff ${from} ${to}`;
 }

@@ -1,13 +1,20 @@
-import type { RewindView } from '@devs/core';
+import type { RunStatus } from '@devs/core';
 
-const STATES: Readonly<Record<RewindView['state'], string>> = {
+const STATES: Readonly<Record<RunStatus['rewinds'][number]['state'], string>> = {
   done: '',
   undone: '; taken back since',
   unfinished: '; its files follow with the next resume',
 };
 
 /** One time a run was set back, in words. */
-export function rewindWords({ target, undone, principal, reason, at, state }: RewindView): string {
+export function rewindWords({
+  target,
+  undone,
+  principal,
+  reason,
+  at,
+  state,
+}: RunStatus['rewinds'][number]): string {
   const when = `${at.slice(0, 19).replace('T', ' ')}Z`;
   const why = reason === null ? '' : `: ${reason}`;
   return `to ${target} by ${principal}, ${when}${why}; undone: ${undone.join(', ')}${STATES[state]}`;

@@ -1,5 +1,6 @@
-import { type EventName, type HitlSessionKind, type OrchestratorEvents, oneLine } from '@devs/core';
+import type { EventName, Gate, OrchestratorEvents } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
+import { oneLine } from '../terminal/visible.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
 const NODES: Readonly<Record<string, string | null>> = {
@@ -105,7 +106,7 @@ type Sentences = {
   readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
 };
 
-const gateName = (kind: string): string => GATE_WORDS[kind as HitlSessionKind]?.name ?? kind;
+const gateName = (kind: string): string => GATE_WORDS[kind as Gate['kind']]?.name ?? kind;
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
 const shortId = (id: string): string => id.slice(0, 8);
 

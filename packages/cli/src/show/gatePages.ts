@@ -1,13 +1,5 @@
-import {
-  type Gate,
-  isDevsError,
-  leaveAtGate,
-  maskAtGate,
-  type Principal,
-  type Run,
-  type ShownGate,
-  shownGate,
-} from '@devs/core';
+import { type Gate, isDevsError, type Principal, type Run, shownGate } from '@devs/core';
+import { leaveAtGate, maskAtGate, type ShownGate } from '@devs/core/internal';
 import { humanFrom } from '../flags/humanFrom.ts';
 import type { Session } from '../project/Session.ts';
 import { hasChanges } from '../render/artifactChanges.ts';

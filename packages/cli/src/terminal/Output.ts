@@ -1,10 +1,12 @@
-import { maskInTurns, maskSensitiveData, visibleText } from '@devs/core';
+import { maskSensitiveData } from '@devs/core';
+import { maskInTurns } from '@devs/core/internal';
 import { piecesOf } from './displayWidth.ts';
 import type { Io, Sink } from './Io.ts';
 import { type Line, type Styled, textOf } from './Line.ts';
 import { maskedJson, maskedJsonInTurns } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
 import { paint } from './paint/paint.ts';
+import { visibleText } from './visible.ts';
 
 const ERASE_LINE = '\r\u001b[2K';
 

@@ -1,5 +1,5 @@
-import { oneLine, visibleText } from '@devs/core';
 import { displayWidth } from './displayWidth.ts';
+import { oneLine, visibleText } from './visible.ts';
 
 /** Rows as aligned columns, two spaces apart, without spaces at their ends. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {

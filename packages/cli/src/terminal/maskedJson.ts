@@ -1,4 +1,5 @@
-import { maskInTurns, maskView, visibleJson } from '@devs/core';
+import { maskInTurns, maskView } from '@devs/core/internal';
+import { visibleJson } from './visible.ts';
 
 /**
  * JSON whose strings passed the broad masking rules, with the names of their fields; masking the finished text could break its

@@ -7,6 +7,7 @@ import { parseBrief } from '../../src/brief/brief.ts';
 import { initialState } from '../../src/brief/initialState.ts';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
@@ -67,8 +68,8 @@ async function devsPipeline(keeper: Keeper, folder: string, tasks: number): Prom
   const db = openDevs(keeper, folder);
   const app = orchestrationApp(null, { db, config: loadOrchestratorConfig({}) });
   const gates = { design: 'auto', dag: 'auto' };
-  await app.admit({ threadId: RUN, policies: { gates }, input: planned(tasks) });
-  return prepared(db, async () => assertEnded((await app.drive(RUN)).values, tasks));
+  await internalsOf(app).admit({ threadId: RUN, policies: { gates }, input: planned(tasks) });
+  return prepared(db, async () => assertEnded((await internalsOf(app).drive(RUN)).values, tasks));
 }
 
 async function plainPipeline(keeper: Keeper, folder: string, tasks: number): Promise<Prepared> {

@@ -2,9 +2,11 @@
 // `node NS QUEUED` when an answer has arrived in the node behind it. Told `decide` by a line, it answers by itself, at a connection
 // under the other name if there is one, and says `decided NS NS QUEUED`: before and after. NS is of the
 // system's monotonic clock, QUEUED of `queuedNs`.
+
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { type Answered, answerOpen } from './answerOpen.ts';
 import { queuedNs } from './queuedNs.ts';
@@ -27,7 +29,7 @@ const app = durable(builder(), { file, guards: { maxDepth: 1_000_000 } });
 const deciding = otherName === file ? app : durable(builder(), { file: otherName });
 const driving = app.run('r', { asked: 0 }, { wait: true });
 for await (const _ of createInterface({ input: process.stdin })) {
-  const { before, after }: Answered = answerOpen(deciding.store.db, 'r');
+  const { before, after }: Answered = answerOpen(internalsOf(deciding).store.db, 'r');
   say(`decided ${before} ${after} ${queuedNs()}`);
 }
 await driving;

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { hasLedger } from './migrate.ts';
+import { hasLedger } from './ledger.ts';
 import { APPLICATION_ID } from './pragmas.ts';
 import { pragmaValue } from './prepare.ts';
 import { hasOwnSchemaOnly, type SchemaDrift, schemaDrift } from './schemaDrift.ts';

@@ -98,3 +98,6 @@ function wordsOf(bytes: Buffer, littleEndian: boolean): Uint32Array {
   if (!isOwnOrder) copy.swap32();
   return new Uint32Array(copy.buffer);
 }
+
+/** What a reader of the log of a file needs. */
+export const walFrames = { LOG_HEADER, FRAME_HEADER, begin: beginOfLog, committed } as const;

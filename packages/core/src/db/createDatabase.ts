@@ -11,7 +11,8 @@ import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
 import { withKeyFaults } from './keyFaults.ts';
-import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
+import { hasLedger, pendingMigrations } from './ledger.ts';
+import { runMigrations } from './migrate.ts';
 import {
   APPLICATION_ID,
   applyPragmas,

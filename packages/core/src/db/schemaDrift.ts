@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { openScratch } from './connect.ts';
-import { LEDGER_SQL, pendingMigrations, runMigrations } from './migrate.ts';
+import { LEDGER_SQL, pendingMigrations } from './ledger.ts';
+import { runMigrations } from './migrate.ts';
 import { MIGRATIONS, WHOLE_SCHEMA } from './migrations/index.ts';
 import { prepare } from './prepare.ts';
 

@@ -47,8 +47,7 @@ import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
-import { RunStreams } from './stream/RunStreams.ts';
-import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
+import { keptEvents, RunStreams, type StreamsOptions } from './stream/RunStreams.ts';
 
 /** Options of {@link durable} that say nothing of where runs are. */
 export interface AppOptions<

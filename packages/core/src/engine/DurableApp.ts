@@ -5,13 +5,13 @@ import type { PruneResult } from '../state/CheckpointPruner.ts';
 import { endIsMissing } from '../state/ChildStore.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
 import { afterArrival } from '../state/Outlet.ts';
-import type { Lease, Thread } from '../state/ThreadStore.ts';
 import type { EndedStatus } from '../state/threadRecords.ts';
+import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
 import type { PlanningGraph } from './change/pendingVisits.ts';
-import { type RecordPlacement, setBack } from './change/setBack.ts';
-import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
+import { setBack } from './change/setBack.ts';
+import type { UpdatableGraph } from './change/stagedUpdate.ts';
 import { registerApp } from './children/childApps.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
@@ -42,7 +42,7 @@ import { readState } from './readState.ts';
 import { outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
-import { type Admission, RunStarts } from './start/RunStarts.ts';
+import { RunStarts } from './start/RunStarts.ts';
 import { NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
@@ -58,14 +58,12 @@ import { assertTurnKey } from './turns/takeTurn.ts';
 export class DurableApp<Graph, State, Update, Output = State> extends ManagedRuns<State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
-  readonly store: EngineStore;
   /** The store its nodes have as `config.store`, to read and write from outside. A `TypeError` where it was given none. */
   readonly memory: BaseStore;
   readonly events: EventBus;
   /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
-  readonly maxDepth: number;
-  readonly newId: () => string;
+  readonly #store: EngineStore;
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
   readonly #streams: RunStreams;
@@ -74,12 +72,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   constructor(parts: DurableParts<Graph>) {
     super(parts);
     this.graph = parts.graph;
-    this.store = parts.store;
+    this.#store = parts.store;
     this.memory = parts.memory ?? NO_STORE;
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
-    this.maxDepth = parts.maxDepth;
-    this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
     this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
@@ -91,6 +87,33 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
       drive: (id, options) => this.#driveOnce(id, options),
       endedWith: (id, checkpointId) => this.#endedWith(id, checkpointId),
     });
+    registerInternals(this, this.#internals());
+  }
+
+  #internals(): AppInternals<Output> {
+    const { newId, maxDepth } = this.#parts;
+    return {
+      ...{ store: this.#store, newId, maxDepth },
+      admit: async (admission) => afterArrival(this.#store.outlet, this.#starts.admit(admission)),
+      run: (id, input, options) => this.#run(id, input as Update, options),
+      drive: async (id, options = {}) => unlessFailed(id, await this.#drive(id, options), options),
+      hold: (id, work) => holdRun(id, work, this.#parts),
+      setBack: (lease, placement, record) => {
+        const graph = this.graph as unknown as UpdatableGraph;
+        return outsideGraphs(() => setBack(lease, placement, record, { ...this.#parts, graph }));
+      },
+      betweenVisits: (id, work) => {
+        const graph = this.graph as unknown as NextVisits;
+        return holdRun(
+          id,
+          async (lease) => {
+            await outsideGraphs(() => assertBetweenVisits(id, { store: this.#store, graph }));
+            return await work(lease);
+          },
+          this.#parts,
+        );
+      },
+    };
   }
 
   /**
@@ -115,13 +138,17 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * await app.run('chat-1', { messages: [asked] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  async run(
+  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<Output>> {
+    return this.#run(id, input, options);
+  }
+
+  async #run(
     id: string,
-    input?: Update,
-    { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'> = {},
+    input: Update | undefined,
+    { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'>,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
-      return this.drive(id, options);
+      return unlessFailed(id, await this.#drive(id, options), options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
     return unlessFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
   }
@@ -136,7 +163,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     if (turn !== undefined) assertTurnKey(turn);
     const { by, budget } = options;
     const given = { input, options: givenAmong(options), turn: turn ?? null, by, budget };
-    return afterArrival(this.store.outlet, this.#starts.begin(id, given));
+    return afterArrival(this.#store.outlet, this.#starts.begin(id, given));
   }
 
   async #driveTurn(
@@ -144,7 +171,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     turn: string | null,
     options: RunOptions & Pick<DriveOptions, 'prepare'>,
   ): Promise<RunResult<Output>> {
-    const end = () => this.store.inputs.find(id, turn)?.end ?? null;
+    const end = () => this.#store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
       drive: (assertCurrent) => {
@@ -158,29 +185,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
         status: status as EndedStatus,
         reason,
         gates: [],
-        values: await (turn === this.store.inputs.latest(id)?.key
+        values: await (turn === this.#store.inputs.latest(id)?.key
           ? this.#endedWith(id, checkpointId)
           : this.#outputAt(id, checkpointId)),
         ...(turn !== null && { turn }),
       }),
     });
-  }
-
-  /**
-   * Records a run; returns it as it is when the id is known. Nothing is executed.
-   *
-   * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
-   */
-  async admit(admission: Admission): Promise<Thread> {
-    return afterArrival(this.store.outlet, this.#starts.admit(admission));
-  }
-
-  /** Drives a recorded run in the turn that it stands in; see {@link run}. */
-  async drive(
-    id: string,
-    options: Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'> = {},
-  ): Promise<RunResult<Output>> {
-    return unlessFailed(id, await this.#drive(id, options), options);
   }
 
   async #drive(
@@ -192,7 +202,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
       const { until } = result;
       const awaiting = { threadId: id, until, signal: options.signal, isOver };
-      if (!(await awaitWake(this.store, awaiting))) return result;
+      if (!(await awaitWake(this.#store, awaiting))) return result;
       result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
@@ -234,7 +244,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<Output>>> {
-    return driveDue(options, { store: this.store, drive: (id, how) => this.#driveOnce(id, how) });
+    return driveDue(options, { store: this.#store, drive: (id, how) => this.#driveOnce(id, how) });
   }
 
   /**
@@ -251,7 +261,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    const { store } = this;
+    const store = this.#store;
     const told = { name, payload, ...options };
     return afterArrival(
       store.outlet,
@@ -287,7 +297,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
-    const { runs, outlet } = this.store;
+    const { runs, outlet } = this.#store;
     const pause = { id: this.#parts.newId(), kind: 'pause', payload: null } as const;
     await runs.whenFree(() => runs.signal(id, pause));
     return afterArrival(outlet, undefined);
@@ -325,7 +335,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
 
   /** The questions a run waits for. */
   async gates(id: string): Promise<readonly Gate[]> {
-    return gatesOf(id, this.store);
+    return gatesOf(id, this.#store);
   }
 
   /**
@@ -337,7 +347,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    *   `QUOTE_NOT_SHOWN` for a comment. Nothing is written then.
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    const { db, outlet } = this.store;
+    const { db, outlet } = this.#store;
     return afterArrival(
       outlet,
       whenFree(db, () => decideGate(gate, answer, this.#parts)),
@@ -359,7 +369,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     const graph = this.graph as unknown as PlanningGraph;
     const accepted = outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
-    return afterArrival(this.store.outlet, accepted);
+    return afterArrival(this.#store.outlet, accepted);
   }
 
   /**
@@ -377,10 +387,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
     const principal = principalText(asHuman(by, id, 'revive'));
-    if (this.store.threads.require(id).status !== 'dead_letter') return false;
-    return this.hold(id, async (lease) =>
-      this.store.commit((emit) => {
-        const isRevived = this.store.threads.revive(lease, `revived by ${principal}`);
+    if (this.#store.threads.require(id).status !== 'dead_letter') return false;
+    return internalsOf(this).hold(id, async (lease) =>
+      this.#store.commit((emit) => {
+        const isRevived = this.#store.threads.revive(lease, `revived by ${principal}`);
         if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
         return isRevived;
       }),
@@ -394,35 +404,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * @throws DevsError `THREAD_BUSY` while somebody drives it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
-    return this.hold(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }));
-  }
-
-  /**
-   * Holds a run, so that nobody drives it meanwhile.
-   *
-   * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
-   */
-  async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
-    return holdRun(id, work, this.#parts);
-  }
-
-  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */
-  setBack(lease: Lease, placement: Placement, record: RecordPlacement): Promise<void> {
-    const graph = this.graph as unknown as UpdatableGraph;
-    return outsideGraphs(() => setBack(lease, placement, record, { ...this.#parts, graph }));
-  }
-
-  /**
-   * Holds a run while `work` changes what its next visit starts from; see `assertBetweenVisits`.
-   *
-   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link hold}.
-   */
-  betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
-    const graph = this.graph as unknown as NextVisits;
-    return this.hold(id, async (lease) => {
-      await outsideGraphs(() => assertBetweenVisits(id, { store: this.store, graph }));
-      return await work(lease);
-    });
+    return holdRun(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }), this.#parts);
   }
 
   /** Closes the state file, if this app opened it. */

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { checkFile, findingsOrDamage } from '../db/checkFile.ts';
 import { isEncrypted } from '../db/connect.ts';
 import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { pendingMigrations } from '../db/ledger.ts';
 import { transaction } from '../db/transaction.ts';
 import { DecisionLog } from './DecisionLog.ts';
 import { damagedCheckpoints } from './doctor/damagedCheckpoints.ts';

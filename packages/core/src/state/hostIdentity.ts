@@ -96,3 +96,6 @@ function readText(path: string): string | null {
     return null;
   }
 }
+
+/** What names a process, and tells whether another one of this machine still runs. */
+export const hosts = { local: localHost, token: ownerToken, isAlive: isOwnerAlive } as const;

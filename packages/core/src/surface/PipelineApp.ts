@@ -1,4 +1,5 @@
 import { pricesOf } from '../config/prices.ts';
+import { internalsOf } from '../engine/appInternals.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import type { Gate } from '../engine/Gate.ts';
 import { gatesOf } from '../engine/gateNow.ts';
@@ -70,7 +71,8 @@ export class PipelineApp {
 
   /** Of an engine that is there. */
   static over(engine: OrchestrationApp): PipelineApp {
-    const { store, events, newId } = engine;
+    const { store, newId } = internalsOf(engine);
+    const { events } = engine;
     return new PipelineApp({ store, events, newId, load: async () => engine });
   }
 

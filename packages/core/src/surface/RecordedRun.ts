@@ -196,7 +196,7 @@ export class RecordedRun {
    */
   async state(): Promise<GraphState | null> {
     if (!isPipelineRun(this.#app.store.threads.require(this.id))) return null;
-    return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
+    return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app.store);
   }
 
   /** The run's documents and its plan as Markdown files, as they are now; none before the first checkpoint. */

@@ -1,3 +1,4 @@
+import { internalsOf } from '../engine/appInternals.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../engine/gates/principals.ts';
@@ -37,13 +38,16 @@ export async function adoptChanges(
   { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
 ): Promise<Adopted | null> {
   const human = asHuman(by, id, 'adopt changes for');
-  return app.betweenVisits(id, async (lease) => {
+  return internalsOf(app).betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
-    const workspace = await pipeline.workspace.open(id, { signal, driver: driverOf(app.store, lease) });
+    const workspace = await pipeline.workspace.open(id, {
+      signal,
+      driver: driverOf(internalsOf(app).store, lease),
+    });
     const principal = principalText(human);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;
-    app.store.commitUnder(lease, (emit) => {
+    internalsOf(app).store.commitUnder(lease, (emit) => {
       emit('CHANGES_ADOPTED', { principal, commit: adopted.commit, files: adopted.files }, { threadId: id });
     });
     const failure = (await workspace.ready?.(adopted.tree, signal)) ?? null;

@@ -1,4 +1,4 @@
-import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
 import type { GraphState } from '../orchestration/types.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { GraphState } from '../orchestration/types.ts';
 export function withCurrentCommits(
   state: GraphState | null,
   threadId: string,
-  { store }: Pick<OrchestrationApp, 'store'>,
+  store: EngineStore,
 ): GraphState | null {
   if (state === null || !state.tasks.some(({ gitHash }) => gitHash !== undefined)) return state;
   const syncs = store.log.listNamed(threadId, 'RUN_SYNCED');

@@ -1,3 +1,4 @@
+import { internalsOf } from '../engine/appInternals.ts';
 import { giveUpAsks } from '../engine/asks.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
@@ -38,7 +39,7 @@ export async function driveRun(
     turn: __,
     ...outcome
   } = await whileAgentsAreKept(deps, () =>
-    engine.drive(id, {
+    internalsOf(engine).drive(id, {
       ...options,
       ...told,
       ...(goal && { goal }),
@@ -70,5 +71,5 @@ async function finishRewindOfEnded(id: string, { app, pipeline }: RunWithDeps): 
   const { threads, rewinds } = app.store;
   if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
   const engine = await app.engine();
-  await engine.hold(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
+  await internalsOf(engine).hold(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
 }

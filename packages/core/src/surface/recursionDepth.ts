@@ -1,4 +1,5 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
+import { internalsOf } from '../engine/appInternals.ts';
 import { depthOf } from '../engine/guards/depthLevel.ts';
 import { visitOf } from '../engine/visit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -14,7 +15,7 @@ export interface RecursionDepth {
 
 /** The depth the guard sees in the visit that is due; see {@link Run.recursionDepth}. */
 export async function recursionDepthOf(id: string, app: OrchestrationApp): Promise<RecursionDepth> {
-  const limit = app.maxDepth;
+  const limit = internalsOf(app).maxDepth;
   const configurable = { thread_id: id };
   const { values, metadata, tasks, next } = await app.graph.getState({ configurable });
   const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);

@@ -1,4 +1,6 @@
+import { internalsOf } from '../engine/appInternals.ts';
 import { isOver } from '../engine/drive/outcome.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../engine/gates/principals.ts';
@@ -22,16 +24,15 @@ export interface RemovedRun {
   readonly bytes: number;
 }
 
-type Stored = Pick<OrchestrationApp, 'store'>;
-
 /** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
 export async function removeRun(id: string, removal: Removal, app: OrchestrationApp): Promise<RemovedRun> {
   const { workspace, force = false } = removal;
-  const human = assertRemovable(id, removal, app);
-  return app.hold(id, async (lease) => {
+  const { store, hold } = internalsOf(app);
+  const human = assertRemovable(id, removal, store);
+  return hold(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
-    const { bytes } = app.store.commit((emit) => {
-      const swept = app.store.remover.remove(lease);
+    const { bytes } = store.commit((emit) => {
+      const swept = store.remover.remove(lease);
       emit('RUN_REMOVED', { id, principal: principalText(human) });
       return swept;
     });
@@ -40,7 +41,7 @@ export async function removeRun(id: string, removal: Removal, app: Orchestration
 }
 
 /** Refuses what {@link removeRun} refuses of the run itself; else says who removes it. */
-export function assertRemovable(id: string, { by, force = false }: Removal, { store }: Stored): Principal {
+export function assertRemovable(id: string, { by, force = false }: Removal, store: EngineStore): Principal {
   const human = asHuman(by, id, 'remove');
   const { status } = store.threads.require(id);
   if (!isOver(status) && !force) throw notEnded(id, status);

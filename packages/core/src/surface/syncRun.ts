@@ -1,3 +1,4 @@
+import { internalsOf } from '../engine/appInternals.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../engine/gates/principals.ts';
@@ -24,15 +25,15 @@ export async function syncRun(
   { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
 ): Promise<SyncedRun | null> {
   const human = asHuman(by, id, 'sync');
-  return app.betweenVisits(id, async (lease) => {
+  return internalsOf(app).betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
-    const workspace = await pipeline.workspace.open(id, { driver: driverOf(app.store, lease) });
-    const { tasks = [] } = withCurrentCommits(await app.values(id), id, app) ?? {};
+    const workspace = await pipeline.workspace.open(id, { driver: driverOf(internalsOf(app).store, lease) });
+    const { tasks = [] } = withCurrentCommits(await app.values(id), id, internalsOf(app).store) ?? {};
     const recorded = tasks.flatMap(({ gitHash }) => gitHash ?? []);
     const synced = await ability(workspace, 'sync')(recorded);
     if (synced === null) return null;
     const { base, commits, moved } = synced;
-    app.store.commitUnder(lease, (emit) => {
+    internalsOf(app).store.commitUnder(lease, (emit) => {
       emit('RUN_SYNCED', { principal: principalText(human), base, commits, moved }, { threadId: id });
     });
     return { ...synced, delivery: (await workspace.deliver?.()) ?? null };

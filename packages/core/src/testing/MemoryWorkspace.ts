@@ -4,6 +4,7 @@ import type {
   Changes,
   CommitRequest,
   CommitView,
+  FileChange,
   FileEdit,
   ReinstateRequest,
   Rescue,
@@ -13,7 +14,6 @@ import type {
   Workspace,
 } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
-import { lineChanges } from './lineChanges.ts';
 
 type Files = ReadonlyMap<string, string>;
 
@@ -238,3 +238,21 @@ const conflict = (what: string): DevsError =>
     code: 'REWIND_CONFLICT',
     remedy: 'Go back further; nothing was changed.',
   });
+
+type FilesByPath = Readonly<Record<string, string>>;
+
+/** The files in which two folders differ, with the lines that only one of them has. */
+export function lineChanges(before: FilesByPath, after: FilesByPath): readonly FileChange[] {
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return paths
+    .filter((path) => before[path] !== after[path])
+    .map((path) => {
+      const [old, now] = [linesOf(before[path]), linesOf(after[path])];
+      return { path, added: countOnlyIn(now, old), removed: countOnlyIn(old, now) };
+    });
+}
+
+const linesOf = (content = ''): readonly string[] => content.split('\n').slice(0, -1);
+
+const countOnlyIn = (lines: readonly string[], others: readonly string[]): number =>
+  lines.filter((line) => !others.includes(line)).length;

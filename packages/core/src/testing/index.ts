@@ -1,18 +1,14 @@
 /**
- * Stand-ins for what lies outside the engine, for tests of your own, and what a storage of runs keeps to.
+ * For tests of your own graph: an app in memory, a clock, crash points, stand-ins for agents and checks; and the cases
+ * that a `Runs` of your own must pass.
  *
  * @module @devs/core/testing
  */
 
-export type { CrashPoint } from '../engine/node/crashPoint.ts';
-export { aPlan, type FakeAgentsOptions, fakeAgents } from './fakeAgents.ts';
-export { lineChanges } from './lineChanges.ts';
+export { fakeAgents } from './fakeAgents.ts';
 export { MemoryRuns } from './MemoryRuns.ts';
-export { MemoryRunWorkspace, MemoryWorkspace } from './MemoryWorkspace.ts';
-export type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './runStore/RunStoreUnderTest.ts';
-export { runStoreCases } from './runStore/runStoreCases.ts';
-export type { RunsCase, RunsUnderTest } from './runs/RunsUnderTest.ts';
+export { MemoryWorkspace } from './MemoryWorkspace.ts';
 export { runFilesCases, runsCases } from './runs/runsCases.ts';
 export { SkippingClock } from './SkippingClock.ts';
 export { scriptedChecks } from './scriptedChecks.ts';
-export { TestApp, type TestOptions, testApp } from './TestApp.ts';
+export { testApp } from './TestApp.ts';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, vi } from 'vitest';
+import { WindowedSaver } from '../../src/engine/saver/WindowedSaver.ts';
 import {
   CHECKPOINT_WINDOW,
   checkRecursionDepth,
@@ -12,7 +13,6 @@ import {
   recurse,
   runGraphIteratively,
   SqliteSaver,
-  WindowedSaver,
 } from '../../src/index.ts';
 import { test } from '../support/fixtures.ts';
 import { runByLangGraph } from '../support/runByLangGraph.ts';

@@ -13,7 +13,6 @@ import {
   implementNode,
   incrementTurnBudget,
   MAX_IMPLEMENTATION_TURNS,
-  maskPrecise,
   maskSensitiveData,
   OrchestratorAnnotation,
   pivotAgentNode,
@@ -22,6 +21,7 @@ import {
   type TaskRecord,
   verifyNode,
 } from '../../src/index.ts';
+import { maskPrecise } from '../../src/masking/maskPrecise.ts';
 
 // What specification 001 says of robustness.ts, put together from the exported names alone, as by somebody who has read
 // nothing else.

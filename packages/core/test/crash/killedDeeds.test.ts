@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
@@ -43,11 +44,11 @@ async function isDone(deed: Deed, db: Database): Promise<boolean> {
         status: 'completed',
         values: { log: ['e0', 'called', 'second'] },
       });
-      expect(app.store.log.listNamed('new', 'RUN_FORKED')).toHaveLength(1);
+      expect(internalsOf(app).store.log.listNamed('new', 'RUN_FORKED')).toHaveLength(1);
       return done;
     }
     case 'update': {
-      const updates = app.store.log.listNamed('waits', 'STATE_UPDATED').length;
+      const updates = internalsOf(app).store.log.listNamed('waits', 'STATE_UPDATED').length;
       expect((await app.gates('waits')).length).toBe(updates === 0 ? 1 : 0);
       if (updates === 0) await DEEDS.update(app);
       const { gates } = await app.run('waits');

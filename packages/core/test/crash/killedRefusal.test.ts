@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
@@ -26,10 +27,10 @@ describe('a process killed between a result that cannot be stored and the end of
         'VALUE_NOT_STORABLE: The result of step "ask" cannot be stored. The value at $',
       ),
     ]);
-    expect([callsIn(log), app.store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
+    expect([callsIn(log), internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
 
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'plain' } });
-    expect([callsIn(log), app.store.steps.costOf('run').costUsd]).toEqual([2, 1]);
+    expect([callsIn(log), internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([2, 1]);
     app.close();
   });
 });

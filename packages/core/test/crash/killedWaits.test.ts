@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { effectsOnce } from '../support/effectsOnce.ts';
 import { test } from '../support/fixtures.ts';
@@ -107,8 +108,8 @@ describe('several processes that drive what is due', () => {
     });
     expect(driven.flat().sort()).toEqual(ids.map((id) => `${id} completed`).sort());
     expect(driven.filter(({ length }) => length > 0).length).toBeGreaterThan(1);
-    const fired = app.store.db
-      .prepare("SELECT count(*) FROM events WHERE name = 'TIMER_FIRED'")
+    const fired = internalsOf(app)
+      .store.db.prepare("SELECT count(*) FROM events WHERE name = 'TIMER_FIRED'")
       .pluck()
       .get();
     expect(fired).toBe(ids.length);

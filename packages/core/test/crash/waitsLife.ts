@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { sleep } from '../../src/engine/node/sleep.ts';
 import { step } from '../../src/engine/node/step.ts';
@@ -48,7 +49,7 @@ export async function live(db: Database, id: string, effects: string): Promise<r
     waiting((what, key) => appendFileSync(effects, `${what} ${key}\n`)),
     { db, now: () => now },
   );
-  const isKnown = app.store.threads.get(id) !== null;
+  const isKnown = internalsOf(app).store.threads.get(id) !== null;
   let { until } = await app.run(id, isKnown ? undefined : {});
   const paid = { by: { kind: 'policy', id: 'bank' }, signalId: 'event-1' } as const;
   for (let looks = 0; looks < 20; looks += 1) {

@@ -12,6 +12,7 @@ import {
   twoBranches,
   twoSteps,
 } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../src/engine/durable.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
 import { step } from '../../src/engine/node/step.ts';
@@ -224,11 +225,11 @@ function pipelineRun(
       { db, events, config: { ...loadOrchestratorConfig({}), maxRecursionDepth: maxDepth } },
     );
     const input = initialState('shop', parseBrief('# Shop\n\nSell things.'), AT);
-    await app.admit({ threadId: 'shop', input });
+    await internalsOf(app).admit({ threadId: 'shop', input });
     return {
       threadId: 'shop',
       events,
-      drive: () => app.drive('shop'),
+      drive: () => internalsOf(app).drive('shop'),
       decide: (gate, given) => app.decide(gate, { ...given, by: ada }),
       values: () => app.values('shop'),
     };

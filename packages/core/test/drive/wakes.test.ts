@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
@@ -114,7 +115,7 @@ async function wakeTwice(
   plan();
   if (sent.length === 0) return { wakes: 0, lost: [] };
   const isTakenUp = (): boolean => (sent.includes(cancel) ? status === 'cancelled' : untaken(db, run) === 0);
-  const { wakeSeq, handledSeq } = app.store.threads.require(run);
+  const { wakeSeq, handledSeq } = internalsOf(app).store.threads.require(run);
   const lost = wakeSeq <= handledSeq && !isTakenUp() ? [`${run}: ${status}`] : [];
   if (status === 'waiting') {
     ({ status } = await app.run(run));

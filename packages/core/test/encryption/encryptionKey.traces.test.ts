@@ -8,6 +8,7 @@ import { createDatabase, openReadOnly } from '../../src/db/createDatabase.ts';
 import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { FileNews } from '../../src/db/FileNews.ts';
 import { dataVersion } from '../../src/db/fileIdentity.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { doctor } from '../../src/state/doctor.ts';
@@ -54,7 +55,7 @@ describe('a state file with a key', () => {
     const app = plantedApp(dbPath, newKey());
     await plant(app);
     const copy = `${dbPath}.backup`;
-    backup(app.store.db, copy);
+    backup(internalsOf(app).store.db, copy);
     for (const end of ['', '-wal', '-shm', '.backup'])
       expect(statSync(`${dbPath}${end}`).mode & 0o777).toBe(0o600);
     expect([readableIn(dbPath), readableIn(copy)]).toEqual([[], []]);
@@ -65,7 +66,7 @@ describe('a state file with a key', () => {
   test('has all of that without one', async ({ dbPath }) => {
     const app = plantedApp(dbPath);
     await plant(app);
-    backup(app.store.db, `${dbPath}.backup`);
+    backup(internalsOf(app).store.db, `${dbPath}.backup`);
     expect([readableIn(dbPath), readableIn(`${dbPath}.backup`)]).toEqual([ALL, ALL]);
     app.close();
   });

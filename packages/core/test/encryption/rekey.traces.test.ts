@@ -18,6 +18,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase, openReadOnly } from '../../src/db/createDatabase.ts';
 import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { rekey } from '../../src/db/rekey.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { test } from '../support/fixtures.ts';
@@ -58,10 +59,10 @@ function opening(dbPath: string, keys: readonly (EncryptionKey | undefined)[]): 
 async function filled(dbPath: string, encryptionKey?: EncryptionKey): Promise<void> {
   const app = plantedApp(dbPath, encryptionKey);
   await plant(app);
-  const insert = app.store.db.prepare(
+  const insert = internalsOf(app).store.db.prepare(
     "INSERT INTO events (at, name, payload_json) VALUES (?, 'X', json_quote(?))",
   );
-  app.store.commit(() => {
+  internalsOf(app).store.commit(() => {
     for (let n = 0; n < 400; n += 1) insert.run(n, `${n} `.repeat(1000));
   });
   app.close();

@@ -2,6 +2,7 @@ import { Command, getConfig, interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import type { Lease } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
@@ -47,7 +48,7 @@ describe('a lease that is known, not held', notThroughRuns('calls the graph'), (
   ] as const)('%s opens no gate', async ([_name, known], { db }) => {
     const { app, ran } = gated(db);
     const gate = only((await app.run('run', {})).gates);
-    const { interruptId, questionKey } = app.store.sessions.require(gate.sessionId);
+    const { interruptId, questionKey } = internalsOf(app).store.sessions.require(gate.sessionId);
     const configurable = { thread_id: 'run', ...known(db) };
     const before = everyTable(db);
     const input = approve({ interruptId: interruptId ?? '' }, questionKey ?? '');
@@ -69,9 +70,9 @@ describe('a lease that is known, not held', notThroughRuns('calls the graph'), (
       const forged = leaseKnownFrom(db, 'run')['lease'] as Lease;
       const attempts: (() => unknown)[] = [
         () => intruder.app.graph.updateState({ configurable }, { log: ['forged'] } as never),
-        () => intruder.app.store.threads.settle(forged, 'completed', { seenWakeSeq: 99 }),
-        () => intruder.app.store.threads.begin(forged),
-        () => intruder.app.store.threads.renew(forged),
+        () => internalsOf(intruder.app).store.threads.settle(forged, 'completed', { seenWakeSeq: 99 }),
+        () => internalsOf(intruder.app).store.threads.begin(forged),
+        () => internalsOf(intruder.app).store.threads.renew(forged),
       ];
       for (const attempt of attempts) {
         tried.push(
@@ -80,7 +81,7 @@ describe('a lease that is known, not held', notThroughRuns('calls the graph'), (
             .catch((error: { code?: string }) => error.code),
         );
       }
-      intruder.app.store.threads.release(forged);
+      internalsOf(intruder.app).store.threads.release(forged);
     });
     expect(await app.run('run', {})).toMatchObject({ status: 'waiting', values: { log: ['first'] } });
     expect(tried).toEqual(Array.from({ length: 4 }, () => 'LEASE_LOST'));

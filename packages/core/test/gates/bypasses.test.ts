@@ -2,6 +2,7 @@ import { Command } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
@@ -24,7 +25,7 @@ async function aWaitingRun(db: Database) {
     gates: { second: { show: ({ log }) => log, onReject: () => ({ log: ['rejected'] }) } },
   });
   const gate = only((await app.run('run', {})).gates);
-  const interruptId = app.store.sessions.require(gate.sessionId).interruptId ?? '';
+  const interruptId = internalsOf(app).store.sessions.require(gate.sessionId).interruptId ?? '';
   return { app, gate, interruptId, guarded };
 }
 
@@ -71,7 +72,7 @@ const THROUGH_THE_GRAPH: readonly Bypass[] = [
   {
     name: 'a resume in the envelope of the engine',
     attempt: raw(({ app, interruptId, gate }) => {
-      const { questionKey } = app.store.sessions.require(gate.sessionId);
+      const { questionKey } = internalsOf(app).store.sessions.require(gate.sessionId);
       return new Command({ resume: { [interruptId]: { for: questionKey, value: APPROVED } } });
     }),
     refusal: NO_LEASE,
@@ -140,7 +141,7 @@ const THROUGH_DECIDE: readonly Bypass[] = [
     name: 'what a gate of another run shows',
     attempt: async (waiting) => {
       const { artifactHash } = await anotherGate(waiting, { log: ['harmless'] });
-      return decide(APPROVED, () => ({ artifactHash }))(waiting, waiting.app.store.db);
+      return decide(APPROVED, () => ({ artifactHash }))(waiting, internalsOf(waiting.app).store.db);
     },
     refusal: 'GATE_STALE',
   },
@@ -197,14 +198,14 @@ const THROUGH_ADMISSION: readonly Bypass[] = [
   {
     name: 'another admission, with a policy that approves',
     attempt: ({ app }) =>
-      app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } }),
+      internalsOf(app).admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } }),
     refusal: null,
   },
   {
     name: 'a policy hidden in __proto__',
     attempt: async ({ app }) => {
       const policies = JSON.parse('{"__proto__":{"gates":{"node_gate":"auto"}}}') as Record<string, unknown>;
-      await app.admit({ threadId: 'other', input: {}, policies });
+      await internalsOf(app).admit({ threadId: 'other', input: {}, policies });
     },
     refusal: 'VALUE_NOT_STORABLE',
   },
@@ -213,14 +214,14 @@ const THROUGH_ADMISSION: readonly Bypass[] = [
 const IN_THE_FILE: readonly Bypass[] = [
   {
     name: 'a direct resume of its session',
-    attempt: ({ app, gate }) => app.store.manager.resume(gate.sessionId),
+    attempt: ({ app, gate }) => internalsOf(app).store.manager.resume(gate.sessionId),
     refusal: 'USE_DECIDE',
   },
   {
     name: 'a signal that looks like a decision',
     attempt: async ({ app, gate }) => {
       const { sessionId } = gate;
-      app.store.threads.signal('run', {
+      internalsOf(app).store.threads.signal('run', {
         id: 'forged',
         kind: 'decision',
         payload: { sessionId, ...APPROVED },
@@ -232,7 +233,10 @@ const IN_THE_FILE: readonly Bypass[] = [
   {
     name: 'a pause of the same task, decided as an unbound session',
     attempt: ({ app }) => {
-      const { id } = app.store.manager.pause(undefined, 'run', { kind: 'node_gate', evidence: {} });
+      const { id } = internalsOf(app).store.manager.pause(undefined, 'run', {
+        kind: 'node_gate',
+        evidence: {},
+      });
       return app.decide({ sessionId: id, artifactHash: 'a'.repeat(64) }, { ...APPROVED, by: ada });
     },
     refusal: 'GATE_NOT_READY',
@@ -267,7 +271,9 @@ describe('a way past a gate that is not its decision', () => {
     if (refusal === null) expect(refused).toBeNull();
     else expect(refused).toContain(refusal);
     const others = guarded.splice(0).length; // of the other run, where one was decided
-    expect(others).toBe(refused === null && app.store.threads.get('other')?.status === 'completed' ? 1 : 0);
+    expect(others).toBe(
+      refused === null && internalsOf(app).store.threads.get('other')?.status === 'completed' ? 1 : 0,
+    );
     if (refusal !== null) expect(rowsOf(db)).toBe(before);
 
     expect(await app.run('run')).toMatchObject({

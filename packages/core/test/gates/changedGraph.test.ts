@@ -2,6 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { DeclaredChanges } from '../../src/engine/change/GraphMapping.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
@@ -125,7 +126,7 @@ async function finish(app: Program, world: World) {
 
 /** Where a run may be when its program changes. */
 const PLACES: Readonly<Record<string, (app: Program, world: World) => Promise<unknown>>> = {
-  'not begun': (app) => app.admit({ threadId: 'run', input: {} }),
+  'not begun': (app) => internalsOf(app).admit({ threadId: 'run', input: {} }),
   'waiting at the gate': (app) => app.run('run', {}),
   'approved, not gone on': async (app) => {
     const { gates } = await app.run('run', {});
@@ -205,7 +206,9 @@ describe('a run whose graph has changed', () => {
 
       const { changes } = await now.acceptGraph('run', { by: ada, ...declared });
       expect(changes.length).toBeGreaterThan(0);
-      const log = now.store.log.list('run').filter(({ name }) => name === 'GRAPH_ACCEPTED');
+      const log = internalsOf(now)
+        .store.log.list('run')
+        .filter(({ name }) => name === 'GRAPH_ACCEPTED');
       expect(only(log).payload).toMatchObject({ principal: 'human:ada', changes: changes.join('; ') });
       expect(await now.acceptGraph('run', { by: ada })).toEqual({ changes: [] });
 

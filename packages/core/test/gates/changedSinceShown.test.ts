@@ -4,6 +4,7 @@ import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -97,7 +98,7 @@ describe.for(Object.keys(SHAPES) as Shape[])('what %s shows has changed after th
     await app.decide(second, { ...yes(shape), by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(published).toEqual(['version 2']);
-    expect(app.store.sessions.require(first.sessionId).status).toBe('superseded');
+    expect(internalsOf(app).store.sessions.require(first.sessionId).status).toBe('superseded');
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });
     expect(voided(db)).toHaveLength(1);
   });
@@ -116,7 +117,7 @@ describe.for(Object.keys(SHAPES) as Shape[])('what %s shows has changed after th
     await app.decide(third, { ...no(shape), by: ada });
     expect((await app.run('run')).values?.log).toContain('rejected');
     expect(published).toEqual([]);
-    expect(app.store.sessions.listOpen()).toEqual([]);
+    expect(internalsOf(app).store.sessions.listOpen()).toEqual([]);
   });
 
   test('an answer to what is still shown is taken up at once', async ({ db, dbPath }) => {

@@ -2,6 +2,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
 import { withPlaceholders } from '../../src/engine/gates/placeholders.ts';
 import { shownGate } from '../../src/engine/shownGate.ts';
@@ -178,9 +179,11 @@ describe('a gate that hides something', () => {
     });
     const [body] = db.prepare<[], string>('SELECT body_json FROM hitl_decisions').pluck().all();
     expect(JSON.parse(body ?? '')).toMatchObject({ hidden: { count: 3, revealed: [] } });
-    expect(app.store.log.listNamed('run', 'HITL_SESSION_DECIDED').at(-1)?.payload).toMatchObject({
-      hidden: { count: 3, revealed: [] },
-    });
+    expect(internalsOf(app).store.log.listNamed('run', 'HITL_SESSION_DECIDED').at(-1)?.payload).toMatchObject(
+      {
+        hidden: { count: 3, revealed: [] },
+      },
+    );
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });
     // This process knows the values by now: what was approved is what it runs all the same.
     expect((await app.run('run')).status).toBe('completed');
@@ -205,9 +208,11 @@ describe('a gate that hides something', () => {
       code: 'GATE_HIDDEN',
     });
     await app.decide(gate, { approved: true, withHidden: 3, by: bob });
-    expect(app.store.log.listNamed('run', 'GATE_VOTED').map(({ payload }) => payload.hidden?.count)).toEqual([
-      3, 3,
-    ]);
+    expect(
+      internalsOf(app)
+        .store.log.listNamed('run', 'GATE_VOTED')
+        .map(({ payload }) => payload.hidden?.count),
+    ).toEqual([3, 3]);
   });
 });
 

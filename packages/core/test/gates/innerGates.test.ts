@@ -2,7 +2,8 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, type Own, OwnState } from '../../src/engine/__tests__/ownGraph.ts';
-import type { DeclaredGate, GateOf } from '../../src/langgraph.ts';
+import type { GateOf } from '../../src/engine/gates/DeclaredGate.ts';
+import type { DeclaredGate } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

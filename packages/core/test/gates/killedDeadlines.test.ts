@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { AClock, DAY, HOUR } from '../../src/engine/waits/__tests__/aClock.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -41,7 +42,7 @@ async function live(db: Database, id: string): Promise<unknown> {
   await app.run(id, {});
   for (let looks = 0; looks < 30; looks += 1) {
     await app.driveDue();
-    if (app.store.threads.require(id).status === 'completed') return (await app.values(id))?.log;
+    if (internalsOf(app).store.threads.require(id).status === 'completed') return (await app.values(id))?.log;
     clock.step(HOUR);
   }
   throw new Error('The run does not end.');

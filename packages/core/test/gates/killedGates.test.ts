@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, repeating, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { openQuestions } from '../../src/engine/drive/openQuestions.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
@@ -49,7 +50,7 @@ async function judge({ db, app }: Process, run: string, seen: Seen): Promise<voi
   const tuple = await new SqliteSaver(db).getTuple({ configurable: { thread_id: run } });
   const asked = tuple === undefined ? [] : openQuestions(tuple);
   const interrupts = new Set(asked.map(({ interruptId }) => interruptId));
-  const open = app.store.sessions.listOpen(run);
+  const open = internalsOf(app).store.sessions.listOpen(run);
   const carried = new Set(open.map(({ interruptId }) => interruptId));
   seen.gateWithoutInterrupt.push(
     ...open.filter((session) => !interrupts.has(session.interruptId ?? '')).map(({ id }) => `${run} ${id}`),

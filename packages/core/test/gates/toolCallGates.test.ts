@@ -6,7 +6,8 @@ import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import { type Gate, type GatedToolCall, perToolCall, step } from '../../src/langgraph.ts';
+import type { GatedToolCall } from '../../src/engine/gates/perToolCall.ts';
+import { type Gate, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, vi } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import type { Approvals, Gate } from '../../src/langgraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
+import type { Approvals } from '../../src/engine/gates/approvals.ts';
+import type { Gate } from '../../src/langgraph.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -120,10 +122,18 @@ describe('two of three', () => {
     notThroughRuns('asks another method'),
     async ({ db }) => {
       const app = releasing(db, TWO_OF_THREE);
-      await app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } });
+      await internalsOf(app).admit({
+        threadId: 'run',
+        input: {},
+        policies: { gates: { node_gate: 'auto' } },
+      });
       expect((await app.run('run')).status).toBe('waiting');
       const plain = releasing(db, undefined);
-      await plain.admit({ threadId: 'plain', input: {}, policies: { gates: { node_gate: 'auto' } } });
+      await internalsOf(plain).admit({
+        threadId: 'plain',
+        input: {},
+        policies: { gates: { node_gate: 'auto' } },
+      });
       expect((await plain.run('plain')).status).toBe('completed');
     },
   );
@@ -189,7 +199,7 @@ test(
     const [one, two] = [releasing(db, TWO_OF_THREE), releasing(other, TWO_OF_THREE)];
     const { sessionId, artifactHash } = await waiting(one);
     const decide = (app: typeof one, by: typeof eve | typeof ada | typeof bob, answer: object) =>
-      app.store.manager.decide(sessionId, { artifactHash, answer, by });
+      internalsOf(app).store.manager.decide(sessionId, { artifactHash, answer, by });
     decide(one, ada, YES);
     const overtaken = {
       get approved() {
@@ -268,13 +278,15 @@ describe('a gate that is not for whoever started the run', () => {
     await app.run('run', {}, { by: bob });
     await app.decide(only(gates), { ...YES, by: bob });
     expect((await app.run('run')).status).toBe('completed');
-    expect(app.store.threads.get('run')?.policies).toMatchObject({ startedBy: ada });
+    expect(internalsOf(app).store.threads.get('run')?.policies).toMatchObject({ startedBy: ada });
   });
 
   test('is not started by nobody, nor where too few are left', async ({ db }) => {
     const refused = { code: 'INVALID_INPUT' };
     await expect(releasing(db, others).run('run', {})).rejects.toMatchObject(refused);
-    await expect(releasing(db, others).admit({ threadId: 'run', input: {} })).rejects.toMatchObject(refused);
+    await expect(
+      internalsOf(releasing(db, others)).admit({ threadId: 'run', input: {} }),
+    ).rejects.toMatchObject(refused);
     const two = releasing(db, { ...others, of: ['ada', 'bob'], count: 2 });
     await expect(two.run('run', {}, { by: ada })).rejects.toMatchObject(refused);
     await expect(two.run('run', {}, { by: { kind: 'human' } as never })).rejects.toThrow(TypeError);

@@ -2,6 +2,7 @@ import { type LangGraphRunnableConfig, MemorySaver } from '@langchain/langgraph'
 import { InMemoryStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { child } from '../../src/engine/node/child.ts';
 import { sleep } from '../../src/engine/node/sleep.ts';
@@ -115,7 +116,7 @@ describe('a mistake of a node', () => {
       const driven = byDurable(id, mistake, db, clock);
       const { app, worked } = driven;
       const result = await endedByWorker(id, driven);
-      const { status, reason } = app.store.threads.require(id);
+      const { status, reason } = internalsOf(app).store.threads.require(id);
       expect({ id, status, worked: worked() }).toEqual({ id, status: 'failed', worked: works });
       expect(result, id).toMatchObject({ status, reason });
       assertItsOwn(id, result, mistake);
@@ -147,7 +148,7 @@ describe('a mistake of a node', () => {
       error: { code: 'VALUE_NOT_STORABLE', context: { value: 'channel "value"', path: 'value[1]' } },
     });
     expect((await app.list()).runs).toMatchObject([{ status: 'failed', reason: failed.reason }]);
-    expect(app.store.steps.costOf('run')).toMatchObject({ calls: 1, costUsd: 0.5 });
+    expect(internalsOf(app).store.steps.costOf('run')).toMatchObject({ calls: 1, costUsd: 0.5 });
     value = 'plain';
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { value: [1, 'plain'] } });
     expect([worked(), asked.length]).toEqual([2, 1]);
@@ -224,6 +225,6 @@ describe('a fault of the engine', () => {
     };
     const { app } = byDurable('run', { node }, db);
     await expect(app.run('run', {})).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    expect(app.store.threads.require('run').status).toBe('running');
+    expect(internalsOf(app).store.threads.require('run').status).toBe('running');
   });
 });

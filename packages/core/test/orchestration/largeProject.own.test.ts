@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { aChain, anEpic, aState } from '../../src/orchestration/__tests__/aState.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
@@ -33,16 +34,16 @@ describe(`a project of ${TASKS} tasks without agents`, () => {
     });
     const app = orchestrationApp(null, { db, events, config: loadOrchestratorConfig({}) });
     const input = aState({ epics: [anEpic(1)], tasks: aChain(TASKS) });
-    await app.admit({ threadId: 'shop', input });
+    await internalsOf(app).admit({ threadId: 'shop', input });
 
     const gates: string[] = [];
-    let now = await app.drive('shop');
+    let now = await internalsOf(app).drive('shop');
     while (now.status === 'waiting') {
       for (const gate of now.gates) {
         gates.push(gate.kind);
         await app.decide(gate, { approved: true, by: ada });
       }
-      now = await app.drive('shop');
+      now = await internalsOf(app).drive('shop');
     }
 
     expect(now.status).toBe('completed');

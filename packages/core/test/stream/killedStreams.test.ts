@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { LastingEvent } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -89,7 +90,7 @@ describe('readers in other processes that come and go', () => {
     for (let run = 0; run < RUNS; run += 1) {
       const id = `run-${run}`;
       const app = toldApp(file);
-      await app.admit({ threadId: id, input: { log: [] } });
+      await internalsOf(app).admit({ threadId: id, input: { log: [] } });
       app.close();
       const driver = spawnProgram(CHILD, ['drive', file, id, 'never', '0']);
       const read: LastingEvent[] = [];

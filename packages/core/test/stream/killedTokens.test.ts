@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { LastingEvent, StreamEvent, TokensChunk } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -48,8 +49,8 @@ describe('a driver that is killed after words of a model went out, before the ch
         .slice(0, -1)
         .map((line) => JSON.parse(line) as StreamEvent);
       const known = before.filter(isLasting);
-      const recorded = app.store.steps
-        .listForThread(run)
+      const recorded = internalsOf(app)
+        .store.steps.listForThread(run)
         .filter(({ state }) => state === 'done')
         .map(({ name }) => name as Asked);
 

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import * as streaming from '../../../../examples/graphs/streaming.ts';
 import { openWorld } from '../../../../examples/graphs/support/world.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { test } from '../support/fixtures.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 
@@ -10,7 +11,7 @@ describe('an example', () => {
     const dir = dirname(dbPath);
     const world = openWorld({ ledger: join(dir, 'ledger.jsonl'), model: streaming.model });
     const app = streaming.app(join(dir, 'state.sqlite'), world);
-    await app.admit({ threadId: 'run', input: streaming.input });
+    await internalsOf(app).admit({ threadId: 'run', input: streaming.input });
     const watching = spawnProgram('examples/graphs/watch.ts', ['streaming', dir]);
     await app.run('run');
     app.close();

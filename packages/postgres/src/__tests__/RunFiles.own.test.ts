@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newRunFile, SCHEMA_VERSION } from '@devs/core/runs';
+import { createDatabase } from '@devs/core';
 import { expect, test } from 'vitest';
 import { encodeChange, sumOf } from '../change.ts';
 import { FileImage } from '../FileImage.ts';
@@ -13,8 +13,9 @@ const PAGE = 4096;
 const BOMB = 64 * MIB;
 const MOST = MIB;
 
-const db = newRunFile();
+const db = createDatabase({ dbPath: ':memory:' });
 const TEMPLATE = db.serialize();
+const VERSION = db.prepare<[], number>('SELECT max(version) FROM schema_migrations').pluck().get();
 db.close();
 
 /** PostgreSQL as `RunFiles` asks it: a base and changes. */
@@ -35,7 +36,7 @@ function files(base: Uint8Array, changes: readonly Uint8Array[], maxFileBytes?: 
     ...changes.map((bytes) => ({ kind: 'change', bytes, text: null })),
   ];
   const query = async (sql: string | object) =>
-    typeof sql === 'string' ? [{ version: SCHEMA_VERSION, bytes: Buffer.from(TEMPLATE) }] : pieces;
+    typeof sql === 'string' ? [{ version: VERSION, bytes: Buffer.from(TEMPLATE) }] : pieces;
   const tables = { schema: '"devs"', statement: () => ({ text: '' }), query } as unknown as Tables;
   return new RunFiles(tables, new FileTemplates(tables), {
     codecs: plain,

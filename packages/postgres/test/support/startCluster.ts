@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HeldRunEnd, NewRunFile, RunIndex } from '@devs/core';
+import type { Runs } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
 import { type PostgresOptions, postgres } from '../../src/postgres.ts';
@@ -11,6 +11,10 @@ import {
   type PostgresOptions as ServerOptions,
   startPostgres,
 } from './startPostgres.ts';
+
+type RunIndex = NewRunFile['index'];
+type NewRunFile = Parameters<Runs['create']>[0];
+type HeldRunEnd = Parameters<Awaited<ReturnType<Runs['hold']>>['settle']>[0];
 
 /** A server, and processes that keep runs in it. */
 export interface Cluster {

@@ -1,5 +1,11 @@
-import type { HeldRun, HeldRunEnd, NewRunFile, RunDriver, RunQueue } from '@devs/core';
+import type { Orchestrator, Runs } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
+
+type RunQueue = NewRunFile['queue'];
+type RunDriver = Awaited<ReturnType<Orchestrator['driver']>>;
+type NewRunFile = Parameters<Runs['create']>[0];
+type HeldRunEnd = Parameters<HeldRun['settle']>[0];
+type HeldRun = Awaited<ReturnType<Runs['hold']>>;
 
 /** What a run does that stands for a graph: so many calls, each recorded in its file, then it waits for so many messages. */
 export interface Steps {

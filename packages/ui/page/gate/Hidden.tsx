@@ -1,4 +1,4 @@
-import type { RevealedPlace } from '@devs/core';
+import type { Run } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { GateView } from '../../src/views/gateView.ts';
@@ -9,15 +9,18 @@ import { errorOf, me } from '../state.ts';
 
 /** That less is shown than a yes is for, and the way to read it. @param count - Places that are hidden. */
 export function Hidden({ view, count }: { readonly view: GateView; readonly count: number }) {
-  const places = useSignal<readonly RevealedPlace[] | null>(null);
+  const places = useSignal<readonly Awaited<ReturnType<Run['reveal']>>[number][] | null>(null);
   const error = useSignal<ErrorView | null>(null);
   if (count === 0) return null;
   const reveal = async (): Promise<void> => {
     const { artifactHash } = view;
     try {
-      const read = await post<{ readonly places: readonly RevealedPlace[] }>(`${gatePath(view)}/reveal`, {
-        artifactHash,
-      });
+      const read = await post<{ readonly places: readonly Awaited<ReturnType<Run['reveal']>>[number][] }>(
+        `${gatePath(view)}/reveal`,
+        {
+          artifactHash,
+        },
+      );
       places.value = read.places;
     } catch (failure) {
       error.value = errorOf(failure);
@@ -42,7 +45,7 @@ export function Hidden({ view, count }: { readonly view: GateView; readonly coun
   );
 }
 
-const Revealed = ({ places }: { readonly places: readonly RevealedPlace[] }) => (
+const Revealed = ({ places }: { readonly places: readonly Awaited<ReturnType<Run['reveal']>>[number][] }) => (
   <ol>
     {places.map((place, at) => (
       <li key={at}>

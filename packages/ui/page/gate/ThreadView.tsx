@@ -1,4 +1,4 @@
-import type { LastComment } from '@devs/core';
+import type { LastComment } from '@devs/core/internal';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Draft } from '../../src/drafts/Draft.ts';
 import { placeWords } from '../words.ts';

@@ -1,4 +1,4 @@
-import type { GateComment, LastComment, ShownPlace } from '@devs/core';
+import type { GateComment, LastComment, ShownPlace } from '@devs/core/internal';
 
 /** Where a comment hangs: what it quotes of a text, and the line on which that begins, from 1. */
 export type Anchor = Required<Omit<GateComment, 'text'>>;

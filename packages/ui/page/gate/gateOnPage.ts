@@ -1,4 +1,4 @@
-import type { LastComment } from '@devs/core';
+import type { LastComment } from '@devs/core/internal';
 import { type ReadonlySignal, signal, useComputed } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';

@@ -1,8 +1,8 @@
-import type { GraphView } from '@devs/core';
+import type { Run } from '@devs/core';
 import type { Pictured, PicturedNode } from './Pictured.ts';
 
 /** A graph as its run has recorded it, and the node that works now. */
-export interface RecordedGraph extends GraphView {
+export interface RecordedGraph extends Awaited<ReturnType<Run['graph']>> {
   readonly running: string | null;
 }
 

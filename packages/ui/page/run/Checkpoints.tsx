@@ -1,4 +1,4 @@
-import type { CheckpointView } from '@devs/core';
+import type { Run } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
 import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
@@ -9,7 +9,7 @@ import { useView } from '../useView.ts';
 import { timeWords } from '../words.ts';
 
 interface Page {
-  readonly checkpoints: readonly CheckpointView[];
+  readonly checkpoints: Awaited<ReturnType<Run['checkpoints']>>;
   readonly earlier: string | null;
 }
 
@@ -52,7 +52,7 @@ function Checkpoint({
   checkpoint: { checkpointId, step, source, changed, at: written },
 }: {
   readonly at: string;
-  readonly checkpoint: CheckpointView;
+  readonly checkpoint: Awaited<ReturnType<Run['checkpoints']>>[number];
 }) {
   const isOpen = useSignal(false);
   return (

@@ -1,5 +1,5 @@
-import type { GateComment } from '@devs/core';
 import { scrub } from '@devs/core';
+import type { GateComment } from '@devs/core/internal';
 import { z } from 'zod';
 
 const text = z.string();

@@ -1,4 +1,5 @@
-import { type ErrorCode, isDevsError, maskSensitiveData, visibleText } from '@devs/core';
+import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
+import { visibleText } from '@devs/core/internal';
 import { json } from './responses.ts';
 
 /** An error as the page shows it: what happened, under which code, and what to do. */

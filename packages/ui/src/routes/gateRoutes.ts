@@ -1,4 +1,5 @@
-import { type Gate, type GateComment, maskAtGate, type Run, withPlaceholders } from '@devs/core';
+import type { Gate, Run } from '@devs/core';
+import { type GateComment, maskAtGate, withPlaceholders } from '@devs/core/internal';
 import { z } from 'zod';
 import { DRAFT } from '../drafts/Draft.ts';
 import type { DraftKey } from '../drafts/DraftFolder.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endingWith } from '@devs/core';
+import { endingWith } from '@devs/core/internal';
 import type { Reader, RunsPlace } from './RunsPlace.ts';
 
 /** Between two looks at the file where nothing tells of it, and before it is opened again, ms: a page is told within a second. */

@@ -2,15 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DevsError,
-  type EncryptionKey,
-  endingWith,
   type Gate,
   Orchestrator,
   type OrchestratorOptions,
   type Run,
   type Runs,
-  STATE_FILE,
 } from '@devs/core';
+import { endingWith, STATE_FILE } from '@devs/core/internal';
 import { SharedReader } from './SharedReader.ts';
 
 /** A run without what drives or decides it. */
@@ -47,7 +45,7 @@ export interface RunsPlaceOptions {
   /** Its name. @defaultValue `state.sqlite` */
   readonly file?: string;
   /** Of an encrypted one. @defaultValue `DEVS_ENCRYPTION_KEY` of the process's environment */
-  readonly encryptionKey?: EncryptionKey;
+  readonly encryptionKey?: NonNullable<OrchestratorOptions['encryptionKey']>;
   /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
   readonly code?: NonNullable<OrchestratorOptions['code']>;
   /** How large answers may be that are given here. @defaultValue as of `Orchestrator.open` */

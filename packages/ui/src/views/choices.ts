@@ -1,4 +1,4 @@
-import type { Gate, HitlSessionKind } from '@devs/core';
+import type { Gate } from '@devs/core';
 
 /** One way to answer a gate, as a button. */
 export interface Choice {
@@ -99,7 +99,7 @@ export interface KindWords {
 }
 
 /** Kinds that are not here, of a newer release, are answered in a terminal. */
-const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
+const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
   design_approval: {
     name: 'Design',
     choices: [
@@ -150,7 +150,7 @@ const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
   },
 };
 
-export const wordsOf = (kind: HitlSessionKind): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
+export const wordsOf = (kind: Gate['kind']): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
 
 /** What a person may say at this gate, here. */
 export function choicesAt(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): readonly Choice[] {
@@ -179,7 +179,7 @@ interface Shown {
   readonly failing?: readonly string[];
 }
 
-function namesOf(kind: HitlSessionKind, { taskIds = [], failing = [] }: Shown): readonly string[] {
+function namesOf(kind: Gate['kind'], { taskIds = [], failing = [] }: Shown): readonly string[] {
   if (kind === 'review') return taskIds.map((id) => `T${id.split(':').at(-1)}`);
   return kind === 'baseline' ? failing : [];
 }

@@ -1,4 +1,4 @@
-import { type GateComment, maskAtGate, type ShownPlace, visibleText } from '@devs/core';
+import { type GateComment, maskAtGate, type ShownPlace, visibleText } from '@devs/core/internal';
 
 /** Begins a character that was spelled out for the page. */
 const SPELLED = '⟨U+';

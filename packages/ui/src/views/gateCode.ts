@@ -1,4 +1,5 @@
-import type { Gate, HiddenPlace } from '@devs/core';
+import type { Gate } from '@devs/core';
+import type { ShownGate } from '@devs/core/internal';
 
 /**
  * Reads the code that a review is about, from where its commits are; `null` for a gate without code.
@@ -15,7 +16,7 @@ export interface GateCode {
   /** Unified; of a gate masked as gates mask. */
   readonly diff: string;
   /** Where the diff hides something. @defaultValue where the page does */
-  readonly hidden?: readonly HiddenPlace[];
+  readonly hidden?: readonly ShownGate['hiddenPlaces'][number][];
   /** Files of which the diff has no line, in words. */
   readonly unshown: readonly string[];
   /** Why it could not be read. */

@@ -1,13 +1,5 @@
-import {
-  type ClosedGate,
-  type Gate,
-  type GateExchange,
-  type LastComment,
-  type Principal,
-  type ShownGate as ShownOf,
-  type ShownPlace,
-  shownGate,
-} from '@devs/core';
+import { type ClosedGate, type Gate, type Principal, type Run, shownGate } from '@devs/core';
+import type { LastComment, ShownGate as ShownOf, ShownPlace } from '@devs/core/internal';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
@@ -32,7 +24,7 @@ export interface GateView extends Omit<ShownOf, 'takes'> {
   /** The version that whoever looks was shown last, where that was another one. */
   readonly readBefore: string | null;
   /** Oldest first. */
-  readonly exchanges: readonly GateExchange[];
+  readonly exchanges: Awaited<ReturnType<Run['exchanges']>>;
   /** Of a closed gate. */
   readonly closed: Pick<ClosedGate, 'status' | 'principal' | 'decidedAt' | 'decision' | 'hidden'> | null;
   /** The open gate that asks the same now, where this one is not open any more. */

@@ -1,7 +1,9 @@
-import type { GraphState, TaskView } from '@devs/core';
+import type { GraphState, RunStatus } from '@devs/core';
+
+type Task = RunStatus['tasks'][number];
 
 /** A task as the picture of a plan has it. */
-export interface PlannedTask extends TaskView {
+export interface PlannedTask extends Task {
   /** Ids of the tasks it stands on. */
   readonly dependsOn: readonly string[];
   /** Name of its epic. */
@@ -9,7 +11,10 @@ export interface PlannedTask extends TaskView {
 }
 
 /** The plan of a run; empty before there is one, and in a run of an own graph. */
-export function planView(tasks: readonly TaskView[], state: GraphState | null): readonly PlannedTask[] {
+export function planView(
+  tasks: readonly RunStatus['tasks'][number][],
+  state: GraphState | null,
+): readonly PlannedTask[] {
   const records = new Map((state?.tasks ?? []).map((task) => [task.taskId, task]));
   const epics = new Map((state?.epics ?? []).map(({ epicId, name }) => [epicId, name]));
   return tasks.map((task) => {

@@ -1,4 +1,5 @@
-import type { Delivery, Principal, RewindPlan, Run } from '@devs/core';
+import type { Principal, Run } from '@devs/core';
+import type { WorkspacePort } from '@devs/core/internal';
 import { UiError } from '../http/errors.ts';
 
 /** What of a run is needed to set it back. */
@@ -20,13 +21,13 @@ export type RewindWish =
 
 export interface RewindAnswer {
   /** What stays, and what would go or went; `null` where nothing was begun after the task, and of an undo. */
-  readonly plan: RewindPlan | null;
+  readonly plan: Awaited<ReturnType<Run['previewRewind']>>;
   /** What became of the files; `null` of a preview. */
   readonly done: {
     readonly commit: string | null;
     /** Where to find what lay uncommitted in the folder. */
     readonly kept: string | null;
-    readonly delivery: Delivery | null;
+    readonly delivery: WorkspacePort.Delivery | null;
   } | null;
 }
 

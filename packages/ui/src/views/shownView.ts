@@ -1,4 +1,4 @@
-import { maskAtGate, maskInTurns, visibleText } from '@devs/core';
+import { maskAtGate, maskInTurns, visibleText } from '@devs/core/internal';
 
 /**
  * A plain JSON value as a person may see it: masked, and with what cannot be seen spelled out. Done here, once, and for

@@ -1,9 +1,9 @@
-import type { RunCost, StepView } from '@devs/core';
+import type { Run, RunStatus } from '@devs/core';
 
 /** What a part of a run has used. */
 export interface Spent {
   readonly name: string;
-  readonly cost: RunCost;
+  readonly cost: RunStatus['cost'];
 }
 
 /** What a run has used, told in two ways: each adds up to the cost of the run. */
@@ -14,15 +14,18 @@ export interface SpendingView {
   readonly tasks: readonly Spent[];
 }
 
-export function spendingView(steps: readonly StepView[]): SpendingView {
+export function spendingView(steps: Awaited<ReturnType<Run['steps']>>): SpendingView {
   return {
     stages: [...sums(steps, ({ name }) => name)].sort(dearestFirst),
     tasks: sums(steps, ({ task }) => task ?? 'run'),
   };
 }
 
-function sums(steps: readonly StepView[], partOf: (step: StepView) => string): readonly Spent[] {
-  const parts = new Map<string, RunCost>();
+function sums(
+  steps: Awaited<ReturnType<Run['steps']>>,
+  partOf: (step: Awaited<ReturnType<Run['steps']>>[number]) => string,
+): readonly Spent[] {
+  const parts = new Map<string, RunStatus['cost']>();
   for (const step of steps) {
     const before = parts.get(partOf(step));
     parts.set(partOf(step), before === undefined ? step.cost : added(before, step.cost));
@@ -30,7 +33,7 @@ function sums(steps: readonly StepView[], partOf: (step: StepView) => string): r
   return [...parts].filter(([, cost]) => !isNothing(cost)).map(([name, cost]) => ({ name, cost }));
 }
 
-const added = (a: RunCost, b: RunCost): RunCost => ({
+const added = (a: RunStatus['cost'], b: RunStatus['cost']): RunStatus['cost'] => ({
   tokensIn: a.tokensIn + b.tokensIn,
   tokensOut: a.tokensOut + b.tokensOut,
   costUsd: a.costUsd + b.costUsd,
@@ -38,9 +41,9 @@ const added = (a: RunCost, b: RunCost): RunCost => ({
   unpriced: a.unpriced + b.unpriced,
 });
 
-const isNothing = (cost: RunCost): boolean => Object.values(cost).every((figure) => figure === 0);
+const isNothing = (cost: RunStatus['cost']): boolean => Object.values(cost).every((figure) => figure === 0);
 
 const dearestFirst = (a: Spent, b: Spent): number =>
   b.cost.costUsd - a.cost.costUsd || tokensOf(b.cost) - tokensOf(a.cost);
 
-const tokensOf = ({ tokensIn, tokensOut }: RunCost): number => tokensIn + tokensOut;
+const tokensOf = ({ tokensIn, tokensOut }: RunStatus['cost']): number => tokensIn + tokensOut;

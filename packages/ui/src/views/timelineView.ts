@@ -1,4 +1,4 @@
-import type { ClosedGate, Gate, StepView, TaskView } from '@devs/core';
+import type { ClosedGate, Gate, Run, RunStatus } from '@devs/core';
 import { wordsOf } from './choices.ts';
 
 /** Something that took time. Times are milliseconds from the beginning of the timeline. */
@@ -29,10 +29,10 @@ export interface TimelineView {
 }
 
 export interface TimelineParts {
-  readonly steps: readonly StepView[];
+  readonly steps: Awaited<ReturnType<Run['steps']>>;
   readonly gates: readonly Gate[];
   readonly past: readonly ClosedGate[];
-  readonly tasks: readonly TaskView[];
+  readonly tasks: readonly RunStatus['tasks'][number][];
   /** Whether somebody drives the run: else what was begun and has not ended ends nowhere. */
   readonly isDriven: boolean;
 }
@@ -70,7 +70,11 @@ export function timelineView(parts: TimelineParts, now: number): TimelineView | 
   };
 }
 
-function stepSpan(step: StepView, { tasks, isDriven }: TimelineParts, now: number): Span {
+function stepSpan(
+  step: Awaited<ReturnType<Run['steps']>>[number],
+  { tasks, isDriven }: TimelineParts,
+  now: number,
+): Span {
   const { name, task, state, attempt, startedAt, finishedAt } = step;
   const from = Date.parse(startedAt);
   const isRunning = state === 'begun' && isDriven;

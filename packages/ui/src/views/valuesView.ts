@@ -1,4 +1,5 @@
-import { type CheckpointValues, maskStart } from '@devs/core';
+import type { Run } from '@devs/core';
+import { maskStart } from '@devs/core/internal';
 
 /** One value at a checkpoint, as text. */
 export interface ShownValue {
@@ -18,7 +19,12 @@ export interface ValuesView {
 /** Characters of one value that are shown. */
 const LONGEST = 20_000;
 
-export function valuesView({ checkpointId, values, before, changed }: CheckpointValues): ValuesView {
+export function valuesView({
+  checkpointId,
+  values,
+  before,
+  changed,
+}: Awaited<ReturnType<Run['valuesAt']>>): ValuesView {
   const names = [...new Set([...Object.keys(values), ...changed])].sort();
   const shown = names.map((name): ShownValue => {
     const isChanged = changed.includes(name);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { STATE_FILE } from '@devs/core';
-import { createDatabase, HitlSessionStore, ThreadStore } from '@devs/core/state';
+import { createDatabase } from '@devs/core/state';
+import { tablesOf } from '../../../core/test/support/insides.ts';
 
 /** What every gate here shows; its hash is that of its JSON. */
 const SHOWN = `Go? ${'What is to be done, and why. '.repeat(40)}`;
@@ -16,9 +16,8 @@ export interface Filling {
 
 /** Fills a state file with runs `run-0`, `run-1`, … by the classes of its tables, the oldest first. */
 export function fillWithRuns(dir: string, { runs, waitsEvery }: Filling): void {
-  const db = createDatabase({ dbPath: join(dir, STATE_FILE), synchronous: 'normal' });
-  const threads = new ThreadStore(db);
-  const sessions = new HitlSessionStore(db);
+  const db = createDatabase({ dbPath: join(dir, 'state.sqlite'), synchronous: 'normal' });
+  const { threads, sessions } = tablesOf(db);
   const add = (n: number): void => {
     const threadId = `run-${n}`;
     const policies = { title: `Run ${n}` };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readClaims } from '../claims.ts';
+import { readClaims } from '../sections.ts';
 import { submitDesign, submitReports } from '../stageAnswers.ts';
 
 const documents = (contents: Readonly<Record<string, string>>) => ({

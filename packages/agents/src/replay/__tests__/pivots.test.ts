@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CallUsage, Orchestrator, type PivotRequest, type StageAgents } from '@devs/core';
+import type { CallUsage } from '@devs/core';
+import { Orchestrator, type PivotRequest, type StageAgents } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keyText } from '../callKey.ts';

@@ -3,9 +3,11 @@ import { cp, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, writeFi
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Driver, RunWorkspace } from '@devs/core';
+import type { RunWorkspace, Workspace } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitWorkspace } from '../GitWorkspace.ts';
+
+type Driver = NonNullable<NonNullable<Parameters<Workspace['open']>[1]>['driver']>;
 
 const execute = promisify(execFile);
 const LOST = { code: 'LEASE_LOST' };

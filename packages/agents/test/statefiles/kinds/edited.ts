@@ -1,7 +1,9 @@
-import type { PlanEdit } from '@devs/core';
+import type { GateEdit } from '@devs/core';
 import { ADA, resumeRun } from '../OpenRun.ts';
 import { doneTasks, openPipeline, PLANNING, turnOf } from '../pipeline.ts';
 import type { StateFileKind } from '../StateFileKind.ts';
+
+type PlanEdit = Extract<GateEdit, { readonly plan: unknown }>;
 
 const open = (dir: string) => openPipeline(dir, { tasks: 2, human: 'dag', isInMemory: true });
 

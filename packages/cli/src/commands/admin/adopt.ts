@@ -1,4 +1,4 @@
-import type { Adopted } from '@devs/core';
+import type { Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { gitAuthor } from '../../flags/gitAuthor.ts';
@@ -55,7 +55,7 @@ async function adopt(id: string, { message, author, by }: AdoptFlags, session: S
   return EXIT.ok;
 }
 
-function renderAdopted(adopted: Adopted | null, resume: string): readonly Line[] {
+function renderAdopted(adopted: Awaited<ReturnType<Run['adopt']>>, resume: string): readonly Line[] {
   if (adopted === null) return ['nothing was changed in the folder of the run'];
   const { commit, files, checks } = adopted;
   return [

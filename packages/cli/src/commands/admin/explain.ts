@@ -1,4 +1,4 @@
-import { type LogEntry, oneLine, type PipelineRunInfo, type RecursionDepth } from '@devs/core';
+import type { LogEntry, PipelineRunInfo, Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withView } from '../../project/openProject.ts';
@@ -10,6 +10,7 @@ import { costWords, reviewWords, statusWords } from '../../render/renderStatus.t
 import { rewindWords } from '../../render/rewindWords.ts';
 import { storyLines } from '../../render/storyLines.ts';
 import { indented, type Line } from '../../terminal/Line.ts';
+import { oneLine } from '../../terminal/visible.ts';
 
 /** Lines of the log that are shown: the last ones tell how the run got where it is. */
 const LAST_LINES = 8;
@@ -27,7 +28,7 @@ export function addExplain(program: Command, start: Start, options?: CommandOpti
 
 interface Explanation {
   readonly status: PipelineRunInfo;
-  readonly depth: RecursionDepth;
+  readonly depth: Awaited<ReturnType<Run['recursionDepth']>>;
   /** Turns spent on the active task. */
   readonly turns: number;
   readonly pivots: number;

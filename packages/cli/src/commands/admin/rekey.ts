@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { rekey as changeKey, STATE_FILE } from '@devs/core';
+import { rekey as changeKey } from '@devs/core';
+import { STATE_FILE } from '@devs/core/internal';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { refuseForeignState } from '../../project/openProject.ts';

@@ -1,4 +1,4 @@
-import type { RewindPlan, RewindUndone, Rewound, Run, TaskView } from '@devs/core';
+import type { Run, RunStatus } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
@@ -80,13 +80,13 @@ async function rewind(id: string, way: Way, session: Session): Promise<ExitCode>
 
 const nothing = (task: string): readonly Line[] => [`nothing was begun after ${task}`];
 
-function renderPlan(plan: RewindPlan | null, task: string): readonly Line[] {
+function renderPlan(plan: Awaited<ReturnType<Run['previewRewind']>>, task: string): readonly Line[] {
   if (plan === null) return nothing(task);
   return [`would set the run back ${whereTo(plan.target)} and undo`, ...taskLines(plan.undone)];
 }
 
 function renderRewound(
-  rewound: Rewound | null,
+  rewound: Awaited<ReturnType<Run['rewind']>>,
   { task, id }: { readonly task: string; readonly id: string },
   { devs }: Session,
 ): readonly Line[] {
@@ -99,7 +99,7 @@ function renderRewound(
   ];
 }
 
-function renderUndone(undone: RewindUndone, resume: string): readonly Line[] {
+function renderUndone(undone: Awaited<ReturnType<Run['undoRewind']>>, resume: string): readonly Line[] {
   return [`going back to ${undone.target} was undone`, ...filesWords(undone), `${resume} goes on`];
 }
 
@@ -107,7 +107,7 @@ function filesWords({
   commit,
   kept,
   delivery,
-}: Pick<Rewound, 'commit' | 'kept' | 'delivery'>): readonly Line[] {
+}: Pick<NonNullable<Awaited<ReturnType<Run['rewind']>>>, 'commit' | 'kept' | 'delivery'>): readonly Line[] {
   return [
     ...(commit === null
       ? []
@@ -119,9 +119,9 @@ function filesWords({
   ];
 }
 
-const whereTo = ({ label, status }: TaskView): string =>
+const whereTo = ({ label, status }: RunStatus['tasks'][number]): string =>
   `to the ${status === 'completed' ? 'end' : 'beginning'} of ${label}`;
 
-function taskLines(tasks: readonly TaskView[]): readonly string[] {
+function taskLines(tasks: readonly RunStatus['tasks'][number][]): readonly string[] {
   return columns(tasks.map(({ label, status, name }) => [label, status, name])).map((line) => `  ${line}`);
 }

@@ -1,4 +1,4 @@
-import type { SyncedRun } from '@devs/core';
+import type { Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
@@ -32,7 +32,7 @@ async function sync(id: string, by: string | undefined, session: Session): Promi
   return EXIT.ok;
 }
 
-function renderSynced(synced: SyncedRun | null): readonly Line[] {
+function renderSynced(synced: Awaited<ReturnType<Run['sync']>>): readonly Line[] {
   if (synced === null) return ['you have committed nothing since the run began, or since the last sync'];
   const { base, commits, before, delivery } = synced;
   return [

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import type { RunDriver } from '@devs/core';
+import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
 import { loadApps } from '../../cluster/loadApps.ts';

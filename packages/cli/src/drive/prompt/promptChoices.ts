@@ -1,4 +1,4 @@
-import type { HitlSessionKind } from '@devs/core';
+import type { Gate } from '@devs/core';
 import { type ChoiceName, GATE_WORDS } from '../../gates/gateWords.ts';
 
 /** What a person may say at a prompt: the choices of the gate, and what decides nothing. */
@@ -20,7 +20,7 @@ const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
 
 /** The choices at a gate, each with a letter of its word that no other has. */
 export function promptChoices(
-  kind: HitlSessionKind,
+  kind: Gate['kind'],
   { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
 ): readonly PromptChoice[] {
   const decisions = GATE_WORDS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));

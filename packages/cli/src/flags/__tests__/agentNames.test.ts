@@ -1,4 +1,3 @@
-import { NEWEST_PROMPTS } from '@devs/agents';
 import { describe, expect, it } from 'vitest';
 import { agentNames } from '../agentNames.ts';
 
@@ -8,7 +7,7 @@ describe('the values of --agents', () => {
     expect(agentNames(values, '/p')).toEqual({
       agents: 'openai:gpt-5',
       perStage: { review: 'anthropic:claude-opus-4-5', document: 'ollama:llama3.2:3b' },
-      prompts: NEWEST_PROMPTS,
+      prompts: 'v2',
     });
   });
 

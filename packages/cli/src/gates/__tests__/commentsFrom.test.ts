@@ -1,6 +1,8 @@
-import type { ShownPlace } from '@devs/core';
+import type { Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { commentsFrom } from '../commentsFrom.ts';
+
+type ShownPlace = Awaited<ReturnType<Run['places']>>[number];
 
 const PLACES: readonly ShownPlace[] = [
   { names: ['PRD', 'shop/PRD'], texts: ['A table is\nexported as UTF-8.\n'] },

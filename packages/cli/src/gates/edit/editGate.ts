@@ -1,4 +1,5 @@
-import { type Gate, type GateEdit, withPlaceholders } from '@devs/core';
+import type { Gate, GateEdit } from '@devs/core';
+import { withPlaceholders } from '@devs/core/internal';
 import type { Session } from '../../project/Session.ts';
 import type { Decision } from '../Decision.ts';
 import { gateNotOpen } from '../gateNotOpen.ts';

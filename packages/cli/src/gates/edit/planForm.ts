@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { assertPlanEdit, type PlanResult, type ShownPlan } from '@devs/core';
+import type { PlanResult } from '@devs/core';
+import { assertPlanEdit } from '@devs/core/internal';
 import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { formError, type GateForm, otherVersion } from './form.ts';
@@ -47,7 +48,7 @@ export function planForm(plan: PlanResult, shown: unknown, mark: string): GateFo
     parse: (given) => {
       const edited = parsePlan(given, mark);
       if (isDeepStrictEqual(edited, plan)) return null;
-      assertPlanEdit(shown as ShownPlan, edited);
+      assertPlanEdit(shown as Parameters<typeof assertPlanEdit>[0], edited);
       return { plan: edited };
     },
   };

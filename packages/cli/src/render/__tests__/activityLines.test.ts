@@ -1,7 +1,9 @@
-import type { Activity, TranscriptEntry } from '@devs/core';
+import type { Activity, Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../terminal/Line.ts';
 import { activityLines, nowWords, usageWords } from '../activityLines.ts';
+
+type TranscriptEntry = Awaited<ReturnType<Run['transcript']>>[number];
 
 const tool = { kind: 'tool', id: 't', name: 'Read', state: 'started' } as const;
 const refused = { kind: 'permission', title: 'rm -rf /', granted: false, why: 'outside' } as const;

@@ -1,8 +1,10 @@
-import { type ClosedGate, type LastComment, shownGate } from '@devs/core';
+import { type ClosedGate, type Run, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
 import { lastCommentLines } from '../commentLines.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
 import { decidedWords } from '../sentence.ts';
+
+type LastComment = Awaited<ReturnType<Run['lastComments']>>[number];
 
 const said = (since: LastComment['since'], place = 'TAS', line?: number): LastComment => ({
   in: place,

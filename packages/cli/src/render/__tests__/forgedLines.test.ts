@@ -1,7 +1,8 @@
-import { type Gate, shownGate, visibleText } from '@devs/core';
+import { type Gate, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
 import { textOf } from '../../terminal/Line.ts';
+import { visibleText } from '../../terminal/visible.ts';
 import { artifactChanges } from '../artifactChanges.ts';
 import { artifactLines } from '../renderArtifact.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';

@@ -1,7 +1,8 @@
-import type { CodeReview } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { textOfAll } from '../../terminal/Line.ts';
 import { codeReviewLines, isCodeReview } from '../renderCodeReview.ts';
+
+type CodeReview = Parameters<typeof codeReviewLines>[0];
 
 const REVIEW: CodeReview = {
   epicName: null,

@@ -1,11 +1,4 @@
-import {
-  type Gate,
-  type HitlSessionKind,
-  type PipelineResult,
-  type PipelineRunInfo,
-  shownGate,
-  type TaskView,
-} from '@devs/core';
+import { type Gate, type PipelineResult, type PipelineRunInfo, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { configWords } from '../../config/configWords.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
@@ -22,6 +15,9 @@ import { exitCodeOf, outcomeDocument, renderOutcome } from '../renderOutcome.ts'
 import { costWords, renderStatus, runRow, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 import { storyLines } from '../storyLines.ts';
+
+type TaskView = RunStatus['tasks'][number];
+type HitlSessionKind = Gate['kind'];
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
 

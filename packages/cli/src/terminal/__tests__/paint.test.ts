@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { maskSensitiveData, visibleText } from '@devs/core';
+import { maskSensitiveData } from '@devs/core';
 import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
@@ -9,6 +9,7 @@ import { displayWidth } from '../displayWidth.ts';
 import type { Line } from '../Line.ts';
 import { Output, wantsColor } from '../Output.ts';
 import { isLong } from '../pager.ts';
+import { visibleText } from '../visible.ts';
 
 /** What lines are written as, on a terminal so wide. */
 function shown(lines: readonly Line[], { width = 80, color = true } = {}): string {

@@ -1,4 +1,3 @@
-import { oneLine, visibleJson, visibleText } from '@devs/core';
 import {
   array,
   assert,
@@ -15,6 +14,7 @@ import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
 import { textOf } from '../Line.ts';
 import { maskedJson } from '../maskedJson.ts';
+import { oneLine, visibleJson, visibleText } from '../visible.ts';
 
 /** Invisible, moving or deceiving, and what the escape itself is made of. */
 const NASTY = [

@@ -2,6 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { internalsOf } from '../appInternals.ts';
 import { durable } from '../durable.ts';
 import { step } from '../node/step.ts';
 
@@ -67,7 +68,7 @@ describe('durable', () => {
     const own = durable(builder, { file: dbPath, gates: { publish: { show: (state) => state.draft } } });
     expect(await own.run('post-42', { brief: 'tea' })).toMatchObject({ status: 'waiting' });
     own.close();
-    expect(own.store.db.open).toBe(false);
+    expect(internalsOf(own).store.db.open).toBe(false);
   });
 
   test.for([Number.NaN, -0.1, 1.1])('refuses an entropy threshold of %s', (entropyThreshold, { db }) => {

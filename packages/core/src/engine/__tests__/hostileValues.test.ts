@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { internalsOf } from '../appInternals.ts';
 import { durable } from '../durable.ts';
 import { child } from '../node/child.ts';
 import { step } from '../node/step.ts';
@@ -79,7 +80,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
       { db },
     );
     const fate = await fateOf(() => leftBy(app, 'r', { value }));
-    if ('refused' in fate) expect(app.store.threads.get('r')).toBeNull();
+    if ('refused' in fate) expect(internalsOf(app).store.threads.get('r')).toBeNull();
     return fate;
   },
   'the input of a recorded start': async (value, db) => {
@@ -88,7 +89,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
       { db },
     );
     const fate = await fateOf(() => app.start('r', { value }));
-    if ('refused' in fate) expect(app.store.threads.get('r')).toBeNull();
+    if ('refused' in fate) expect(internalsOf(app).store.threads.get('r')).toBeNull();
     return 'refused' in fate ? fate : fateOf(() => leftBy(app, 'r'));
   },
   'the input of a turn': async (value, db) => {
@@ -100,7 +101,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
     const fate = await fateOf(() =>
       app.run('r', { value }, { turn: '2' }).then(({ values }) => values?.value),
     );
-    if ('refused' in fate) expect(app.store.inputs.find('r', '2')).toBeNull();
+    if ('refused' in fate) expect(internalsOf(app).store.inputs.find('r', '2')).toBeNull();
     return fate;
   },
   'the context of a run': async (value, db) => {
@@ -112,7 +113,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
       await app.run('r', {}, { context: { value } });
       return value;
     });
-    if ('refused' in fate) expect(app.store.threads.get('r')).toBeNull();
+    if ('refused' in fate) expect(internalsOf(app).store.threads.get('r')).toBeNull();
     return fate;
   },
   'an update of the state': async (value, db) => {
@@ -146,7 +147,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
     );
     await app.run('p', {});
     const fate = fates.at(-1) ?? expect.fail('the node did not get so far');
-    if ('refused' in fate) expect(app.store.threads.get('c')).toBeNull();
+    if ('refused' in fate) expect(internalsOf(app).store.threads.get('c')).toBeNull();
     return fate;
   },
   'what a node returns': async (value, db) => {
@@ -177,9 +178,9 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
     await app.driveDue();
     expect(calls).toBe(1);
     if ('refused' in fate) return fate;
-    const [row] = app.store.steps.listForThread('r');
+    const [row] = internalsOf(app).store.steps.listForThread('r');
     const key = { threadId: 'r', lgTaskId: row?.lgTaskId ?? '', name: 'pay' };
-    return { back: ((await app.store.steps.load(key)) as { value: unknown }).value };
+    return { back: ((await internalsOf(app).store.steps.load(key)) as { value: unknown }).value };
   },
   'a signal': async (value, db) => {
     const app = durable(

@@ -4,6 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { EventStore } from '../../state/EventStore.ts';
+import { internalsOf } from '../appInternals.ts';
 import { durable } from '../durable.ts';
 import { twoSteps } from './ownGraph.ts';
 
@@ -23,7 +24,7 @@ describe('a journal that cannot be written', () => {
     const app = durable(twoSteps(), { db });
     const { status, values } = await app.run('run', {});
     expect([status, values?.log]).toEqual(['completed', ['first', 'second']]);
-    expect(app.store.threads.get('run')?.degraded).toBe(true);
+    expect(internalsOf(app).store.threads.get('run')?.degraded).toBe(true);
     const log = new EventStore(db).list('run');
     const lost = log.filter(({ name }) => name === 'CHECKPOINT_SAVE_FAILED');
     expect(lost.map(({ payload }) => payload)).toMatchObject(
@@ -63,7 +64,7 @@ describe('a file that cannot be written', () => {
     });
     const app = durable(twoSteps(), { db });
     await expect(app.run('run', {})).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
-    expect(app.store.threads.get('run')?.degraded).toBe(false);
+    expect(internalsOf(app).store.threads.get('run')?.degraded).toBe(false);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import type { DurableApp } from '../DurableApp.ts';
 import type { DurableParts } from '../DurableParts.ts';
 import type { DriveOptions } from '../drive/drive.ts';
@@ -24,7 +25,7 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
     this.held = held;
     this.app = app;
     this.parts = parts;
-    if (held.isCopy) evictAll(app.store);
+    if (held.isCopy) evictAll(internalsOf(app).store);
   }
 
   /** Writes into the file what the run was told since. What could not be written is written by the next try. */
@@ -65,7 +66,7 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
   #takeBefore(): Promise<void> {
     return this.#inTurn(async () => {
       this.#told.push(...(await this.held.signals()));
-      const isDone = isOver(this.app.store.threads.require(this.held.id).status);
+      const isDone = isOver(internalsOf(this.app).store.threads.require(this.held.id).status);
       const isLast = this.#told.findLastIndex(({ kind }) => kind !== 'pause') + 1;
       await this.#write(isDone ? this.#told.length : isLast);
     });

@@ -2,6 +2,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import { assertOfGraph } from '../compile/graphOfRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
@@ -61,7 +62,7 @@ export class RunAccess<Graph, State, Update> {
   lookAtRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
     return this.#looking(id, async (opened) => {
       this.#assertOurs([id], opened);
-      return use(opened.app.store);
+      return use(internalsOf(opened.app).store);
     });
   }
 
@@ -87,7 +88,7 @@ export class RunAccess<Graph, State, Update> {
   ): Promise<T> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const told = await this.#looking(id, async (opened, looked) => {
-        this.#assertOurs([id, whose(opened.app.store)], opened);
+        this.#assertOurs([id, whose(internalsOf(opened.app).store)], opened);
         await takeTold(id, opened, looked);
         const said = await say(opened);
         const isTold = !looked.isCopy || said.signal === null || (await looked.tell(said.signal));
@@ -169,7 +170,7 @@ export class RunAccess<Graph, State, Update> {
   }
 
   #assertOurs(threadIds: readonly [string, ...string[]], { app }: OpenedApp<Graph, State, Update>): void {
-    assertOfGraph(this.#graph, threadIds, app.store);
+    assertOfGraph(this.#graph, threadIds, internalsOf(app).store);
   }
 
   async #holding<T>(id: string, work: (held: HeldApp<Graph, State, Update>) => Promise<T>): Promise<T> {
@@ -194,7 +195,7 @@ export class RunAccess<Graph, State, Update> {
   #open({ db, isCopy, isDriven }: LookedAtRun): OpenedApp<Graph, State, Update> {
     if (!isCopy) return this.#plan.open({ db });
     const opened = this.#plan.open({ db, events: new EventBus(), host: ELSEWHERE });
-    if (!isDriven) evictAll(opened.app.store);
+    if (!isDriven) evictAll(internalsOf(opened.app).store);
     return opened;
   }
 }
@@ -204,7 +205,7 @@ export const endedOnly = <Graph, State, Update>(
   id: string,
   by: Principal,
 ): Deletion<Graph, State, Update> => ({
-  assert: ({ app }) => assertDeletable(id, by, app.store),
+  assert: ({ app }) => assertDeletable(id, by, internalsOf(app).store),
   here: async ({ app }) => (await app.delete(id, { by })).bytes,
 });
 

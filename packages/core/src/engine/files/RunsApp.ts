@@ -6,6 +6,7 @@ import { extractRun } from '../../state/extractRun.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
 import { registerOpener } from '../children/childApps.ts';
 import { isInQueue } from '../compile/graphOfRun.ts';
@@ -111,7 +112,8 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
     if (input !== undefined && (await this.#create(id, input, given, place))) return;
     const isTurn = await this.#access.look(id, async ({ app }) => {
-      if (given.turn !== undefined && app.store.inputs.find(id, given.turn) === null) return true;
+      if (given.turn !== undefined && internalsOf(app).store.inputs.find(id, given.turn) === null)
+        return true;
       await app.start(id, input, given);
       return false;
     });
@@ -125,7 +127,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
       const isStarted = app.start(id, input, given).then(() => true);
       // What is wrong with a new run need not be with one that is known: that is looked at.
       if (!(await isStarted.catch((error) => this.#unlessKnown(id, error)))) return false;
-      const index = this.#standing(id, app.store);
+      const index = this.#standing(id, internalsOf(app).store);
       return await this.runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
     } finally {
       db.close();
@@ -250,12 +252,12 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
   ): Promise<HeldRunEnd> {
     const opened = new HeldApp(held, this.#plan);
-    await opened.drive((told) => opened.app.drive(held.id, { signal, ...told }), abort);
-    return this.#standing(held.id, opened.app.store);
+    await opened.drive((told) => internalsOf(opened.app).drive(held.id, { signal, ...told }), abort);
+    return this.#standing(held.id, internalsOf(opened.app).store);
   }
 
   #letGo(id: string): (opened: OpenedApp<Graph, State, Update>) => HeldRunEnd {
-    return ({ app }) => this.#standing(id, app.store);
+    return ({ app }) => this.#standing(id, internalsOf(app).store);
   }
 
   /** Where it stands; a run of this shape is this graph's from then on. */
@@ -276,7 +278,11 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     const id = await this.runs.runOfGate(sessionId);
     if (id === null) throw new HitlSessionNotFoundError(sessionId);
     const whose = ({ sessions }: EngineStore) => sessions.require(sessionId).threadId ?? id;
-    return this.#access.tell(id, ({ app }) => saidBy(app, gate, answer), whose);
+    return this.#access.tell(
+      id,
+      ({ app, parts }) => saidBy({ app, store: parts.store }, gate, answer),
+      whose,
+    );
   }
 
   /** Tells a run something; see `DurableApp.signal`. */
@@ -384,9 +390,9 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     return this.#access.look(id, async ({ app }, { isCopy }) => {
       const forked = await app.fork(id, fork);
       if (!isCopy) return forked;
-      const { gates, ...stands } = this.#standing(as, app.store);
+      const { gates, ...stands } = this.#standing(as, internalsOf(app).store);
       const index = { ...stands, gates: gates.filter(({ threadId }) => threadId === as) };
-      const file = extractRun(app.store.db, as);
+      const file = extractRun(internalsOf(app).store.db, as);
       if (!(await this.runs.create({ ...place, id: as, queue: this.queue, file, index })))
         throw threadExists(as);
       return forked;
@@ -408,7 +414,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
     goesOn = false,
   ): Promise<T> {
-    return this.#access.change(id, change, ({ app: { store } }) => {
+    return this.#access.change(id, change, ({ parts: { store } }) => {
       const standing = this.#standing(id, store);
       return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
     });

@@ -37,16 +37,15 @@ export function decisionSignal(
 
 /** A decision by an app over the run's file, and what the run is told of it. */
 export async function saidBy(
-  app: DecidingApp,
+  { app, store }: { readonly app: DecidingApp; readonly store: Pick<EngineStore, 'sessions'> },
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
   answer: GateAnswer,
 ): Promise<{ readonly left: HitlSession; readonly signal: RunSignal | null }> {
-  const before = app.store.sessions.require(gate.sessionId);
+  const before = store.sessions.require(gate.sessionId);
   const left = await app.decide(gate, answer);
   return { left, signal: decisionSignal(before, left, { answer, redacted: 0 }) };
 }
 
 interface DecidingApp {
-  readonly store: Pick<EngineStore, 'sessions'>;
   decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession>;
 }

@@ -30,7 +30,7 @@ export async function* followRun<Graph, State, Update>(
   const followed = await follow();
   try {
     for (let afterSeq = after; signal?.aborted !== true; ) {
-      const read = async ({ app: { store } }: OpenedApp<Graph, State, Update>): Promise<Seen> => ({
+      const read = async ({ parts: { store } }: OpenedApp<Graph, State, Update>): Promise<Seen> => ({
         isOver: hasEnded(store.threads.require(id).status),
         events: store.log.list(id, { afterSeq, limit: PAGE }),
       });

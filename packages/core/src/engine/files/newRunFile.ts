@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { createDatabase, openCopy } from '../../db/createDatabase.ts';
+import { createDatabase, openCopy, openStateCopy, openWorkingCopy } from '../../db/createDatabase.ts';
+import { SCHEMA_VERSION } from '../../db/ledger.ts';
+import { emptyLog } from '../../db/pragmas.ts';
 
 let empty: Database | undefined;
 
@@ -8,3 +10,12 @@ export function newRunFile(): Database {
   empty ??= createDatabase({ dbPath: ':memory:' });
   return openCopy(empty);
 }
+
+/** What a place of run files does with one of them: of which schema it is, how it is made, opened and shortened. */
+export const runFile = {
+  schema: SCHEMA_VERSION,
+  create: newRunFile,
+  openBytes: openStateCopy,
+  openAt: openWorkingCopy,
+  emptyLog,
+} as const;

@@ -1,4 +1,5 @@
 import type { OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import type { RunDetails } from '../RunResult.ts';
 import { outputOf } from '../readValues.ts';
 import { infoOf } from '../runs/listRuns.ts';
@@ -11,10 +12,10 @@ export async function readDetails<Output, Graph, State, Update>(
   { app }: OpenedApp<Graph, State, Update>,
   { isDriven }: LookedAtRun,
 ): Promise<RunDetails<Output>> {
-  const { until } = standingOf(id, app.store);
-  const turn = app.store.inputs.latest(id)?.key ?? null;
+  const { until } = standingOf(id, internalsOf(app).store);
+  const turn = internalsOf(app).store.inputs.latest(id)?.key ?? null;
   return {
-    ...infoOf(app.store.threads.require(id), isDriven),
+    ...infoOf(internalsOf(app).store.threads.require(id), isDriven),
     gates: await app.gates(id),
     values: outputOf(app.graph, await app.values(id)),
     ...(until !== null && { until }),

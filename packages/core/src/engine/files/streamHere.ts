@@ -2,6 +2,7 @@ import { News } from '../../events/News.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { OpenedApp } from '../AppPlan.ts';
+import { internalsOf } from '../appInternals.ts';
 import { readValuesAt } from '../readValues.ts';
 import { notKept } from '../stream/notKept.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -84,7 +85,7 @@ export async function* streamThere<Graph, State, Update>(
   const isAborted = (): boolean => signal?.aborted === true;
   const read = async ({ app, parts: { streams, ...parts } }: OpenedApp<Graph, State, Update>) => {
     if (streams === undefined) throw notKept(id, 'not recorded', {});
-    const isOver = hasEnded(app.store.threads.require(id).status);
+    const isOver = hasEnded(internalsOf(app).store.threads.require(id).status);
     const asked = { ...options, ...(after !== undefined && { after }) };
     const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(app.graph, ...at);
     return { isOver, ...(await streamedSoFar(id, asked, { ...parts, streams, valuesAt })) };

@@ -53,3 +53,6 @@ export function pageOf<T>(
   const last = found.length > limit ? items.at(-1) : undefined;
   return { items, next: last === undefined ? null : cursorOf(toPlace(last)) };
 }
+
+/** What a list of pages is made of. */
+export const pages = { limit: pageLimit, place: placeOf, of: pageOf } as const;

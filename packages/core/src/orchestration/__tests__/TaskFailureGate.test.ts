@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { repeating, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { durable } from '../../engine/durable.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { EventBus } from '../../events/EventBus.ts';
@@ -94,10 +95,12 @@ describe('TaskFailureGate', () => {
   });
 
   test('full entropy-limit flow suspends LangGraph execution', async ({ db }) => {
-    const { graph, store } = durable(
+    const app = durable(
       twoSteps(() => repeating({ log: ['first'] }, 0.9)),
       { db },
     );
+    const { graph } = app;
+    const { store } = internalsOf(app);
     const run = invokeGuarded(graph, {}, { configurable: { thread_id: 'run' } });
     const signal: unknown = await run.catch((thrown: unknown) => thrown);
     expect(signal).toBeInstanceOf(GraphSuspendedSignal);

@@ -3,6 +3,7 @@ import { parseBrief } from '../../brief/brief.ts';
 import { initialState } from '../../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import type { Gate, GateAnswer } from '../../engine/Gate.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
@@ -34,7 +35,7 @@ export async function aPipeline(
     },
     { db, events, config: { ...loadOrchestratorConfig(), ...config } },
   );
-  await app.admit({
+  await internalsOf(app).admit({
     threadId: 'shop',
     input: initialState('shop', parseBrief('# Shop\n\nSell things.'), AT),
   });
@@ -62,13 +63,13 @@ export async function driveToTheEnd(
   answer: (gate: Gate) => object = () => ({ approved: true }),
 ) {
   const kinds: string[] = [];
-  let result = await app.drive('shop');
+  let result = await internalsOf(app).drive('shop');
   while (result.status === 'waiting' && kinds.length < 20) {
     for (const gate of result.gates) {
       kinds.push(gate.kind);
       await app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);
     }
-    result = await app.drive('shop');
+    result = await internalsOf(app).drive('shop');
   }
   return { ...result, kinds };
 }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { comparableFailures } from '../checks/CheckSummary.ts';
 import type { CheckResult, Checks, DraftDocument } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';
@@ -73,7 +74,7 @@ describe('the checks before any work', () => {
   test('are not run in an empty folder', async ({ db }) => {
     const checks = first();
     const pipeline = await aPipeline(db, { tasks: 1, checks });
-    await pipeline.app.drive('shop');
+    await internalsOf(pipeline.app).drive('shop');
     expect(checks.runs()).toBe(0);
   });
 
@@ -90,7 +91,7 @@ describe('the checks before any work', () => {
 
   test('ask a human where they are red, before anything is paid', async ({ db }) => {
     const { app, calls } = await aRepository(db, { checks: first(RED) });
-    const { gates } = await app.drive('shop');
+    const { gates } = await internalsOf(app).drive('shop');
     expect(calls).toEqual([]);
     expect(gates).toMatchObject([
       {
@@ -183,10 +184,10 @@ describe('the checks before any work', () => {
     [{ ...RED, cases: [], missing: 'ava' }, { action: 'first-task' }],
   ] as const)('refuse an answer that does not fit, and stay open', async ([result, answer], { db }) => {
     const { app } = await aRepository(db, { checks: first(result) });
-    const { gates } = await app.drive('shop');
+    const { gates } = await internalsOf(app).drive('shop');
     const [gate] = gates;
     if (gate === undefined) expect.fail('no gate');
     await expect(app.decide(gate, { ...answer, by: ada })).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
-    expect((await app.drive('shop')).gates).toHaveLength(1);
+    expect((await internalsOf(app).drive('shop')).gates).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { CheckResult, StageAgents } from '../ports.ts';
 import { aPipeline } from './aPipeline.ts';
@@ -40,11 +41,11 @@ test('research, design and plan are told how the checks went before any work', a
   const folder = await workspace.open('shop');
   await folder.apply([{ path: 'index.js', content: 'export {};\n' }]);
   for (const answer of [{ action: 'accept', failures: ['b'] }, { approved: true }]) {
-    const [gate] = (await app.drive('shop')).gates;
+    const [gate] = (await internalsOf(app).drive('shop')).gates;
     if (gate === undefined) expect.fail('no gate');
     await app.decide(gate, { ...answer, by: ada });
   }
-  expect((await app.drive('shop')).gates).toMatchObject([{ kind: 'dag_approval' }]);
+  expect((await internalsOf(app).drive('shop')).gates).toMatchObject([{ kind: 'dag_approval' }]);
   const words = [
     'The checks: npm test.',
     'Before any work these failed: a.',

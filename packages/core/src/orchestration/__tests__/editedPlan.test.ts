@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { aPlan } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
 import { dagArtifact } from '../gates/artifacts.ts';
 import { editedPlan, planDraftOf } from '../nodes/editedPlan.ts';
 import { planFrom } from '../nodes/plan.ts';

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../engine/durable.ts';
 import type { Turn } from '../../engine/entropy/Turn.ts';
 import type { GuardEvidence } from '../../events/events.ts';
@@ -30,9 +31,9 @@ const approve = { approved: true, by: ada } as const;
 /** Drives through both approvals to the first gate behind them. */
 async function toFirstGate({ app }: Awaited<ReturnType<typeof aPipeline>>) {
   for (let approvals = 0; approvals < 2; approvals += 1) {
-    await app.decide(only((await app.drive('shop')).gates), approve);
+    await app.decide(only((await internalsOf(app).drive('shop')).gates), approve);
   }
-  return only((await app.drive('shop')).gates);
+  return only((await internalsOf(app).drive('shop')).gates);
 }
 
 describe('the entropy score in the pipeline', () => {

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { PlanResult, StageAgents, TaskRequest } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';
@@ -106,7 +107,7 @@ describe('a task handed to a human because its pivots led to nothing', () => {
         tasks: [{ status: 'skipped' }, { status: 'blocked' }],
       },
     });
-    const events = pipeline.app.store.log.list('shop', { afterSeq: 0 });
+    const events = internalsOf(pipeline.app).store.log.list('shop', { afterSeq: 0 });
     expect(events.filter(({ name }) => name === 'TASK_SKIPPED')).toMatchObject([{ taskId: 'shop:1' }]);
     expect(events.some(({ name, payload }) => name === 'TASK_FAILED' && finalOf(payload))).toBe(false);
     expect(events.filter(({ name }) => name === 'TASK_BLOCKED')).toMatchObject([{ taskId: 'shop:2' }]);
@@ -121,7 +122,7 @@ describe('a task handed to a human because its pivots led to nothing', () => {
       kind === 'task_failure' ? { action: 'skip' } : approve,
     );
     expect(kinds.filter((kind) => kind === 'task_failure')).toHaveLength(2);
-    const events = pipeline.app.store.log.list('shop', { afterSeq: 0 });
+    const events = internalsOf(pipeline.app).store.log.list('shop', { afterSeq: 0 });
     const ends = events.filter(({ name }) => name === 'TASK_BLOCKED' || name === 'TASK_SKIPPED');
     expect(ends.map(({ name, taskId }) => `${name} ${taskId}`)).toEqual([
       'TASK_SKIPPED shop:1',

@@ -4,6 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import * as door from '../index.ts';
 import { orchestrationApp } from '../orchestrationApp.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';
@@ -99,7 +100,7 @@ describe('migration 014', () => {
 describe('DEVS_HITL_ENTROPY_THRESHOLD', () => {
   /** Whether a score trips the gate of a run that was started with the variable set so. */
   const trips = async (db: Parameters<typeof runMigrations>[0], entropyScore: number): Promise<boolean> => {
-    const { store } = orchestrationApp(null, { db, config: loadOrchestratorConfig() });
+    const { store } = internalsOf(orchestrationApp(null, { db, config: loadOrchestratorConfig() }));
     return (await store.failureGate.evaluate({ entropyScore, taskId: 't1' })).triggered;
   };
 

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { circle, OwnState, repeating, says, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { durable } from '../../engine/durable.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { invokeGuarded } from '../../engine/node/runNode.ts';
@@ -23,11 +24,13 @@ async function signalOf(work: Promise<unknown>): Promise<GraphSuspendedSignal> {
   throw thrown;
 }
 
-const stuck = (db: Database) =>
-  durable(
+function stuck(db: Database) {
+  const app = durable(
     twoSteps(() => repeating({ log: ['first'] }, 0.9)),
     { db },
   );
+  return { graph: app.graph, store: internalsOf(app).store };
+}
 
 describe('invokeGuarded', () => {
   test('returns the state of a run that ends', async ({ db }) => {
@@ -80,7 +83,7 @@ describe('invokeGuarded', () => {
   test('throws for the depth guard, once per question however often it is asked', async ({ db }) => {
     const events = new EventBus();
     const visits: string[] = [];
-    const { graph, store } = durable(
+    const app = durable(
       circle((node) => visits.push(node)),
       {
         db,
@@ -88,6 +91,8 @@ describe('invokeGuarded', () => {
         guards: { maxDepth: 4 },
       },
     );
+    const { graph } = app;
+    const { store } = internalsOf(app);
     const first = await signalOf(invokeGuarded(graph, {}, config));
     const again = await signalOf(invokeGuarded(graph, null, config));
     expect(again.sessionId).toBe(first.sessionId);

@@ -4,10 +4,12 @@ import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { durable } from '../../engine/durable.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
-import { aPlan, scriptedChecks } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import { scriptedChecks } from '../../testing/index.ts';
 import { withDocuments } from '../nodes/documents.ts';
 import { implementNode } from '../nodes/implementNode.ts';
 import { planFrom } from '../nodes/plan.ts';
@@ -255,7 +257,7 @@ describe('the pipeline with agents', () => {
         },
       },
     });
-    expect((await flaky.app.drive('shop')).gates).toMatchObject([{ kind: 'design_approval' }]);
+    expect((await internalsOf(flaky.app).drive('shop')).gates).toMatchObject([{ kind: 'design_approval' }]);
   });
 
   test('ends failed when a stage keeps throwing, and says what it threw', async ({ db }) => {

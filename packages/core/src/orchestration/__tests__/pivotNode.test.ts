@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';
@@ -62,8 +63,8 @@ async function pipelineOf(db: Parameters<typeof aPipeline>[0], options: Pipeline
 }
 
 const eventsOf = ({ app }: Pipeline, ...names: readonly string[]): readonly unknown[] =>
-  app.store.log
-    .list('shop', { afterSeq: 0 })
+  internalsOf(app)
+    .store.log.list('shop', { afterSeq: 0 })
     .filter(({ name }) => names.includes(name))
     .map(({ name, payload }) => [name, payload]);
 
@@ -224,12 +225,12 @@ describe('a task that makes no progress, with a pivot agent', () => {
       const pipeline = await pipelineOf(file, { agents: { ...fake, implement } });
       let pause = new AbortController();
       if (pauses) pipeline.events.on('NODE_FINISHED', () => pause.abort());
-      let result = await pipeline.app.drive('shop', { signal: pause.signal });
+      let result = await internalsOf(pipeline.app).drive('shop', { signal: pause.signal });
       let drives = 1;
       for (; result.status === 'paused' || result.status === 'waiting'; drives += 1) {
         for (const gate of result.gates) await pipeline.app.decide(gate, { approved: true, by: ada });
         pause = new AbortController();
-        result = await pipeline.app.drive('shop', { signal: pause.signal });
+        result = await internalsOf(pipeline.app).drive('shop', { signal: pause.signal });
       }
       expect([result.status, drives > 15]).toEqual(['completed', pauses]);
       return calls;

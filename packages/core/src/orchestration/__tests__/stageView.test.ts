@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { StepStore } from '../../state/StepStore.ts';
-import { aPlan, type MemoryWorkspace } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import type { MemoryWorkspace } from '../../testing/index.ts';
 import type { DesignRequest, DistillRequest, PlanResult, ResearchRequest, TaskRequest } from '../ports.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';
 
@@ -108,7 +110,7 @@ describe('a stage that proposes', () => {
       },
     });
     await fill(pipeline.workspace, { 'CLAUDE.md': content });
-    await pipeline.app.drive('shop');
+    await internalsOf(pipeline.app).drive('shop');
     const [found] = requests[0]?.instructions ?? [];
     expect(found).toMatchObject({ path: 'CLAUDE.md', sha256: sha256(content) });
     expect(Buffer.byteLength(found?.content ?? '')).toBeLessThanOrEqual(32 * 1024);
@@ -166,7 +168,7 @@ describe('a design that names files which are not there', () => {
       agents: agents(['Change `src/slugify.ts`.', 'Change `src/slug.ts`.'], requests),
     });
     await fill(pipeline.workspace, FILES);
-    const { gates } = await pipeline.app.drive('shop');
+    const { gates } = await internalsOf(pipeline.app).drive('shop');
     expect(requests.map(({ attempt, unknownFiles, feedback }) => [attempt, unknownFiles, feedback])).toEqual([
       [1, undefined, null],
       [1, ['src/slugify.ts'], expect.stringContaining('- src/slugify.ts')],
@@ -207,7 +209,7 @@ describe('a design that names files which are not there', () => {
       },
     });
     await fill(pipeline.workspace, FILES);
-    const { gates } = await pipeline.app.drive('shop');
+    const { gates } = await internalsOf(pipeline.app).drive('shop');
     expect([calls, gates[0]?.artifact]).toEqual([
       1,
       expect.objectContaining({ unknownFiles: ['src/slugify.ts'] }),

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { orchestratorConfigOf } from '../../config/orchestratorConfig.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
@@ -45,7 +46,7 @@ describe('storedState', () => {
     for (const copy of moments) {
       const db = createDatabase({ dbPath: copy });
       const app = orchestrationApp(null, { db, config });
-      const stored = storedState(ID, app.store);
+      const stored = storedState(ID, internalsOf(app).store);
       if (stored === undefined) continue; // the graph is asked then
       const values = await app.values(ID);
       expect(stored).toEqual(values);
@@ -68,7 +69,7 @@ describe('storedState', () => {
     await run.drive();
     devs.close();
     const db = createDatabase({ dbPath });
-    const { store } = orchestrationApp(null, { db, config: orchestratorConfigOf(undefined) });
+    const { store } = internalsOf(orchestrationApp(null, { db, config: orchestratorConfigOf(undefined) }));
     const latest = store.checkpoints.loadLatest({ threadId: ID, checkpointNs: '' });
     if (latest === null) throw new Error('There is no checkpoint.');
     const value = { type, bytes: Buffer.from('"planning"') };

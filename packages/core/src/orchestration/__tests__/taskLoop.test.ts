@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { aPlan } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
 import type { PlanResult, ReviewRequest, TaskDraft, TaskRequest } from '../ports.ts';
 import { driveToTheEnd } from './aPipeline.ts';
 import { aWorld, file, quiet, work } from './aWorld.ts';

@@ -4,7 +4,8 @@ import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { DraftDocument, PlanResult } from '../../orchestration/ports.ts';
-import { aPlan, fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 
 const BRIEF = '# CSV export\n\nExport the table as CSV.\n';

@@ -3,7 +3,8 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import type { DraftDocument } from '../../orchestration/ports.ts';
-import { aPlan, fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;

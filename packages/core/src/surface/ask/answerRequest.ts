@@ -1,3 +1,4 @@
+import { internalsOf } from '../../engine/appInternals.ts';
 import { exchangesAt } from '../../engine/asks.ts';
 import { briefOf, draftsOf } from '../../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../../orchestration/nodes/pivotNode.ts';
@@ -45,7 +46,7 @@ export async function answerRequest(
     stage: stageOf(session) ?? 'design',
     gate: { kind: session.kind, message, artifact },
     question,
-    earlier: exchangesAt(threadId, session.id, app.store.steps).map((each) => ({
+    earlier: exchangesAt(threadId, session.id, internalsOf(app).store.steps).map((each) => ({
       question: each.question,
       answer: each.answer,
     })),

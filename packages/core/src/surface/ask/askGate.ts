@@ -1,4 +1,6 @@
+import { internalsOf } from '../../engine/appInternals.ts';
 import { askKey, type GateExchange, giveUpAsks, type RecordedExchange } from '../../engine/asks.ts';
+import type { EngineStore } from '../../engine/EngineStore.ts';
 import { assertDecidable, principalText } from '../../engine/gates/decidable.ts';
 import { shortWords } from '../../engine/gates/decisionWords.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
@@ -53,11 +55,11 @@ export async function askGate(
 ): Promise<GateExchange> {
   const principal = principalText(asHuman(by, threadId, 'ask about'));
   const { value: question, count: redacted } = scrub(questionFrom(text));
-  const { store } = deps.app;
+  const { store } = internalsOf(deps.app);
   const session = openSession(threadId, gate, deps);
   const { answer, pipeline } = answererOf(session, deps.pipeline);
   const key = askKey(threadId, session.id, question);
-  return deps.app.hold(threadId, async (lease) => {
+  return internalsOf(deps.app).hold(threadId, async (lease) => {
     openSession(threadId, gate, deps);
     giveUpAsks(threadId, store.steps);
     const recorded = recordedAt(key, deps);
@@ -83,8 +85,9 @@ async function make(
   ask: Ask,
   request: AnswerRequest,
   { answer, signal }: { readonly answer: Answer; readonly signal: AbortSignal },
-  { app: { store } }: AskDeps,
+  { app }: AskDeps,
 ): Promise<void> {
+  const { store } = internalsOf(app);
   const { lease, key, session, principal } = ask;
   const threadId = key.threadId;
   const fence = store.threads.fence(lease);
@@ -118,7 +121,7 @@ async function make(
 function admitted(
   step: NewStep,
   { session }: Ask,
-  { passed, reserve }: ReturnType<AskDeps['app']['store']['budgets']['judge']>,
+  { passed, reserve }: ReturnType<EngineStore['budgets']['judge']>,
   begin: (reserve: Reserve) => void,
 ): Reserve {
   const [limit] = passed;
@@ -140,7 +143,7 @@ function openSession(
   { sessionId, artifactHash }: AskedGate,
   { app }: AskDeps,
 ): HitlSession {
-  const session = sessionOfRun(threadId, sessionId, app.store.sessions);
+  const session = sessionOfRun(threadId, sessionId, internalsOf(app).store.sessions);
   assertDecidable(session, artifactHash);
   return session;
 }
@@ -168,8 +171,8 @@ function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answer
   });
 }
 
-function recordedAt(key: StepKey, { app: { store } }: AskDeps): GateExchange | null {
-  const step = store.steps.find(key);
+function recordedAt(key: StepKey, { app }: AskDeps): GateExchange | null {
+  const step = internalsOf(app).store.steps.find(key);
   if (step?.state !== 'done') return null;
   const answeredAt = new Date(step.finishedAt).toISOString();
   return { ...(step.result as RecordedExchange), answeredAt };

@@ -1,3 +1,4 @@
+import { internalsOf } from '../../engine/appInternals.ts';
 import { graphFingerprint } from '../../engine/compile/graphShape.ts';
 import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
@@ -32,7 +33,7 @@ const accessTo = (plan: OrchestrationPlan, runs: Runs) => new RunAccess(plan, ru
 const heldApp = (held: HeldRun, plan: OrchestrationPlan) => new HeldApp(held, plan);
 
 /** The pipeline over the file of a run. */
-type Opened = Pick<ReturnType<OrchestrationPlan['open']>, 'app'>;
+type Opened = Pick<ReturnType<OrchestrationPlan['open']>, 'app' | 'parts'>;
 
 /**
  * The pipeline's runs where each has a file of its own that is not here: looked at as copies, told things, and held to be
@@ -58,7 +59,7 @@ export class PipelineRuns implements RunDriver {
     const db = newRunFile();
     try {
       const opened = this.#plan.open({ db });
-      await opened.app.admit(admission);
+      await internalsOf(opened.app).admit(admission);
       const { threadId: id } = admission;
       const index = await this.#standing(id, opened);
       await this.#runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
@@ -117,7 +118,7 @@ export class PipelineRuns implements RunDriver {
   ): Promise<HitlSession> {
     const answer = readOnce(given);
     return this.#access.tell(id, async (opened) => {
-      const before = opened.app.store.sessions.require(gate.sessionId);
+      const before = internalsOf(opened.app).store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
       return { left, signal: decisionSignal(before, left, scrubbedWords(answer)) };
     });
@@ -133,7 +134,7 @@ export class PipelineRuns implements RunDriver {
   /** Deletes a run with its file: folders and branches are where they are. */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
     const { workspace: _, ...asked } = removal;
-    const assert = ({ app }: Opened): void => void assertRemovable(id, asked, app);
+    const assert = ({ parts }: Opened): void => void assertRemovable(id, asked, parts.store);
     // Before it is held: who drives it need not be waited for where it is refused.
     await this.#access.look(id, async (opened) => assert(opened));
     const here = async ({ app }: Opened): Promise<number> => (await removeRun(id, asked, app)).bytes;
@@ -158,12 +159,12 @@ export class PipelineRuns implements RunDriver {
 
   #pipelineOver({ app }: Opened): PipelineDeps | null {
     const { pipeline } = this.#deps;
-    return pipeline && { ...pipeline, workspace: travelling(pipeline.workspace, app.store) };
+    return pipeline && { ...pipeline, workspace: travelling(pipeline.workspace, internalsOf(app).store) };
   }
 
   /** A run of this shape is driven by this release from then on. */
   async #standing(id: string, opened: Opened): Promise<HeldRunEnd> {
-    const { store } = opened.app;
+    const { store } = opened.parts;
     const isOurs = store.threads.require(id).graphFingerprint === this.queue.fingerprint;
     const status = await this.#runOver(id, opened).status();
     const listed = { title: status.title, view: listedStatus(status) };

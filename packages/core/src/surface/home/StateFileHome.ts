@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Backup, backup } from '../../db/backup.ts';
 import { FileNews } from '../../db/FileNews.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
 import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../../engine/Gate.ts';
 import { type GatePage, inbox } from '../../engine/runs/inbox.ts';
 import { statusesOf } from '../../engine/runs/listRuns.ts';
@@ -56,7 +57,7 @@ export class StateFileHome implements PipelineHome {
   }
 
   async admit(admission: Admission): Promise<void> {
-    await (await this.#app.engine()).admit(admission);
+    await internalsOf(await this.#app.engine()).admit(admission);
   }
 
   handle(id: string): Run {

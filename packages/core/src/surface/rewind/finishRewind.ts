@@ -1,3 +1,4 @@
+import { internalsOf } from '../../engine/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
@@ -20,7 +21,7 @@ export interface RewindDeps {
  * @returns What lay uncommitted in the folder and was kept.
  */
 export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps): Promise<Rescue | null> {
-  const { store } = app;
+  const { store } = internalsOf(app);
   const { threadId } = lease;
   const rewind = store.rewinds.unfinished(threadId);
   if (rewind === null) return null;

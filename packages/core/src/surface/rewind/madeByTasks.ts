@@ -1,4 +1,4 @@
-import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
+import type { EngineStore } from '../../engine/EngineStore.ts';
 import { type StepSummary, stepKeyOf } from '../../state/StepStore.ts';
 import type { EarlierPlan } from './withoutLaterWork.ts';
 
@@ -17,7 +17,7 @@ export interface MadeByTasks {
 export function madeByTasks(
   threadId: string,
   { tasks, undone }: EarlierPlan,
-  { store }: OrchestrationApp,
+  store: EngineStore,
 ): MadeByTasks {
   const steps = store.steps
     .listForThread(threadId)
@@ -33,14 +33,14 @@ export function madeByTasks(
   return { commits: new Map(commits), begun };
 }
 
-function withdrawnBefore(threadId: string, { rewinds }: OrchestrationApp['store']): readonly string[] {
+function withdrawnBefore(threadId: string, { rewinds }: EngineStore): readonly string[] {
   return rewinds
     .list(threadId)
     .filter(({ state }) => state !== 'undone')
     .flatMap(({ undone }) => undone.flatMap(({ commits }) => commits));
 }
 
-function commitOf(step: StepSummary, { steps }: OrchestrationApp['store']): string {
+function commitOf(step: StepSummary, { steps }: EngineStore): string {
   const found = steps.find(step);
   return found?.state === 'done' ? String(found.result) : '';
 }

@@ -1,8 +1,9 @@
+import { internalsOf } from '../../engine/appInternals.ts';
+import type { EngineStore } from '../../engine/EngineStore.ts';
 import { principalText } from '../../engine/gates/decidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { scrub } from '../../masking/scrub.ts';
-import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { oneLine } from '../../orchestration/task/oneLine.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
@@ -61,12 +62,12 @@ export async function rewindRun(
 ): Promise<Rewound | null> {
   const by = asHuman(request.by, id, 'rewind');
   const { app } = deps;
-  return app.hold(id, async (lease) => {
+  return internalsOf(app).hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const standing = await standingAt(id, task, deps);
     if (standing === null) return null;
     const author = rewindAuthor({ ...request, by });
-    const rewindId = app.newId();
+    const rewindId = internalsOf(app).newId();
     const move = await withdrawal(rewindId, standing, deps, commitMessage(standing, author));
     await commit({ rewindId, lease, standing, move, author }, deps);
     const kept = await finishRewind(lease, deps);
@@ -105,7 +106,7 @@ interface Standing {
 
 /** `null` when nothing was begun after the task. */
 async function standingAt(threadId: string, task: string, { app }: RewindDeps): Promise<Standing | null> {
-  if (app.store.threads.require(threadId).status === 'cancelled') {
+  if (internalsOf(app).store.threads.require(threadId).status === 'cancelled') {
     throw rewindRefused(threadId, 'ended', {
       what: 'it was cancelled',
       remedy: 'Start another run; its branch stays.',
@@ -116,7 +117,9 @@ async function standingAt(threadId: string, task: string, { app }: RewindDeps): 
   });
   const due = tasks.map(({ id }) => id);
   const state =
-    metadata === undefined ? null : withBegun(values as GraphState, begunTasks(threadId, due, app));
+    metadata === undefined
+      ? null
+      : withBegun(values as GraphState, begunTasks(threadId, due, internalsOf(app).store));
   const target = rewindTarget(threadId, task, state);
   const earlier = withoutLaterWork(state as GraphState, target);
   if (earlier.undone.length === 0) return null;
@@ -126,18 +129,14 @@ async function standingAt(threadId: string, task: string, { app }: RewindDeps): 
     state: state as GraphState,
     target,
     earlier,
-    made: madeByTasks(threadId, earlier, app),
+    made: madeByTasks(threadId, earlier, internalsOf(app).store),
     checkpointId,
     step: metadata?.step ?? 0,
   };
 }
 
 /** Tasks of visits that have recorded steps and are not committed: their driver went away in the middle. */
-function begunTasks(
-  threadId: string,
-  due: readonly string[],
-  { store }: OrchestrationApp,
-): ReadonlySet<string> {
+function begunTasks(threadId: string, due: readonly string[], store: EngineStore): ReadonlySet<string> {
   const isDue = (step: StepSummary): boolean => due.some((id) => isOfVisit(step, id));
   const steps = store.steps.listForThread(threadId).filter(isDue);
   return new Set(steps.flatMap(({ taskId }) => taskId ?? []));
@@ -179,12 +178,12 @@ async function commit(
   { rewindId, lease, standing, move, author }: Commit,
   { app }: RewindDeps,
 ): Promise<void> {
-  const { threads, rewinds, journal } = app.store;
+  const { threads, rewinds, journal } = internalsOf(app).store;
   const { threadId, state, target, earlier, checkpointId, step } = standing;
   const { principal, reason } = author;
   const undoneIds = earlier.undone.map(({ taskId }) => taskId);
   const update = rewoundState(state, target, earlier, step + 1);
-  await app.setBack(lease, { node: 'verify', update }, (emit, placedId) => {
+  await internalsOf(app).setBack(lease, { node: 'verify', update }, (emit, placedId) => {
     const { status } = threads.require(threadId);
     const folder = move?.folder ?? null;
     const before = { checkpointId, placedId, status, principal, reason, folder, takesBack: null };
@@ -211,7 +210,7 @@ function recordOf(
 }
 
 function planView({ threadId, state, target, earlier }: Standing, { app }: RewindDeps): RewindPlan {
-  const views = (withCurrentCommits(state, threadId, app)?.tasks ?? []).map(taskView);
+  const views = (withCurrentCommits(state, threadId, internalsOf(app).store)?.tasks ?? []).map(taskView);
   const viewsOf = (tasks: readonly TaskRecord[]): readonly TaskView[] =>
     views.filter((view) => tasks.some(({ taskId }) => taskId === view.taskId));
   const [shown = taskView(target)] = viewsOf([target]);

@@ -1,3 +1,4 @@
+import { internalsOf } from '../../engine/appInternals.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
@@ -27,11 +28,11 @@ export async function undoRewind(
 ): Promise<RewindUndone> {
   const by = asHuman(request.by, id, 'undo the rewind of');
   const { app } = deps;
-  return app.hold(id, async (lease) => {
+  return internalsOf(app).hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const rewind = await lastRewind(id, deps);
     const author = rewindAuthor({ ...request, by });
-    const undoId = app.newId();
+    const undoId = internalsOf(app).newId();
     const move = await wayBack(undoId, rewind, author, deps);
     await commit({ undoId, lease, rewind, move, author }, deps);
     const kept = await finishRewind(lease, deps);
@@ -48,7 +49,7 @@ export async function undoRewind(
 
 /** The rewind that nothing was committed after. */
 async function lastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind> {
-  const last = app.store.rewinds.list(threadId).at(-1);
+  const last = internalsOf(app).store.rewinds.list(threadId).at(-1);
   const { config } = await app.graph.getState({ configurable: { thread_id: threadId } });
   const isLast = last?.before.placedId === config.configurable?.['checkpoint_id'];
   if (last?.state === 'done' && last.before.takesBack === null && isLast) return last;
@@ -86,10 +87,10 @@ interface Commit {
 }
 
 async function commit({ undoId, lease, rewind, move, author }: Commit, { app }: RewindDeps): Promise<void> {
-  const { threads, rewinds } = app.store;
+  const { threads, rewinds } = internalsOf(app).store;
   const { id, threadId, targetTaskId, before } = rewind;
   const { principal, reason } = author;
-  await app.setBack(lease, { copyOf: before.checkpointId }, (emit, placedId) => {
+  await internalsOf(app).setBack(lease, { copyOf: before.checkpointId }, (emit, placedId) => {
     const { status } = threads.require(threadId);
     const stood = { checkpointId: before.placedId, placedId, status, takesBack: id };
     rewinds.markUndone(id);

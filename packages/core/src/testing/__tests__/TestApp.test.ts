@@ -1,9 +1,12 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../engine/appInternals.ts';
+import type { CrashPoint } from '../../engine/node/crashPoint.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
-import { type CrashPoint, SkippingClock, type TestApp, testApp } from '../index.ts';
+import { SkippingClock, testApp } from '../index.ts';
+import type { TestApp } from '../TestApp.ts';
 
 const DAY = 86_400_000;
 
@@ -58,7 +61,9 @@ describe('an app for tests', () => {
     const again = await app.run('again', { log: [] });
     await app.answer(again.gates[0], { by: { kind: 'human', id: 'bob' } });
     expect((await app.run('again')).values?.log).toEqual(['draft 2', 'publish 3']);
-    const decided = ['post', 'again'].map((id) => app.app.store.sessions.listClosed(id)[0]?.principal?.id);
+    const decided = ['post', 'again'].map(
+      (id) => internalsOf(app.app).store.sessions.listClosed(id)[0]?.principal?.id,
+    );
     expect(decided).toEqual(['ada', 'bob']);
   });
 

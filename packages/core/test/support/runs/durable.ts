@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
+import { type AppInternals, registerInternals } from '../../../src/engine/appInternals.ts';
 import type { DurableApp } from '../../../src/engine/DurableApp.ts';
 import type { DriveDueOptions } from '../../../src/engine/drive/driveDue.ts';
 import { unlessBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
@@ -35,14 +36,30 @@ function throughRuns(
   const { now = Date.now } = options as { readonly now?: () => number };
   const runs = runsOf(seen, now);
   const app = open(source, { graph: 'suite', ...options, runs }, known) as AnyRunsApp;
-  return new Proxy(app, new AsDurable({ app, runs, now, db: seen, close: () => own?.close() }));
+  const proxy = new Proxy(app, new AsDurable({ app, runs, now, close: () => own?.close() }));
+  registerInternals(proxy, internalsOver(proxy, seen));
+  return proxy;
+}
+
+/** What of an app's insides can be had through `Runs`. */
+function internalsOver(app: AnyRunsApp, db: Database): AppInternals<unknown> {
+  const own = {
+    drive: (id: string, options: object) => app.run(id, undefined, options),
+    admit: async ({ threadId, input, ...others }: { threadId: string; input: object }) => {
+      if (Object.keys(others).length > 0) throw new Error('A run has no more than an input through `Runs`.');
+      await app.start(threadId, input);
+    },
+    get store() {
+      return new StateFile(db, { events: new EventBus() });
+    },
+  };
+  return own as unknown as AppInternals<unknown>;
 }
 
 interface Parts {
   readonly app: AnyRunsApp;
   readonly runs: unknown;
   readonly now: () => number;
-  readonly db: Database;
   readonly close: () => void;
 }
 
@@ -64,19 +81,10 @@ class AsDurable implements ProxyHandler<AnyRunsApp> {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { app, now, db, close } = parts;
+    const { app, now, close } = parts;
     this.#others = {
       close,
-      drive: (id: string, options: object) => app.run(id, undefined, options),
       driveDue: (options?: DriveDueOptions) => driveDue(app, now, options),
-      admit: ({ threadId, input, ...others }: { threadId: string; input: object }) => {
-        if (Object.keys(others).length > 0)
-          throw new Error('A run has no more than an input through `Runs`.');
-        return app.start(threadId, input);
-      },
-      get store() {
-        return new StateFile(db, { events: new EventBus() });
-      },
     };
   }
 

@@ -1,4 +1,4 @@
-import type { ClosedGate, EventName, Gate, LogEntry, StepView } from '@devs/core';
+import type { ClosedGate, EventName, Gate, LogEntry, Run } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadableRun } from '../../state/RunsPlace.ts';
@@ -7,6 +7,8 @@ import { type LogQuery, logView } from '../logView.ts';
 import { spendingView } from '../spendingView.ts';
 import { timelineView } from '../timelineView.ts';
 import { valuesView } from '../valuesView.ts';
+
+type StepView = Awaited<ReturnType<Run['steps']>>[number];
 
 const FREE = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 

@@ -1,10 +1,12 @@
-import type { ClosedGate, Gate, HitlSessionKind } from '@devs/core';
+import type { ClosedGate, Gate } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import type { ReadableRun } from '../../state/RunsPlace.ts';
 import { choicesAt, wordsOf } from '../choices.ts';
 import { exactComments } from '../exactComments.ts';
 import { runView } from '../runView.ts';
 import { shownView } from '../shownView.ts';
+
+type HitlSessionKind = Gate['kind'];
 
 const gate = (kind: HitlSessionKind, rest: Partial<ClosedGate> = {}): ClosedGate => ({
   ...{ sessionId: 's', threadId: 't', kind, taskId: 't', artifactHash: 'h', message: '', artifact: null },

@@ -1,9 +1,11 @@
-import type { Gate, HitlSessionKind, Run } from '@devs/core';
+import type { Gate, Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../../gates/Decision.ts';
 import type { ChoiceName } from '../../../gates/gateWords.ts';
 import type { Session } from '../../../project/Session.ts';
 import { promptDecision } from '../promptDecision.ts';
+
+type HitlSessionKind = Gate['kind'];
 
 const review = (...taskIds: readonly string[]) => ({
   tasks: taskIds.map((taskId) => ({ taskId })),

@@ -1,10 +1,13 @@
-import type { DocumentsEdit, DraftDocument, PlanEdit, PlanResult } from '@devs/core';
-import { aPlan } from '@devs/core/testing';
+import type { DraftDocument, GateEdit, PlanResult } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { aPlan } from '../../../../../core/test/support/insides.ts';
 import { documentsForm } from '../documentsForm.ts';
 import { withProblem } from '../editGate.ts';
 import { planForm } from '../planForm.ts';
+
+type DocumentsEdit = Extract<GateEdit, { readonly documents: unknown }>;
+type PlanEdit = Extract<GateEdit, { readonly plan: unknown }>;
 
 const MARK = '9b74c9897bac';
 const withMessage = (message: string) =>

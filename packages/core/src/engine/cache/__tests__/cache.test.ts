@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import { progress } from '../../node/visitContext.ts';
@@ -134,7 +135,7 @@ describe('a node with a cache policy', () => {
     await app.run('late', { log: [] });
     await tell('late');
     expect((await app.run('late')).values?.log).toEqual(['for late', 'after']);
-    await app.admit({ threadId: 'early', input: { log: [] } });
+    await internalsOf(app).admit({ threadId: 'early', input: { log: [] } });
     await tell('early');
     expect((await app.run('early')).values?.log).toEqual(['for early', 'after']);
     expect(await app.run('untold', { log: [] })).toMatchObject({ status: 'waiting' });

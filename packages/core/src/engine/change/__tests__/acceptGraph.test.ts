@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState, type OwnUpdate, says } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { type DurableOptions, durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
@@ -161,6 +162,6 @@ test('a run that another process drives cannot be given another graph', async ({
   const before = single(db, 'old', says('done'), { gates: { old: () => 'words' } });
   await before.run('run', {});
   const now = single(db, 'new', says('done'), { gates: { new: () => 'words' } });
-  now.store.threads.claim('run');
+  internalsOf(now).store.threads.claim('run');
   await expect(now.acceptGraph('run', renamed('old', 'new'))).rejects.toMatchObject({ code: 'THREAD_BUSY' });
 });

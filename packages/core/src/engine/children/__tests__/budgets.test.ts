@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { type DurableOptions, durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { step } from '../../node/step.ts';
@@ -47,13 +48,17 @@ describe('what a child uses', () => {
     const app = parentOf(below, ['a'], { db, budget: { tokens: 20 } });
     expect(await app.run('p', {})).toMatchObject({ status: 'waiting', children: ['a'] });
     expect(made).toHaveLength(2);
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 20, limit: 20 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([
+      { measure: 'tokens', spent: 20, limit: 20 },
+    ]);
     const gate = only(await below.gates('a'));
     expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'tokens', run: 'p' }] } });
     await below.decide(gate, { action: 'raise', tokens: 10, by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['3', 'second'] } });
     expect(made).toHaveLength(3);
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 30, limit: 30 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([
+      { measure: 'tokens', spent: 30, limit: 30 },
+    ]);
   });
 
   test('side by side does not pass it together, in runs of runs either', async ({ db }) => {
@@ -75,7 +80,7 @@ describe('what a child uses', () => {
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'waiting' });
     expect(made).toHaveLength(5);
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'calls', spent: 5 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([{ measure: 'calls', spent: 5 }]);
   });
 
   test('is held back for a call in flight, and shown so where another child asks for more', async ({
@@ -126,7 +131,7 @@ describe('what a child uses', () => {
         { measure: 'tokens', run: 'p', spent: 0, reserved: 10, next: 15, limit: 20 },
       ],
     });
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ spent: 0.5 }, { spent: 4 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([{ spent: 0.5 }, { spent: 4 }]);
   });
 
   test('counts in the turn of its parent that has begun it, and in no later one', async ({ db }) => {
@@ -142,7 +147,9 @@ describe('what a child uses', () => {
     for (const turn of ['1', '2', '3'])
       expect(await app.run('p', { log: [turn] }, { turn })).toMatchObject({ status: 'completed' });
     expect(made).toHaveLength(6);
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 20, limit: 30 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([
+      { measure: 'tokens', spent: 20, limit: 30 },
+    ]);
   });
 
   test('is limited by a budget of its own, too', async ({ db }) => {
@@ -153,6 +160,6 @@ describe('what a child uses', () => {
     expect(made).toHaveLength(1);
     await below.decide(only(await below.gates('a')), { action: 'raise', calls: 2, by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'completed' });
-    expect(app.store.budgets.usesOf('p')).toMatchObject([{ spent: 30, limit: 1000 }]);
+    expect(internalsOf(app).store.budgets.usesOf('p')).toMatchObject([{ spent: 30, limit: 1000 }]);
   });
 });

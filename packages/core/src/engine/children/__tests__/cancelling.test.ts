@@ -3,6 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { cancelRun, endCancelled } from '../../drive/cancelRuns.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
@@ -44,12 +45,9 @@ describe('cancel of a run', () => {
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'waiting', children: ['middle'] });
     await app.cancel('p');
-    expect(['p', 'middle', 'leaf', 'quick'].map((id) => app.store.threads.require(id).status)).toEqual([
-      'cancelled',
-      'cancelled',
-      'cancelled',
-      'completed',
-    ]);
+    expect(
+      ['p', 'middle', 'leaf', 'quick'].map((id) => internalsOf(app).store.threads.require(id).status),
+    ).toEqual(['cancelled', 'cancelled', 'cancelled', 'completed']);
     expect(await leaf.gates('leaf')).toEqual([]);
     expect(await app.run('p')).toMatchObject({ status: 'cancelled' });
   });
@@ -74,7 +72,7 @@ describe('cancel of a run', () => {
       { db },
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'cancelled' });
-    expect(app.store.threads.require('c').status).toBe('cancelled');
+    expect(internalsOf(app).store.threads.require('c').status).toBe('cancelled');
     expect(made).toEqual(['first']);
   });
 
@@ -89,7 +87,7 @@ describe('cancel of a run', () => {
       { db },
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'cancelled' });
-    expect(app.store.threads.get('c')).toBeNull();
+    expect(internalsOf(app).store.threads.get('c')).toBeNull();
   });
 
   test('by a no at a gate of the parent reaches its children, too', async ({ db }) => {
@@ -104,7 +102,7 @@ describe('cancel of a run', () => {
     const { gates } = await app.run('p', {});
     await app.decide(only(gates), { approved: false, feedback: 'No.', by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'cancelled' });
-    expect(app.store.threads.require('c').status).toBe('cancelled');
+    expect(internalsOf(app).store.threads.require('c').status).toBe('cancelled');
   });
 
   test('of a child alone is told to its parent', async ({ db }) => {
@@ -150,17 +148,17 @@ describe('the next turn of a run', () => {
       twoBranches(
         async () => ({ log: [(await child(below, 'c', {})).status] }),
         async () => {
-          const { status } = await vi.waitFor(() => app.store.threads.require('c'), 30_000);
+          const { status } = await vi.waitFor(() => internalsOf(app).store.threads.require('c'), 30_000);
           if (status !== 'cancelled') throw new Error('no');
           return {};
         },
       ),
       { db },
     );
-    await below.admit({ threadId: 'unrelated', input: {} });
+    await internalsOf(below).admit({ threadId: 'unrelated', input: {} });
     expect(await app.run('p', {}, { turn: 'm-1' })).toMatchObject({ status: 'failed' });
     expect(await app.run('p', {}, { turn: 'm-2' })).toMatchObject({ status: 'completed' });
-    expect(['c', 'unrelated'].map((id) => app.store.threads.require(id).status)).toEqual([
+    expect(['c', 'unrelated'].map((id) => internalsOf(app).store.threads.require(id).status)).toEqual([
       'cancelled',
       'created',
     ]);
@@ -179,7 +177,8 @@ describe('removing a run', () => {
       { db },
     );
     await app.run('p', {});
-    const remove = (id: string) => app.hold(id, async (lease) => app.store.remover.remove(lease));
+    const remove = (id: string) =>
+      internalsOf(app).hold(id, async (lease) => internalsOf(app).store.remover.remove(lease));
     await expect(remove('p')).rejects.toMatchObject({
       code: 'REMOVE_REFUSED',
       context: { reason: 'child_not_ended' },
@@ -196,7 +195,7 @@ describe('removing a run', () => {
 describe('a request to cancel', () => {
   test('is done once, and not in the turn that follows', async ({ db }) => {
     const app = durable(asking(), { db });
-    const { store } = app;
+    const { store } = internalsOf(app);
     const status = () => store.threads.require('r').status;
     const cancel = (id: string) => cancelRun('r', id, { store });
     await app.run('r', {}, { turn: '1' });
@@ -212,8 +211,8 @@ describe('a request to cancel', () => {
   test('that somebody has done meanwhile leaves the run as it stands', async ({ db }) => {
     const app = durable(asking(), { db });
     await app.run('r', {});
-    await app.hold('r', async (lease) => endCancelled(lease, { store: app.store }));
-    expect(app.store.threads.require('r').status).toBe('waiting');
+    await internalsOf(app).hold('r', async (lease) => endCancelled(lease, { store: internalsOf(app).store }));
+    expect(internalsOf(app).store.threads.require('r').status).toBe('waiting');
     expect(await app.gates('r')).toHaveLength(1);
   });
 });
@@ -226,9 +225,9 @@ test('a child of a cancelled run is removed alone: nobody begins it anew', async
   );
   await app.run('p', {});
   await app.cancel('p');
-  await app.hold('c', async (lease) => app.store.remover.remove(lease));
-  expect(app.store.threads.get('c')).toBeNull();
-  expect(app.store.threads.require('p').status).toBe('cancelled');
+  await internalsOf(app).hold('c', async (lease) => internalsOf(app).store.remover.remove(lease));
+  expect(internalsOf(app).store.threads.get('c')).toBeNull();
+  expect(internalsOf(app).store.threads.require('p').status).toBe('cancelled');
 });
 
 describe('pause of a run', () => {
@@ -248,7 +247,7 @@ describe('pause of a run', () => {
       { db },
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'paused' });
-    expect(app.store.threads.require('c').status).toBe('paused');
+    expect(internalsOf(app).store.threads.require('c').status).toBe('paused');
     expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['gone', 'second'] } });
   });
 });

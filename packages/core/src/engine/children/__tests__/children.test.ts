@@ -6,6 +6,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { sleep } from '../../node/sleep.ts';
@@ -135,7 +136,7 @@ describe('child()', () => {
     expect((await app.run('p', {})).reason).toContain('flaky');
     await expect.poll(() => left).not.toBeNull();
     expect(left).toBeInstanceOf(GraphDrained);
-    expect(app.store.threads.get('c')).toBeNull();
+    expect(internalsOf(app).store.threads.get('c')).toBeNull();
   });
 
   test('drives children side by side, each once', async ({ db }) => {
@@ -199,9 +200,9 @@ describe('child()', () => {
     );
     await app.run('p', {});
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
-    const { wakeSeq } = app.store.threads.require('p');
+    const { wakeSeq } = internalsOf(app).store.threads.require('p');
     expect(await below.run('c')).toMatchObject({ status: 'completed' });
-    expect(app.store.threads.require('p').wakeSeq).toBe(wakeSeq + 1);
+    expect(internalsOf(app).store.threads.require('p').wakeSeq).toBe(wakeSeq + 1);
     expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
   });
 
@@ -303,7 +304,7 @@ describe('child()', () => {
     );
     await app.run('p', {});
     await below.decide(only(await below.gates('c')), { value: 'green', by: ada });
-    await below.hold('c', async () => {
+    await internalsOf(below).hold('c', async () => {
       expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     });
     expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
@@ -328,7 +329,7 @@ describe('child()', () => {
       { db },
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'paused', reason: 'pause' });
-    expect(app.store.threads.require('c').status).toBe('created');
+    expect(internalsOf(app).store.threads.require('c').status).toBe('created');
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     expect(await app.run('p')).toMatchObject({ status: 'completed' });
   });
@@ -442,6 +443,6 @@ describe('child()', () => {
       { db },
     );
     expect(await app.run('p', {})).toMatchObject({ values: { log: ['tea', 'second'] } });
-    below.store.db.close();
+    internalsOf(below).store.db.close();
   });
 });

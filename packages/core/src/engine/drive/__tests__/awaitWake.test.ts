@@ -7,6 +7,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { ada, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 
 const GATES = { second: () => 'go?' };
 
@@ -74,7 +75,7 @@ describe('a driver that waits', () => {
     const app = durable(endless(), { db, guards: { maxDepth: 1_000_000 } });
     const other = durable(endless(), { file: dbPath });
     const driving = app.run('r', {});
-    while (other.store.threads.get('r')?.status !== 'running') await nextTurn();
+    while (internalsOf(other).store.threads.get('r')?.status !== 'running') await nextTurn();
     await other[request]('r');
     expect(await driving).toMatchObject({ status });
     other.close();

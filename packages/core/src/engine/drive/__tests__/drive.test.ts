@@ -25,6 +25,7 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import type { Gate } from '../../Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
 import { step } from '../../node/step.ts';
@@ -552,7 +553,9 @@ describe('an abort signal', () => {
     };
     const app = durable(twoSteps(node), { db });
     expect((await app.run('nested', {}, { signal: stop.signal })).status).toBe('paused');
-    const names = app.store.steps.listForThread('nested').map(({ name, state }) => `${name} ${state}`);
+    const names = internalsOf(app)
+      .store.steps.listForThread('nested')
+      .map(({ name, state }) => `${name} ${state}`);
     expect(names.toSorted()).toEqual(['call done', 'call: work done']);
   });
 
@@ -572,7 +575,7 @@ describe('an abort signal', () => {
     const app = gated(db);
     const drained = await app.run('run', {}, { signal: AbortSignal.abort() });
     expect(drained).toMatchObject({ status: 'paused', values: null });
-    expect(app.store.threads.require('run').leaseOwner).toBeNull();
+    expect(internalsOf(app).store.threads.require('run').leaseOwner).toBeNull();
     expect((await app.run('run')).status).toBe('waiting');
   });
 
@@ -609,7 +612,7 @@ describe('a node that throws', () => {
     const app = durable(twoSteps(node), { db });
     const failed = await app.run('run', {});
     expect(failed).toMatchObject({ status: 'failed', reason: 'no luck, [SECRET=REDACTED]' });
-    expect(app.store.threads.require('run').status).toBe('failed');
+    expect(internalsOf(app).store.threads.require('run').status).toBe('failed');
     expect((await app.run('run')).status).toBe('failed');
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(paid).toBe(1);
@@ -836,7 +839,7 @@ describe('the failure gate', () => {
     expect(gate.kind).toBe('task_failure');
     await app.decide(gate, { action: 'abort', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
-    expect(app.store.sessions.listClosed('run')).toMatchObject([{ kind: 'task_failure' }]);
+    expect(internalsOf(app).store.sessions.listClosed('run')).toMatchObject([{ kind: 'task_failure' }]);
   });
 
   test('cannot be decided before the output it is about is on disk', async ({ db }) => {
@@ -885,7 +888,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await app.admit({ threadId: 'run', input: {} });
+      await internalsOf(app).admit({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       expect(await app.run('run')).toMatchObject({
         status: 'dead_letter',
@@ -897,7 +900,7 @@ describe('a run that is taken over', () => {
 
   test('is not given up because a machine goes down again and again before it works', async ({ db }) => {
     const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
+    await internalsOf(app).admit({ threadId: 'run', input: {} });
     await plant(db, (file) => diesOften(file, 50));
     expect(new ThreadStore(db).require('run').recoveries).toBe(1);
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
@@ -908,7 +911,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await app.admit({ threadId: 'run', input: {} });
+      await internalsOf(app).admit({ threadId: 'run', input: {} });
       let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
       await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
       expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
@@ -920,7 +923,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await app.admit({ threadId: 'run', input: {} });
+      await internalsOf(app).admit({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       await app.run('run');
       await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
@@ -948,10 +951,10 @@ describe('a run that is taken over', () => {
     notThroughRuns('asks another method'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await app.admit({ threadId: 'run', input: {}, workspace: '/w' });
+      await internalsOf(app).admit({ threadId: 'run', input: {}, workspace: '/w' });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       await app.run('run');
-      await app.admit({ threadId: 'other', input: {}, workspace: '/w' });
+      await internalsOf(app).admit({ threadId: 'other', input: {}, workspace: '/w' });
       await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
       expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });
     },
@@ -980,7 +983,7 @@ describe('a run that is taken over', () => {
       .addEdge(START, 'work')
       .addConditionalEdges('work', () => (visits < 9 ? 'work' : END), ['work', END]);
     const app = durable(long, { db });
-    await app.admit({ threadId: 'run', input: {} });
+    await internalsOf(app).admit({ threadId: 'run', input: {} });
     const statuses: string[] = [];
     while (statuses.at(-1) !== 'completed' && statuses.length < 12) {
       stop = new AbortController();

@@ -3,6 +3,7 @@ import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } fro
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
+import { internalsOf } from '../../appInternals.ts';
 
 const Mail = Annotation.Root({
   to: Annotation<string>(),
@@ -27,11 +28,11 @@ describe('an input for a run that is known', () => {
   test('is refused when it is another one, and the run is as it was', async ({ db }) => {
     const app = durable(asking, { db });
     const { gates } = await app.run('mail', MAIL);
-    const epoch = app.store.threads.require('mail').leaseEpoch;
+    const epoch = internalsOf(app).store.threads.require('mail').leaseEpoch;
     for (const other of [{ ...MAIL, text: 'Bye.' }, { to: 'grace' }, {}, { ...MAIL, sent: 1 }]) {
       await expect(app.run('mail', other)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
     }
-    expect(app.store.threads.require('mail').leaseEpoch).toBe(epoch);
+    expect(internalsOf(app).store.threads.require('mail').leaseEpoch).toBe(epoch);
     expect(await app.gates('mail')).toEqual(gates);
     expect(await app.run('mail')).toMatchObject({ status: 'waiting', values: MAIL });
   });

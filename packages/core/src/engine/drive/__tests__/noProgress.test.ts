@@ -13,6 +13,7 @@ import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 
 /** Fails instead of spinning for ever. */
 function counted() {
@@ -177,7 +178,11 @@ describe('a question on an edge', () => {
     );
     const gate = only((await app.run('run', {})).gates);
     expect(gate).toMatchObject({ kind: 'interrupt', artifact: 'go on?' });
-    expect(app.store.log.list('run').map(({ name }) => name)).toContain('HITL_SESSION_OPENED');
+    expect(
+      internalsOf(app)
+        .store.log.list('run')
+        .map(({ name }) => name),
+    ).toContain('HITL_SESSION_OPENED');
     await app.decide(gate, { value: true, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
   });

@@ -9,6 +9,7 @@ import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { localHost } from '../../../state/hostIdentity.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { step } from '../../node/step.ts';
 
 const State = Annotation.Root({ rounds: Annotation<number>() });
@@ -33,33 +34,36 @@ describe('requests to a run', () => {
     const app = rounds(db, 40);
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
-    while (other.store.threads.driverOf('r') === null) await sleep(5);
+    while (internalsOf(other).store.threads.driverOf('r') === null) await sleep(5);
     await other.pause('r');
 
     expect(await driving).toMatchObject({ status: 'paused', reason: 'pause' });
-    expect(other.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    expect(internalsOf(other).store.threads.require('r')).toMatchObject({
+      status: 'paused',
+      leaseOwner: null,
+    });
     const { rounds: done = 0 } = (await other.values('r')) ?? {};
     expect(done).toBeLessThan(40);
     expect(await other.run('r')).toMatchObject({ status: 'waiting', values: { rounds: 40 } });
-    other.store.db.close();
+    internalsOf(other).store.db.close();
   });
 
   test('a cancelled run ends, and stays ended', async ({ db, dbPath }) => {
     const app = rounds(db, 40);
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
-    while (other.store.threads.driverOf('r') === null) await sleep(5);
+    while (internalsOf(other).store.threads.driverOf('r') === null) await sleep(5);
     await other.cancel('r');
     expect(await driving).toMatchObject({ status: 'cancelled' });
     expect(await other.run('r')).toMatchObject({ status: 'cancelled' });
-    other.store.db.close();
+    internalsOf(other).store.db.close();
   });
 
   test('a run that nobody drives is cancelled at once, with its question', async ({ db }) => {
     const app = rounds(db, 1);
     const gate = only((await app.run('r', { rounds: 0 })).gates);
     await app.cancel('r');
-    expect(app.store.threads.require('r')).toMatchObject({
+    expect(internalsOf(app).store.threads.require('r')).toMatchObject({
       status: 'cancelled',
       reason: 'cancelled by request',
       leaseOwner: null,
@@ -67,9 +71,11 @@ describe('requests to a run', () => {
     expect(await app.gates('r')).toEqual([]);
     await expect(app.decide(gate, { approved: true, by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
     expect(
-      app.store.log.list('r', { afterSeq: 0 }).filter(({ name }) => name === 'RUN_FINISHED'),
+      internalsOf(app)
+        .store.log.list('r', { afterSeq: 0 })
+        .filter(({ name }) => name === 'RUN_FINISHED'),
     ).toHaveLength(1);
-    expect(app.store.threads.signals.pending('r')).toEqual([]);
+    expect(internalsOf(app).store.threads.signals.pending('r')).toEqual([]);
     await app.cancel('r');
     expect(await app.run('r')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
   });
@@ -79,29 +85,30 @@ describe('requests to a run', () => {
     const other = rounds(createDatabase({ dbPath }), 1);
     const driving = app.run('r', { rounds: 0 }, { wait: true });
     const asked = () => other.gates('r').catch(() => []); // it is recorded first
-    while ((await asked()).length === 0 || other.store.threads.driverOf('r') !== null) await sleep(20);
+    while ((await asked()).length === 0 || internalsOf(other).store.threads.driverOf('r') !== null)
+      await sleep(20);
     await other.cancel('r');
-    expect(other.store.threads.require('r').status).toBe('cancelled');
+    expect(internalsOf(other).store.threads.require('r').status).toBe('cancelled');
     expect(await driving).toMatchObject({ status: 'cancelled' });
-    other.store.db.close();
+    internalsOf(other).store.db.close();
   });
 
   test('a waiting driver takes up a decision of another process', async ({ db, dbPath }) => {
     const app = rounds(db, 1);
     const other = rounds(createDatabase({ dbPath }), 1);
     const driving = app.run('r', { rounds: 0 }, { wait: true });
-    while ((other.store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
-    expect(other.store.threads.require('r').leaseOwner).toBeNull();
+    while ((internalsOf(other).store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
+    expect(internalsOf(other).store.threads.require('r').leaseOwner).toBeNull();
     await other.decide(only(await other.gates('r')), { approved: true, by: ada });
     expect(await driving).toMatchObject({ status: 'completed' });
-    other.store.db.close();
+    internalsOf(other).store.db.close();
   });
 
   test('a waiting driver leaves when it is asked to', async ({ db }) => {
     const stop = new AbortController();
     const app = rounds(db, 1);
     const driving = app.run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
-    while (app.store.threads.get('r')?.status !== 'waiting') await sleep(20);
+    while (internalsOf(app).store.threads.get('r')?.status !== 'waiting') await sleep(20);
     stop.abort();
     expect(await driving).toMatchObject({ status: 'waiting' });
   });
@@ -123,8 +130,12 @@ describe('requests to a run', () => {
     while (begun.length === 0) await sleep(10);
     abort.abort();
     expect(await driving).toMatchObject({ status: 'paused' });
-    expect(app.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
-    expect(app.store.log.list('r').map(({ name }) => name)).not.toContain('NODE_FAILED');
+    expect(internalsOf(app).store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    expect(
+      internalsOf(app)
+        .store.log.list('r')
+        .map(({ name }) => name),
+    ).not.toContain('NODE_FAILED');
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 7 } });
     expect(begun).toEqual([1, 2]);
   });
@@ -148,7 +159,7 @@ describe('requests to a run', () => {
       .addEdge(START, 'work')
       .addEdge('work', END);
     const app = durable(builder, { db });
-    await app.admit({ threadId: 'r', input: { rounds: 0 } });
+    await internalsOf(app).admit({ threadId: 'r', input: { rounds: 0 } });
     const leaveAsADeadDriver = db.prepare("UPDATE threads SET lease_owner = '1:gone', lease_boot_id = ?");
     const bootId = localHost().bootId;
     for (const _ of names.slice(1)) {

@@ -3,6 +3,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 
 class QuotaError extends Error {
   override readonly name = 'QuotaError';
@@ -30,13 +31,16 @@ describe('throwOnFailure', () => {
     const { cause } = failed as DevsError;
     expect((cause as Error).cause).toMatchObject({ name: 'TypeError', message: 'none left' });
     expect(JSON.stringify([String(failed), String(cause), (cause as Error).stack])).not.toContain('Ab1Ab1');
-    expect(app.store.threads.require('run')).toMatchObject({ status: 'failed', leaseOwner: null });
+    expect(internalsOf(app).store.threads.require('run')).toMatchObject({
+      status: 'failed',
+      leaseOwner: null,
+    });
   });
 
   test('is not asked for: the result tells; and other ends reject nothing', async ({ db }) => {
     const app = durable(failing(), { db });
     expect(await app.run('run', {})).toMatchObject({ status: 'failed', error: { name: 'QuotaError' } });
-    await app.admit({ threadId: 'gone', input: {} });
+    await internalsOf(app).admit({ threadId: 'gone', input: {} });
     await app.cancel('gone');
     expect(await app.run('gone', undefined, { throwOnFailure: true })).toMatchObject({ status: 'cancelled' });
     const fine = durable(twoSteps(), { db, version: '2' });

@@ -11,6 +11,7 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, bob, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { sleep } from '../../node/sleep.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
 import type { GateOf } from '../DeclaredGate.ts';
@@ -177,7 +178,7 @@ describe('a deadline of a gate', () => {
       const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
       const gate = only((await app.run('r', {})).gates);
       clock.step(HOUR);
-      const { waits } = app.store;
+      const { waits } = internalsOf(app).store;
       expect(waits.fire(only(waits.deadlines('r', [gate.sessionId])), clock.at)).toBe(true);
       const no = { approved: false, feedback: 'late' };
       for (const [id, answer] of [
@@ -188,7 +189,7 @@ describe('a deadline of a gate', () => {
           code: 'POLICY_NOT_DECLARED',
         });
       await app.decide(gate, { ...no, by: { kind: 'policy', id: 'deadline' } });
-      expect(app.store.sessions.require(gate.sessionId).status).toBe('decided');
+      expect(internalsOf(app).store.sessions.require(gate.sessionId).status).toBe('decided');
     },
   );
 
@@ -255,7 +256,7 @@ describe('a deadline of a gate', () => {
       const gate = only((await app.run('r', {})).gates);
       clock.step(HOUR);
       const elsewhere = createDatabase({ dbPath });
-      const { waits } = app.store;
+      const { waits } = internalsOf(app).store;
       const read = waits.deadlines.bind(waits);
       vi.spyOn(waits, 'deadlines').mockImplementationOnce((...asked) => {
         const rows = read(...asked);

@@ -8,6 +8,7 @@ import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { type StepOptions, step } from '../../node/step.ts';
 import type { UsageReport } from '../usage.ts';
 
@@ -100,7 +101,11 @@ describe('a budget', () => {
         limits: [{ measure: 'calls', limit: 3, spent: 3, reserved: 0, next: 1, taskId: null }],
       },
     });
-    expect(app.store.steps.listForThread('run').map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+    expect(
+      internalsOf(app)
+        .store.steps.listForThread('run')
+        .map(({ state }) => state),
+    ).toEqual(['done', 'done', 'done']);
 
     await app.decide(only(first.gates), { action: 'raise', calls: 2, by: ada });
     const second = await app.run('run');
@@ -155,7 +160,7 @@ describe('a budget', () => {
       const { gates } = await app.run('run', {});
       expect(made).toEqual(['honest', 'lie']);
       expect(only(gates)).toMatchObject({ artifact: { limits: [{ spent: 4, reserved: 0, next: 2 }] } });
-      expect(app.store.steps.costOf('run')).toMatchObject({ costUsd: 4, unpriced: 1 });
+      expect(internalsOf(app).store.steps.costOf('run')).toMatchObject({ costUsd: 4, unpriced: 1 });
       const said = new EventStore(db).list('run').filter(({ name }) => name === 'USAGE_REFUSED');
       expect(said).toMatchObject([
         { payload: { node: 'first', step: 'lie', reason: expect.stringContaining('Expected') } },
@@ -168,7 +173,7 @@ describe('a budget', () => {
     const app = durable(builder, { db, budget: { usd: 2 } });
     expect(await app.run('run', {})).toMatchObject({ status: 'completed' });
     expect(made).toHaveLength(8);
-    expect(app.store.steps.costOf('run')).toMatchObject({ calls: 8, unpriced: 0 });
+    expect(internalsOf(app).store.steps.costOf('run')).toMatchObject({ calls: 8, unpriced: 0 });
   });
 
   test('lets no call begin that waited for one beside it until the run was told to stop', async ({ db }) => {
@@ -260,7 +265,7 @@ describe('a budget', () => {
     };
     const app = durable(twoSteps(node), { db, budget: { ms: 5_000 }, now: () => now });
     expect((await app.run('run', {})).status).toBe('completed');
-    expect(app.store.budgets.usesOf('run')).toMatchObject([{ measure: 'ms', spent: 1_100 }]);
+    expect(internalsOf(app).store.budgets.usesOf('run')).toMatchObject([{ measure: 'ms', spent: 1_100 }]);
   });
 
   test('lets work pass, and counts no work', async ({ db }) => {
@@ -285,7 +290,7 @@ describe('a budget', () => {
   test('is raised by no policy and no agent', notThroughRuns('asks another method'), async ({ db }) => {
     const { builder } = eightCallers();
     const app = durable(builder, { db, budget: { calls: 1 } });
-    await app.admit({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });
+    await internalsOf(app).admit({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });
     const { gates } = await app.run('run');
     const raise = { action: 'raise', calls: 1 };
     const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
@@ -324,7 +329,7 @@ describe('a budget', () => {
 
   test('belongs to the run: another process without one is held to it', async ({ db }) => {
     const { builder } = eightCallers();
-    await durable(builder, { db, budget: { calls: 1 } }).admit({ threadId: 'run', input: {} });
+    await internalsOf(durable(builder, { db, budget: { calls: 1 } })).admit({ threadId: 'run', input: {} });
     const { gates } = await durable(builder, { db, budget: { calls: 100 } }).run('run');
     expect(only(gates)).toMatchObject({ artifact: { limits: [{ limit: 1 }] } });
   });
@@ -353,7 +358,7 @@ describe('a budget', () => {
     for (const status of ['failed', 'failed', 'waiting']) {
       expect((await app.run('run', {})).status).toBe(status);
     }
-    expect(app.store.steps.costOf('run').tokensIn).toBe(20);
+    expect(internalsOf(app).store.steps.costOf('run').tokensIn).toBe(20);
   });
 
   test('asks once for the branches of a super-step', async ({ db }) => {

@@ -5,6 +5,7 @@ import { only } from '../../../../test/support/only.ts';
 import { otherWriter } from '../../../../test/support/otherWriter.ts';
 import { setBusyTimeout } from '../../../db/busy.ts';
 import { ada, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../step.ts';
 
@@ -27,7 +28,7 @@ describe('a state file that another process holds', () => {
     const app = durable(twoSteps(paid, says('after')), { db });
     expect((await app.run('run', {})).values?.log).toEqual(['paid', 'after']);
     expect(calls).toBe(1);
-    expect(app.store.steps.listForThread('run')).toMatchObject([{ state: 'done', attempt: 1 }]);
+    expect(internalsOf(app).store.steps.listForThread('run')).toMatchObject([{ state: 'done', attempt: 1 }]);
   });
 
   test('keeps one call from beginning once its node has thrown', async ({ db, dbPath }) => {

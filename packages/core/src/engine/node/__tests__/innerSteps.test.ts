@@ -23,6 +23,7 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import type { Gate, GateAnswer } from '../../Gate.ts';
 import { step } from '../step.ts';
 
@@ -115,8 +116,8 @@ describe('a step in a subgraph', () => {
     const app = durable(around(chargeAndMail(post)), { db });
     await app.run('run', {});
     const { tasks } = await app.getState('run');
-    expect(app.store.steps.hasVisit('run', only(tasks).id)).toBe(true);
-    expect(app.store.steps.hasVisit('run', only(tasks).id.slice(0, -1))).toBe(false);
+    expect(internalsOf(app).store.steps.hasVisit('run', only(tasks).id)).toBe(true);
+    expect(internalsOf(app).store.steps.hasVisit('run', only(tasks).id.slice(0, -1))).toBe(false);
   });
 
   test('is not made again when its node runs again', async ({ db }) => {

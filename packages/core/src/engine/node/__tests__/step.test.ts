@@ -23,6 +23,7 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { EngineStore } from '../../EngineStore.ts';
@@ -133,7 +134,7 @@ describe('step', () => {
     );
     const app = durable(twoSteps(node), { db });
     await app.run('run', {});
-    expect(app.store.steps.costOf('run')).toEqual({
+    expect(internalsOf(app).store.steps.costOf('run')).toEqual({
       tokensIn: 15,
       tokensOut: 7,
       costUsd: 0.25,
@@ -189,7 +190,9 @@ describe('step', () => {
     await expect.poll(() => left).not.toBeNull();
     expect(left).toBeInstanceOf(GraphDrained);
     expect(made).toEqual(['in flight']);
-    expect(app.store.steps.listForThread('run')).toMatchObject([{ name: 'in flight', state: 'done' }]);
+    expect(internalsOf(app).store.steps.listForThread('run')).toMatchObject([
+      { name: 'in flight', state: 'done' },
+    ]);
   });
 });
 
@@ -314,10 +317,10 @@ describe('step is refused', () => {
       .addEdge('ask', END);
     const app = durable(builder, { db });
     expect((await app.run('run', {})).status).toBe('failed');
-    expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
+    expect([calls, internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
     expect(caught).toEqual([expect.objectContaining({ code: 'VALUE_NOT_STORABLE' })]);
     expect((await app.run('run')).status).toBe('failed');
-    expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([2, 1]);
+    expect([calls, internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([2, 1]);
   });
 
   test.for(['own', 'default'] as const)(

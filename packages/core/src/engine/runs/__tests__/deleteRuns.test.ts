@@ -4,6 +4,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { ada, bob, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
@@ -73,7 +74,7 @@ describe('deleting a run', () => {
     await app.delete('shop', { by: ada });
     expect((await app.list()).runs.map(({ id }) => id)).toEqual(['shop/42']);
     expect((await app.getState('shop/42')).values.log).toHaveLength(3);
-    expect(app.store.sessions.listClosed('shop/42')).toHaveLength(1);
+    expect(internalsOf(app).store.sessions.listClosed('shop/42')).toHaveLength(1);
     expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
   });
 
@@ -105,7 +106,7 @@ describe('deleting a run', () => {
     const app = open(db);
     await app.run('waits', { log: [] });
     await ended(app, 'ended', 'yes');
-    await app.admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
     await app.cancel('folder');
     const before = rowsIn(db);
     const refusals = [
@@ -120,7 +121,7 @@ describe('deleting a run', () => {
       ['ended', { by: { kind: 'policy', id: 'p' } }, { code: 'POLICY_NOT_DECLARED' }],
     ] as const;
     for (const [id, by, error] of refusals) await expect(app.delete(id, by)).rejects.toMatchObject(error);
-    await app.hold('ended', async () => {
+    await internalsOf(app).hold('ended', async () => {
       await expect(app.delete('ended', { by: ada })).rejects.toMatchObject({ code: 'THREAD_BUSY' });
     });
     expect(rowsIn(db)).toEqual(before);
@@ -151,16 +152,16 @@ describe('deleting runs by their age', () => {
     const now = { ms: 1000 };
     const app = open(db, now);
     for (const id of ['held', 'free', 'failed']) await ended(app, id, 'yes');
-    await app.admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
     await app.cancel('folder');
     // Driven again: it has not ended.
     db.prepare("UPDATE threads SET status = 'failed' WHERE thread_id = 'failed'").run();
     now.ms = 2000;
     const again = durable(twoSteps(), { db });
-    app.store.threads.setFingerprint('failed', again.fingerprint);
+    internalsOf(app).store.threads.setFingerprint('failed', again.fingerprint);
     const expiry = { endedBefore: new Date(5000), by: ada };
-    await app.hold('held', async () => {
-      app.store.threads.begin(claimed(app, 'failed'));
+    await internalsOf(app).hold('held', async () => {
+      internalsOf(app).store.threads.begin(claimed(app, 'failed'));
       expect((await app.deleteOlderThan(expiry)).runs).toBe(1);
     });
     expect((await app.list()).runs.map(({ id }) => id).sort()).toEqual(['failed', 'folder', 'held']);
@@ -170,7 +171,7 @@ describe('deleting runs by their age', () => {
   test('deletes more than one transaction does', async ({ db }) => {
     const app = open(db);
     for (let i = 0; i < 45; i += 1) {
-      await app.admit({ threadId: `r${i}`, input: {} });
+      await internalsOf(app).admit({ threadId: `r${i}`, input: {} });
       await app.cancel(`r${i}`);
     }
     expect((await app.deleteOlderThan({ endedBefore: new Date(1), by: ada })).runs).toBe(45);
@@ -199,7 +200,7 @@ describe('deleting runs by their age', () => {
 });
 
 function claimed(app: App, id: string) {
-  const claim = app.store.threads.claim(id);
+  const claim = internalsOf(app).store.threads.claim(id);
   if (claim.kind === 'busy') throw new Error('It is held.');
   return claim.lease;
 }

@@ -5,6 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { ada, bob, circle, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
@@ -70,7 +71,7 @@ describe('a fork', () => {
       metadata: { source: 'fork', step: 1 },
     });
     expect(await app.getStateHistory('new')).toHaveLength(1);
-    expect(app.store.steps.costOf('new')).toEqual(app.store.steps.costOf('nobody'));
+    expect(internalsOf(app).store.steps.costOf('new')).toEqual(internalsOf(app).store.steps.costOf('nobody'));
 
     expect(await app.run('new')).toMatchObject({ status: 'waiting' }); // its own gate
     await approve(app, 'new');
@@ -84,7 +85,7 @@ describe('a fork', () => {
     const app = paying(db, []);
     await app.run('old', { log: [] });
     const { checkpointId } = await app.fork('old', { as: 'new', by: bob });
-    expect(app.store.log.list('new')).toMatchObject([
+    expect(internalsOf(app).store.log.list('new')).toMatchObject([
       { name: 'RUN_FORKED', payload: { from: 'old', checkpointId, principal: 'human:bob' } },
     ]);
   });
@@ -102,7 +103,7 @@ describe('a fork', () => {
     await app.decide(only(await app.gates('new')), { approved: true, by: ada });
     await app.run('new');
     expect(seen).toEqual([{ tenant: 'acme' }]);
-    expect(app.store.threads.policyOf('new', 'budget')).toEqual({ calls: 7 });
+    expect(internalsOf(app).store.threads.policyOf('new', 'budget')).toEqual({ calls: 7 });
   });
 
   test('of a run that waits asks a question of its own', async ({ db }) => {
@@ -204,7 +205,7 @@ describe('a fork', () => {
   test('begins from a run that is being driven, and from one whose breakpoint waits', async ({ db }) => {
     const app = durable(twoSteps().compile({ interruptBefore: ['second'] }), { db });
     await app.run('old', {});
-    await app.hold('old', async () => {
+    await internalsOf(app).hold('old', async () => {
       await app.fork('old', { as: 'new', by: ada });
     });
     const gate = only((await app.run('new')).gates);
@@ -217,8 +218,8 @@ describe('a fork', () => {
     const app = paying(db, []);
     const changed = paying(db, [], '2');
     await app.run('old', { log: [] });
-    await app.admit({ threadId: 'unbegun', input: {} });
-    await app.admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).admit({ threadId: 'unbegun', input: {} });
+    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
     const plain = twoSteps(says('a'), says('b')).compile({ checkpointer: app.graph.checkpointer as never });
     await plain.invoke({}, { configurable: { thread_id: 'raw' } });
     const total = () => db.prepare('SELECT total_changes()').pluck().get();

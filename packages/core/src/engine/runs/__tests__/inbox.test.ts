@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 
 describe('the inbox', () => {
@@ -19,7 +20,7 @@ describe('the inbox', () => {
     await branches.run('c', {}); // two questions in one millisecond
     const { gates } = await steps.run('b');
     await steps.decide(gates[0] as never, { approved: true, by: ada });
-    steps.store.manager.pause({} as never, 'free'); // of no run
+    internalsOf(steps).store.manager.pause({} as never, 'free'); // of no run
 
     const all = await steps.openGates();
     expect(all.gates.map(({ threadId, artifact }) => [threadId, artifact])).toEqual([

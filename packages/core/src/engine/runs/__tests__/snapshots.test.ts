@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import type { RunSnapshot } from '../snapshots.ts';
 
@@ -79,7 +80,7 @@ describe('the state of a run and its history', () => {
 
   test('are there before a run has begun, and of a run that its own channels refuse', async ({ db }) => {
     const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
+    await internalsOf(app).admit({ threadId: 'run', input: {} });
     expect(await app.getState('run')).toMatchObject({ next: [], tasks: [] });
     expect(await app.getStateHistory('run')).toEqual([]);
   });

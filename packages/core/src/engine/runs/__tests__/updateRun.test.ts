@@ -5,6 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
@@ -60,7 +61,7 @@ describe('an update of the state', () => {
     await app.run('run', {});
     await app.updateState('run', { log: ['by hand'] }, { asNode: 'first', by: bob });
     const { checkpoint_id: checkpointId } = (await app.getState('run')).config.configurable ?? {};
-    expect(app.store.log.list('run').slice(-1)).toMatchObject([
+    expect(internalsOf(app).store.log.list('run').slice(-1)).toMatchObject([
       {
         name: 'STATE_UPDATED',
         payload: { principal: 'human:bob', checkpointId, channels: ['log'], node: 'first' },
@@ -206,7 +207,7 @@ describe('an update of the state is refused', () => {
 
   test('before it has begun, and once it was cancelled', async ({ db }) => {
     const app = gated(db);
-    await app.admit({ threadId: 'run', input: {} });
+    await internalsOf(app).admit({ threadId: 'run', input: {} });
     await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('not_begun'));
     await app.run('run');
     await app.cancel('run');
@@ -231,7 +232,7 @@ describe('an update of the state is refused', () => {
       { db, gates: { end: () => 'Go?' } },
     );
     await app.run('run', { n: 0 });
-    await app.hold('run', async () => {
+    await internalsOf(app).hold('run', async () => {
       await expect(app.updateState('run', { n: 1 }, { asNode: 'one', by: ada })).rejects.toMatchObject({
         code: 'THREAD_BUSY',
       });

@@ -9,6 +9,7 @@ import { BaseStore, InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { SqliteStore } from '../SqliteStore.ts';
 
@@ -58,8 +59,8 @@ describe('the store of a graph', () => {
   test('outlives the run that wrote it', async ({ db }) => {
     const app = durable(remembering(), { db, store: 'file' });
     await app.run('run', { log: [] });
-    await app.hold('run', async (lease) => app.store.remover.remove(lease));
-    expect(app.store.threads.get('run')).toBeNull();
+    await internalsOf(app).hold('run', async (lease) => internalsOf(app).store.remover.remove(lease));
+    expect(internalsOf(app).store.threads.get('run')).toBeNull();
     expect(await app.memory.get(NS, 'name')).not.toBeNull();
   });
 

@@ -16,6 +16,7 @@ import { listOf } from '../../../../test/support/listOf.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { twoBranches } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { RunStreams } from '../RunStreams.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
@@ -145,7 +146,10 @@ describe('a stream that drives', () => {
   test('stops at the next safe point when its reader leaves, and another one goes on', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
     for await (const { mode } of app.stream('run', {}, EVERYTHING)) if (mode === 'custom') break;
-    expect(app.store.threads.require('run')).toMatchObject({ status: 'paused', leaseOwner: null });
+    expect(internalsOf(app).store.threads.require('run')).toMatchObject({
+      status: 'paused',
+      leaseOwner: null,
+    });
     const rest = await listOf(app.stream('run', undefined, { ...EVERYTHING, after: 2 }));
     expect(seqsOf(rest)).toEqual([3, 4, 5, 6, 7]);
     expect(rest.at(-1)).toMatchObject({ mode: 'end', status: 'completed' });
@@ -160,7 +164,7 @@ describe('a stream that drives', () => {
     for await (const { mode } of app.stream('run', {}, { ...EVERYTHING, signal: meanwhile.signal })) {
       if (mode === 'custom') meanwhile.abort();
     }
-    expect(app.store.threads.require('run').status).toBe('paused');
+    expect(internalsOf(app).store.threads.require('run').status).toBe('paused');
     expect((await app.run('run')).status).toBe('completed');
     app.close();
   });
@@ -169,7 +173,8 @@ describe('a stream that drives', () => {
     const app = durable(twoNodes(), { file: dbPath });
     const events = app.stream('run', {}, EVERYTHING);
     await events.next();
-    while (app.store.threads.require('run').status !== 'completed') await new Promise(setImmediate);
+    while (internalsOf(app).store.threads.require('run').status !== 'completed')
+      await new Promise(setImmediate);
     expect(seqsOf(await listOf(events))).toEqual([2, 3, 4, 5, 6, 7]);
     app.close();
   });
@@ -179,7 +184,7 @@ describe('a stream that drives', () => {
     expect(await codeOf(app.stream('nobody'))).toEqual(['THREAD_NOT_FOUND', undefined]);
     await app.run('run', { log: ['one'] });
     expect(await codeOf(app.stream('run', { log: ['two'] }))).toEqual(['INPUT_NOT_TAKEN', undefined]);
-    await app.hold('run', async () => {
+    await internalsOf(app).hold('run', async () => {
       expect(await codeOf(app.stream('run'))).toEqual(['THREAD_BUSY', undefined]);
     });
     app.close();
@@ -199,7 +204,7 @@ describe('a stream that drives', () => {
     for (const options of wrong) {
       expect(await codeOf(app.stream('run', {}, options as never))).toMatch(/^(?:Range|Type)Error$/);
     }
-    expect(app.store.threads.get('run')).toBeNull();
+    expect(internalsOf(app).store.threads.get('run')).toBeNull();
     app.close();
   });
 });
@@ -269,7 +274,7 @@ describe('a stream that only reads', () => {
   test('has the end of a run that ends between two looks', async ({ dbPath }) => {
     const app = durable(asking(), { file: dbPath });
     await app.run('run', {});
-    const { store } = app;
+    const { store } = internalsOf(app);
     const streams = new RunStreams(store.db, 10);
     const page = streams.store.page.bind(streams.store);
     let hasEnded = false;
@@ -350,7 +355,7 @@ describe('what is not kept', () => {
   test('is everything of an app that records nothing', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath, streams: false });
     expect(await codeOf(app.stream('run', {}))).toEqual(['STREAM_NOT_KEPT', 'not recorded']);
-    expect(app.store.threads.get('run')).toBeNull();
+    expect(internalsOf(app).store.threads.get('run')).toBeNull();
     await app.run('run', {});
     expect(await codeOf(app.stream('run', null))).toEqual(['STREAM_NOT_KEPT', 'not recorded']);
     expect(await listOf(app.stream('run', null, { signal: AbortSignal.abort() }))).toEqual([]);
@@ -366,10 +371,11 @@ describe('what is not kept', () => {
   test('is a run that was removed', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
     await app.run('run', {});
-    await app.hold('run', async (lease) => app.store.remover.remove(lease));
+    await internalsOf(app).hold('run', async (lease) => internalsOf(app).store.remover.remove(lease));
     expect(await codeOf(app.stream('run', null))).toEqual(['THREAD_NOT_FOUND', undefined]);
     const { n } =
-      app.store.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM stream_events').get() ?? {};
+      internalsOf(app).store.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM stream_events').get() ??
+      {};
     expect(n).toBe(0);
     app.close();
   });
@@ -455,7 +461,7 @@ describe('what a node tells', () => {
       .addEdge('tell', END);
     const app = durable(builder, { file: dbPath });
     expect(customOf(await listOf(app.stream('run', {}, EVERYTHING)))).toEqual([whole]);
-    app.store.db.exec("UPDATE stream_events SET value = x'22792222' WHERE value IS NOT NULL");
+    internalsOf(app).store.db.exec("UPDATE stream_events SET value = x'22792222' WHERE value IS NOT NULL");
     expect(await codeOf(app.stream('run', null, EVERYTHING))).toEqual(['STATE_CORRUPT', undefined]);
     app.close();
   });
@@ -562,8 +568,8 @@ describe('what the file has already', () => {
     const app = durable(builder, { file: dbPath });
     const events = await listOf(app.stream('run', {}));
     expect(events.at(-2)).toMatchObject({ data: { twice: [{ log: ['once'] }, { log: ['again'] }] } });
-    const stored = app.store.db
-      .prepare<[], { mode: string; n: number }>(
+    const stored = internalsOf(app)
+      .store.db.prepare<[], { mode: string; n: number }>(
         'SELECT mode, count(*) AS n FROM stream_events WHERE value IS NOT NULL GROUP BY mode',
       )
       .all();

@@ -4,6 +4,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
@@ -110,7 +111,7 @@ describe('the words of a model', () => {
     const first = await events.next();
     while (!hasSpoken) await new Promise(setImmediate);
     stop.abort();
-    while (app.store.threads.driverOf('run') !== null) await new Promise(setImmediate);
+    while (internalsOf(app).store.threads.driverOf('run') !== null) await new Promise(setImmediate);
     expect(wordsOf([...(first.done ? [] : [first.value]), ...(await listOf(events))])).toEqual([
       'one ',
       'two ',

@@ -4,6 +4,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, circle, OwnState, repeating, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
@@ -35,8 +36,10 @@ describe('the guards of a turn', () => {
       expect(await app.run('run', ...inTurn(turn, 3))).toMatchObject({ status: 'completed' });
     }
     expect(made()).toBe(9);
-    expect(app.store.steps.costOf('run')).toMatchObject({ calls: 9, costUsd: 9 });
-    expect(app.store.budgets.usesOf('run')).toMatchObject([{ measure: 'calls', spent: 3, limit: 3 }]);
+    expect(internalsOf(app).store.steps.costOf('run')).toMatchObject({ calls: 9, costUsd: 9 });
+    expect(internalsOf(app).store.budgets.usesOf('run')).toMatchObject([
+      { measure: 'calls', spent: 3, limit: 3 },
+    ]);
   });
 
   test('a question about it is of one turn: neither its answer nor its absence counts in the next', async ({
@@ -93,7 +96,7 @@ describe('the guards of a turn', () => {
     for (const turn of ['1', '2', '3']) {
       expect(await app.run('run', {}, { turn })).toMatchObject({ status: 'completed' });
     }
-    expect(app.store.budgets.usesOf('run')).toMatchObject([{ measure: 'ms', spent: 60 }]);
+    expect(internalsOf(app).store.budgets.usesOf('run')).toMatchObject([{ measure: 'ms', spent: 60 }]);
   });
 
   test('depth counts from the first node of the turn', async ({ db }) => {
@@ -152,7 +155,7 @@ describe('the guards of a turn', () => {
     db.exec('UPDATE threads SET recoveries = 5, recovery_counted_at = 1');
     const aborted = AbortSignal.abort();
     await app.run('run', {}, { turn: '2', signal: aborted });
-    expect(app.store.threads.require('run')).toMatchObject({ status: 'paused', recoveries: 0 });
+    expect(internalsOf(app).store.threads.require('run')).toMatchObject({ status: 'paused', recoveries: 0 });
     expect(new EventStore(db).listNamed('run', 'RUN_RECOVERED')).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { endCancelled } from '../../drive/cancelRuns.ts';
 import { durable } from '../../durable.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
@@ -271,7 +272,7 @@ describe('a turn on a graph that has other gates', () => {
     await gated.decide(gate, { approved: false, feedback: 'not now', by: ada });
     expect((await gated.run('run')).status).toBe('cancelled');
     const app = durable(twoSteps(), { db });
-    const policies = () => app.store.threads.require('run').policies;
+    const policies = () => internalsOf(app).store.threads.require('run').policies;
     expect(policies()).toMatchObject({
       approvals: { first: { of: ['ada', 'bob'], count: 2 } },
       deadlines: { first: [{}] },
@@ -367,7 +368,7 @@ describe('a turn that did not complete', () => {
     fails = false;
     const second = await app.run('run', {}, turn('2'));
     expect(only(second.gates).sessionId).not.toBe(old.sessionId);
-    expect(app.store.sessions.require(old.sessionId)).toMatchObject({ status: 'cancelled' });
+    expect(internalsOf(app).store.sessions.require(old.sessionId)).toMatchObject({ status: 'cancelled' });
     await expect(app.decide(old, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
   });
 
@@ -406,7 +407,9 @@ describe('a turn that did not complete', () => {
   test('is not cancelled by a request to the one before that comes late', async ({ db }) => {
     const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
     await app.run('run', {}, turn('1'));
-    await app.hold('run', async (lease) => endCancelled(lease, { store: app.store }));
+    await internalsOf(app).hold('run', async (lease) =>
+      endCancelled(lease, { store: internalsOf(app).store }),
+    );
     expect(await app.run('run')).toMatchObject({ status: 'waiting' });
     await app.cancel('run');
     expect(await app.run('run')).toMatchObject({ status: 'cancelled' });
@@ -416,7 +419,7 @@ describe('a turn that did not complete', () => {
     const app = durable(twoSteps(), { db });
     await app.run('run', { log: ['a'] }, turn('1'));
     for (const kind of ['cancel', 'pause'] as const)
-      app.store.threads.signal('run', { id: kind, kind, payload: null });
+      internalsOf(app).store.threads.signal('run', { id: kind, kind, payload: null });
     expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed', turn: '2' });
     expect(new EventStore(db).listNamed('run', 'RUN_FINISHED').map(({ payload }) => payload)).toEqual([
       { outcome: 'completed' },

@@ -6,6 +6,7 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
@@ -104,7 +105,7 @@ describe('turns that are given at once', () => {
   test('a turn is not driven in the place of the one before, whenever it begins', async ({ dbPath }) => {
     const { db, elsewhere, at } = openTwice(dbPath);
     const app = durable(failing(), { db });
-    const { threads, inputs } = durable(failing(), { db: elsewhere }).store;
+    const { threads, inputs } = internalsOf(durable(failing(), { db: elsewhere })).store;
     let followed = 0;
     for (let moment = 1; ; moment += 1) {
       const id = `run ${moment}`;
@@ -152,7 +153,10 @@ describe('turns that are given at once', () => {
     const app = durable(graph, { db });
     await app.run('run', { log: ['a'] }, { turn: '1' });
     db.exec("UPDATE agent_steps SET state = 'intent', seal = NULL"); // as a kill in the call leaves it
-    const states = () => app.store.steps.listForThread('run').map(({ state }) => state);
+    const states = () =>
+      internalsOf(app)
+        .store.steps.listForThread('run')
+        .map(({ state }) => state);
     expect(await app.run('run', { log: ['b'] }, { turn: '2' })).toMatchObject({ status: 'completed' });
     expect(states()).toEqual(['failed', 'done']);
   });
@@ -160,7 +164,7 @@ describe('turns that are given at once', () => {
   test('a driver that was taken for dead does nothing to the next turn', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.run('run', { log: ['a'] }, { turn: '1' });
-    const { threads } = app.store;
+    const { threads } = internalsOf(app).store;
     const claim = threads.claim('run');
     if (claim.kind !== 'claimed') throw new Error('somebody drives it');
     const held = app.run('run', { log: ['b'] }, { turn: '2' });

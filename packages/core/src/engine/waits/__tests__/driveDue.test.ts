@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
@@ -91,7 +92,7 @@ describe('driveDue()', () => {
     const app = napping(db, clock);
     await app.run('r', {});
     clock.step(HOUR);
-    await app.hold('r', async () => {
+    await internalsOf(app).hold('r', async () => {
       expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     });
     // Both have read the same list before one of them drives.
@@ -258,7 +259,7 @@ describe('a run that sleeps', () => {
     const app = napping(db, new AClock());
     await app.run('r', {});
     await app.signal('r', 'x', 1, { by: ada, signalId: '1' });
-    await app.hold('r', async (lease) => app.store.remover.remove(lease));
+    await internalsOf(app).hold('r', async (lease) => internalsOf(app).store.remover.remove(lease));
     expect(
       db.prepare('SELECT (SELECT count(*) FROM waits) + (SELECT count(*) FROM signals)').pluck().get(),
     ).toBe(0);

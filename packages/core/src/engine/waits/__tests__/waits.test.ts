@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
@@ -440,7 +441,7 @@ describe('a signal', () => {
     await app.signal('r', `token ${secret}`, { deep: [secret] }, { by: bank, signalId: secret });
     const { values } = await app.run('r');
     expect(values?.log).toEqual([JSON.stringify({ deep: [secret] }), 'second']);
-    expect(JSON.stringify(app.store.log.list('r'))).not.toContain(secret);
+    expect(JSON.stringify(internalsOf(app).store.log.list('r'))).not.toContain(secret);
   });
 
   test('that cannot be kept, or is told wrongly, is refused before anything is written', async ({ db }) => {
@@ -509,7 +510,7 @@ describe('a signal', () => {
   test('wakes who stays for the run', async ({ db }) => {
     const app = durable(listening('paid'), { db });
     const ended = app.run('r', {}, { wait: true });
-    await expect.poll(() => app.store.threads.get('r')?.status).toBe('waiting');
+    await expect.poll(() => internalsOf(app).store.threads.get('r')?.status).toBe('waiting');
     await app.signal('r', 'paid', 1, { by: bank, signalId: '1' });
     expect(await ended).toMatchObject({ status: 'completed' });
   });

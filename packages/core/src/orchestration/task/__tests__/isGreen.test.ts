@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { summariseCheck } from '../CheckSummary.ts';
-import { isGreen } from '../isGreen.ts';
-import { aBaseline, aCheck, cases, parts, red } from './aCheck.ts';
+import { aBaseline, aCheck, cases, parts, red } from '../../checks/__tests__/aCheck.ts';
+import { summariseCheck } from '../../checks/CheckSummary.ts';
+import { isGreen } from '../verdicts.ts';
 
 const ACCEPTED = aBaseline(red({ cases: cases('-a', '+b') }), ['a']);
 

@@ -1,0 +1,16 @@
+/**
+ * For the command alone: no name here is a promise, any release may change it. The layer check keeps everybody else out.
+ *
+ * @module @devs/agents/internal
+ */
+
+export { isAcpName } from './acp/programs.ts';
+export { planShape } from './answers.ts';
+export { checkKind } from './checks/checkKind.ts';
+export { isRecipeName } from './command/recipes.ts';
+export { askGit } from './git/askGit.ts';
+export { isModelName } from './models/loadChatModel.ts';
+export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from './models/loadPrompts.ts';
+export { hideFromStatus } from './workspace/hideFromStatus.ts';
+export type { UnshownFile } from './workspace/UnshownFile.ts';
+export type { FilteredFile } from './workspace/uncommittedFiles.ts';

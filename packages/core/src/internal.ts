@@ -1,0 +1,58 @@
+/**
+ * For the sibling packages alone: no name here is a promise, any release may change it. The layer check keeps everybody
+ * else out.
+ *
+ * @module @devs/core/internal
+ */
+
+export { STATE_FILE } from './config/defaults.ts';
+export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
+export { walFrames } from './db/committedFrames.ts';
+export { openState } from './db/createDatabase.ts';
+export type { EntropyScore } from './engine/entropy/EntropyMeter.ts';
+export { runFile } from './engine/files/newRunFile.ts';
+export { listedGate } from './engine/Gate.ts';
+export type { GateComment } from './engine/gates/comments.ts';
+export { withPlaceholders } from './engine/gates/placeholders.ts';
+export type { ShownPlace } from './engine/gates/quotes.ts';
+export { runQueryOf } from './engine/runs/listRuns.ts';
+export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
+export { pages } from './engine/runs/pages.ts';
+export type {
+  HeldRun,
+  HeldRunEnd,
+  LookedAtRun,
+  NewRunFile,
+  RunDriver,
+  RunSignal,
+} from './engine/runs/Runs.ts';
+export type { ShownGate } from './engine/shownGate.ts';
+export { endingWith } from './errors/endingWith.ts';
+export type { ActivityListener } from './events/Activity.ts';
+export { leaveAtGate, maskAtGate } from './masking/maskAtGate.ts';
+export { maskCutText } from './masking/maskCutText.ts';
+export { maskStart } from './masking/maskStart.ts';
+export { maskInTurns, maskView } from './masking/maskView.ts';
+export { MASK_REACH } from './masking/safeCut.ts';
+export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
+export type { CodeReview } from './orchestration/CodeReview.ts';
+export { failuresOf } from './orchestration/checks/failuresOf.ts';
+export { assertPlanEdit } from './orchestration/nodes/editedPlan.ts';
+export { assertPlan } from './orchestration/nodes/plan.ts';
+export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
+export type * as WorkspacePort from './orchestration/workspacePort.ts';
+export { CountedDeaths } from './state/CountedDeaths.ts';
+export { EventStore } from './state/EventStore.ts';
+export type { HitlSession } from './state/HitlSessionStore.ts';
+export { hosts } from './state/hostIdentity.ts';
+export type { Outlet } from './state/Outlet.ts';
+export { assertNoRuns, placeStateFile } from './state/placeStateFile.ts';
+export { StepStore } from './state/StepStore.ts';
+export { nameStateFile, readStateFileName, type StateFileName } from './state/stateFileName.ts';
+export { ThreadStore } from './state/ThreadStore.ts';
+export { ENDED_STATUSES, hasEnded } from './state/threadRecords.ts';
+export type { LastComment } from './surface/comments/lastComments.ts';
+export { moveRunOut } from './surface/move/moveRunOut.ts';
+export { packRun } from './surface/move/packRun.ts';
+export { receiveRun } from './surface/move/receiveRun.ts';
+export type { TranscriptEntry } from './surface/transcripts.ts';
