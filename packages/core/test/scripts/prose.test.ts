@@ -1,13 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import {
-  commentProse,
-  countProse,
-  debt,
-  markdownProse,
-  rates,
-  sourceComments,
-  sum,
-} from '../../../../scripts/prose.mjs';
+
+interface Counted {
+  readonly words: number;
+  readonly lengths: readonly number[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+interface Prose {
+  commentProse(comment: string): readonly string[];
+  countProse(blocks: readonly string[]): Counted;
+  debt(counted: Counted): object;
+  markdownProse(text: string): readonly string[];
+  rates(counted: Counted): object;
+  sourceComments(text: string, name: string): readonly string[];
+  sum(counted: readonly Counted[]): Counted;
+}
+
+const script = new URL('../../../../scripts/prose.mjs', import.meta.url).href;
+const { commentProse, countProse, debt, markdownProse, rates, sourceComments, sum } = (await import(
+  script
+)) as Prose;
 
 describe('prose', () => {
   test('of a page is its paragraphs and list items', () => {
