@@ -29,7 +29,7 @@ function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: Pipel
 }
 
 /** A run whose gates are named. */
-export interface ShownRun extends Omit<RunStatus, 'gates'> {
+export interface ShownRun extends Omit<PipelineRunInfo, 'gates'> {
   readonly gates: readonly Pick<Gate, 'sessionId' | 'kind' | 'artifactHash'>[];
 }
 

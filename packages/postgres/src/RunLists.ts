@@ -1,4 +1,4 @@
-import type { Gate, RunInfo, Runs } from '@devs/core';
+import type { RunInfo, Runs } from '@devs/core';
 import { listedGate, pages, runQueryOf } from '@devs/core/internal';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';

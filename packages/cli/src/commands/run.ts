@@ -1,4 +1,4 @@
-import type { Orchestrator, Run, RunStatus, StartOptions } from '@devs/core';
+import type { Orchestrator, PipelineRunInfo, Run, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
@@ -142,7 +142,7 @@ function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
 async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
   const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
   const given = Object.entries(budgetFrom(options) ?? {}) as [
-    RunStatus['budget'][number]['measure'],
+    PipelineRunInfo['budget'][number]['measure'],
     number,
   ][];
   return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);

@@ -1,4 +1,4 @@
-import { type EventBus, type Orchestrator, type PipelineResult, type Run, shownGate } from '@devs/core';
+import type { EventBus, Orchestrator, PipelineResult, Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';

@@ -1,4 +1,4 @@
-import type { EventBus, Run, RunStatus } from '@devs/core';
+import type { EventBus, PipelineRunInfo, Run } from '@devs/core';
 import type { ActivityListener } from '@devs/core/internal';
 import { nowWords } from '../render/activityLines.ts';
 import { clock } from '../render/clock.ts';
@@ -16,7 +16,7 @@ export interface LiveStatus {
   readonly turn: number;
   /** `null` as long as it was not read. */
   readonly depth: Awaited<ReturnType<Run['recursionDepth']>> | null;
-  readonly cost: RunStatus['cost'];
+  readonly cost: PipelineRunInfo['cost'];
 }
 
 /**
@@ -49,7 +49,7 @@ const REDRAW_MS = 1_000;
 /** Where no line can be drawn again, one is printed when there was none for so long. */
 const SILENCE_MS = 30_000;
 
-const NO_COST: RunStatus['cost'] = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const NO_COST: PipelineRunInfo['cost'] = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
 
 type Looked = Pick<Run, 'id' | 'state' | 'recursionDepth' | 'status'>;

@@ -1,6 +1,6 @@
-import type { RunStatus } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 
-type LimitOfBudget = RunStatus['budget'][number];
+type LimitOfBudget = PipelineRunInfo['budget'][number];
 
 /** One limit as the gate of a budget shows it. */
 interface AskedLimit extends LimitOfBudget {

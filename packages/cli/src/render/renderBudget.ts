@@ -1,4 +1,4 @@
-import type { RunStatus } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Line.ts';
@@ -18,7 +18,7 @@ export function passedBudgetLines({ node, step, limits }: PassedBudget): readonl
 }
 
 /** `$1.20 of $5.00, 14 of 60 calls`; `none` without a limit. */
-export function budgetWords(uses: readonly RunStatus['budget'][number][]): string {
+export function budgetWords(uses: readonly PipelineRunInfo['budget'][number][]): string {
   const words = uses.map(
     ({ measure, limit, spent, reserved }) =>
       `${amountWords(measure, spent + reserved)} of ${amountWords(measure, limit)}`,
@@ -26,7 +26,7 @@ export function budgetWords(uses: readonly RunStatus['budget'][number][]): strin
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-function amountWords(measure: RunStatus['budget'][number]['measure'], amount: number): string {
+function amountWords(measure: PipelineRunInfo['budget'][number]['measure'], amount: number): string {
   switch (measure) {
     case 'usd':
       return `$${amount.toFixed(2)}`;

@@ -1,4 +1,4 @@
-import type { Gate, PipelineResult, PipelineRunInfo } from '@devs/core';
+import { type Gate, type PipelineResult, type PipelineRunInfo, shownGate } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';

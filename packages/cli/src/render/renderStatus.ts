@@ -144,18 +144,18 @@ function driverWords({ driver, status }: PipelineRunInfo): string {
 }
 
 /** The last time it was set back; `devs explain` tells of all. */
-function rewindRow(rewinds: readonly RunStatus['rewinds'][number][]): readonly (readonly string[])[] {
+function rewindRow(rewinds: readonly PipelineRunInfo['rewinds'][number][]): readonly (readonly string[])[] {
   const last = rewinds.at(-1);
   return last === undefined ? [] : [['set back', rewindWords(last)]];
 }
 
-function doneOf(tasks: readonly RunStatus['tasks'][number][]): string {
+function doneOf(tasks: readonly PipelineRunInfo['tasks'][number][]): string {
   return tasks.length === 0
     ? '-'
     : `${tasks.filter(({ status }) => status === 'completed').length}/${tasks.length}`;
 }
 
-const taskRow = ({ label, status, gitHash, name }: RunStatus['tasks'][number]): readonly string[] => [
+const taskRow = ({ label, status, gitHash, name }: PipelineRunInfo['tasks'][number]): readonly string[] => [
   label,
   status,
   gitHash?.slice(0, 7) ?? '-',

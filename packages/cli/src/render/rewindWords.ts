@@ -1,6 +1,6 @@
-import type { RunStatus } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 
-const STATES: Readonly<Record<RunStatus['rewinds'][number]['state'], string>> = {
+const STATES: Readonly<Record<PipelineRunInfo['rewinds'][number]['state'], string>> = {
   done: '',
   undone: '; taken back since',
   unfinished: '; its files follow with the next resume',
@@ -14,7 +14,7 @@ export function rewindWords({
   reason,
   at,
   state,
-}: RunStatus['rewinds'][number]): string {
+}: PipelineRunInfo['rewinds'][number]): string {
   const when = `${at.slice(0, 19).replace('T', ' ')}Z`;
   const why = reason === null ? '' : `: ${reason}`;
   return `to ${target} by ${principal}, ${when}${why}; undone: ${undone.join(', ')}${STATES[state]}`;

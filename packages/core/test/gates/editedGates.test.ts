@@ -2,6 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
+import { internalsOf } from '../../src/engine/appInternals.ts';
 import { hashOf } from '../../src/state/canonicalJson.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
@@ -55,7 +56,7 @@ describe('a version of a human’s own', () => {
     const gate = only((await app.run('run', {})).gates);
     expect(gate.takes).toEqual({ gate: 'publish', edit: 'artifact' });
     // Recorded as in files of every release.
-    expect(app.store.sessions.require(gate.sessionId).question).toMatchObject({
+    expect(internalsOf(app).store.sessions.require(gate.sessionId).question).toMatchObject({
       takes: { edit: 'artefact' },
     });
     await app.decide(gate, { edit: 'Hello', by: ada });

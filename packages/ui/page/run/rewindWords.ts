@@ -1,4 +1,4 @@
-import type { RunStatus } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 import type { RewindAnswer, RewindWish } from '../../src/views/rewindView.ts';
 
 type Plan = NonNullable<RewindAnswer['plan']>;
@@ -36,8 +36,8 @@ export function doneWords(
 
 /** The last rewind, if it can be taken back as far as can be told here. */
 export function lastRewind(
-  rewinds: readonly RunStatus['rewinds'][number][],
-): RunStatus['rewinds'][number] | null {
+  rewinds: readonly PipelineRunInfo['rewinds'][number][],
+): PipelineRunInfo['rewinds'][number] | null {
   const last = rewinds.at(-1);
   return last?.state === 'done' ? last : null;
 }

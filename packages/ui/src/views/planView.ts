@@ -1,6 +1,6 @@
-import type { GraphState, RunStatus } from '@devs/core';
+import type { GraphState, PipelineRunInfo } from '@devs/core';
 
-type Task = RunStatus['tasks'][number];
+type Task = PipelineRunInfo['tasks'][number];
 
 /** A task as the picture of a plan has it. */
 export interface PlannedTask extends Task {
@@ -12,7 +12,7 @@ export interface PlannedTask extends Task {
 
 /** The plan of a run; empty before there is one, and in a run of an own graph. */
 export function planView(
-  tasks: readonly RunStatus['tasks'][number][],
+  tasks: readonly PipelineRunInfo['tasks'][number][],
   state: GraphState | null,
 ): readonly PlannedTask[] {
   const records = new Map((state?.tasks ?? []).map((task) => [task.taskId, task]));

@@ -1,9 +1,9 @@
-import type { Run, RunStatus } from '@devs/core';
+import type { PipelineRunInfo, Run } from '@devs/core';
 
 /** What a part of a run has used. */
 export interface Spent {
   readonly name: string;
-  readonly cost: RunStatus['cost'];
+  readonly cost: PipelineRunInfo['cost'];
 }
 
 /** What a run has used, told in two ways: each adds up to the cost of the run. */
@@ -25,7 +25,7 @@ function sums(
   steps: Awaited<ReturnType<Run['steps']>>,
   partOf: (step: Awaited<ReturnType<Run['steps']>>[number]) => string,
 ): readonly Spent[] {
-  const parts = new Map<string, RunStatus['cost']>();
+  const parts = new Map<string, PipelineRunInfo['cost']>();
   for (const step of steps) {
     const before = parts.get(partOf(step));
     parts.set(partOf(step), before === undefined ? step.cost : added(before, step.cost));
@@ -33,7 +33,7 @@ function sums(
   return [...parts].filter(([, cost]) => !isNothing(cost)).map(([name, cost]) => ({ name, cost }));
 }
 
-const added = (a: RunStatus['cost'], b: RunStatus['cost']): RunStatus['cost'] => ({
+const added = (a: PipelineRunInfo['cost'], b: PipelineRunInfo['cost']): PipelineRunInfo['cost'] => ({
   tokensIn: a.tokensIn + b.tokensIn,
   tokensOut: a.tokensOut + b.tokensOut,
   costUsd: a.costUsd + b.costUsd,
@@ -41,9 +41,10 @@ const added = (a: RunStatus['cost'], b: RunStatus['cost']): RunStatus['cost'] =>
   unpriced: a.unpriced + b.unpriced,
 });
 
-const isNothing = (cost: RunStatus['cost']): boolean => Object.values(cost).every((figure) => figure === 0);
+const isNothing = (cost: PipelineRunInfo['cost']): boolean =>
+  Object.values(cost).every((figure) => figure === 0);
 
 const dearestFirst = (a: Spent, b: Spent): number =>
   b.cost.costUsd - a.cost.costUsd || tokensOf(b.cost) - tokensOf(a.cost);
 
-const tokensOf = ({ tokensIn, tokensOut }: RunStatus['cost']): number => tokensIn + tokensOut;
+const tokensOf = ({ tokensIn, tokensOut }: PipelineRunInfo['cost']): number => tokensIn + tokensOut;

@@ -1,4 +1,4 @@
-import type { ClosedGate, Gate, Run, RunStatus } from '@devs/core';
+import type { ClosedGate, Gate, PipelineRunInfo, Run } from '@devs/core';
 import { wordsOf } from './choices.ts';
 
 /** Something that took time. Times are milliseconds from the beginning of the timeline. */
@@ -32,7 +32,7 @@ export interface TimelineParts {
   readonly steps: Awaited<ReturnType<Run['steps']>>;
   readonly gates: readonly Gate[];
   readonly past: readonly ClosedGate[];
-  readonly tasks: readonly RunStatus['tasks'][number][];
+  readonly tasks: readonly PipelineRunInfo['tasks'][number][];
   /** Whether somebody drives the run: else what was begun and has not ended ends nowhere. */
   readonly isDriven: boolean;
 }

@@ -1,4 +1,4 @@
-import type { Run, RunStatus } from '@devs/core';
+import type { PipelineRunInfo, Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
@@ -119,9 +119,9 @@ function filesWords({
   ];
 }
 
-const whereTo = ({ label, status }: RunStatus['tasks'][number]): string =>
+const whereTo = ({ label, status }: PipelineRunInfo['tasks'][number]): string =>
   `to the ${status === 'completed' ? 'end' : 'beginning'} of ${label}`;
 
-function taskLines(tasks: readonly RunStatus['tasks'][number][]): readonly string[] {
+function taskLines(tasks: readonly PipelineRunInfo['tasks'][number][]): readonly string[] {
   return columns(tasks.map(({ label, status, name }) => [label, status, name])).map((line) => `  ${line}`);
 }

@@ -16,7 +16,7 @@ import { costWords, renderStatus, runRow, runTable, statusWords } from '../rende
 import { sentence, taskLabel } from '../sentence.ts';
 import { storyLines } from '../storyLines.ts';
 
-type TaskView = RunStatus['tasks'][number];
+type TaskView = PipelineRunInfo['tasks'][number];
 type HitlSessionKind = Gate['kind'];
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');

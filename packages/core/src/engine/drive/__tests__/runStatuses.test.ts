@@ -8,6 +8,7 @@ import { ThreadStore } from '../../../state/ThreadStore.ts';
 import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/threadRecords.ts';
 import { SkippingClock } from '../../../testing/SkippingClock.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
+import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { sleep } from '../../node/sleep.ts';
@@ -115,7 +116,10 @@ class Watched {
     if (deed === 'revive') return void (await this.#app.revive(RUN, { by: ada }));
     if (hasEnded((await this.#listed()).status)) return;
     if (deed === 'tell')
-      return void (await this.#app.signal(RUN, 'word', null, { by: ada, signalId: this.#app.newId() }));
+      return void (await this.#app.signal(RUN, 'word', null, {
+        by: ada,
+        signalId: internalsOf(this.#app).newId(),
+      }));
     for (const gate of await this.#app.gates(RUN)) await this.#app.decide(gate, { value: true, by: ada });
   }
 
