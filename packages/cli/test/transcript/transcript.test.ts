@@ -80,10 +80,10 @@ test.concurrent('docs/cli.md tells the first week as it goes', PAGE_TIME, async 
 });
 
 test.concurrent(
-  'docs/tutorial.md leads from an empty folder to a commit',
+  'docs/guide/your-repository.md leads from an empty folder to a commit',
   PAGE_TIME,
   async ({ home, expect }) => {
-    const file = page('docs/tutorial.md');
+    const file = page('docs/guide/your-repository.md');
     writeGreetingRecording(join(home, 'greeting.jsonl'));
     const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
     const hands: Hands = {
