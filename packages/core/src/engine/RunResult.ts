@@ -6,18 +6,18 @@ import type { Awaited } from './waits/openWaits.ts';
 export interface RunEnd extends Awaited {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
-  /** What the run has failed with, where this drive ended with it. */
+  /** The error that ended the run in this call. */
   readonly error?: RunError;
 }
 
-/** Where a run stands after `run`: its outcome, the gates it waits at and the output that its graph has now. */
+/** Result of `run`: the status, open gates and the graph's output. */
 export type RunResult<Output> = RunEnd & {
   readonly gates: readonly Gate[];
   /**
-   * What the graph's output schema has, as LangGraph's `invoke` returns it; `app.values()` has all of the state. `null` before
-   * the first checkpoint. Of an earlier turn, what it has left; `null` once that was pruned away.
+   * Values of the graph's output schema, as `invoke` returns them; `app.values()` returns the whole state. `null`
+   * before the first checkpoint. For an earlier turn: the values at its end, or `null` after pruning.
    */
   readonly values: Output | null;
-  /** Key of the turn that this is told of; absent where it has none. */
+  /** Key of the turn that this result belongs to; absent if the run has no turn key. */
   readonly turn?: string;
 };

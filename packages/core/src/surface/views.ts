@@ -49,25 +49,25 @@ export interface RewindView {
   readonly state: 'unfinished' | 'done' | 'undone';
 }
 
-/** A run, read without driving it. */
+/** A run of the pipeline, read without executing it. */
 export interface RunStatus {
   readonly id: string;
   readonly title: string;
   readonly status: ThreadStatus;
   readonly reason: string | null;
-  /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
+  /** The process that runs it; `null` if no live process does. */
   readonly driver: string | null;
-  /** What it does at this moment; `null` when nobody drives it, and between two nodes. */
+  /** Its current work; `null` if no process runs it, and between two nodes. */
   readonly running: RunningView | null;
-  /** Journal rows were lost. */
+  /** Whether journal rows were lost. */
   readonly degraded: boolean;
-  /** Where the agents' words come from; `null` without agents. */
+  /** Source of the agents' answers; `null` without agents. */
   readonly agents: AgentsIdentity | null;
   readonly workspace: string | null;
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];
   readonly cost: RunCost;
-  /** `null` where no human is shown the code, and before the first checkpoint. */
+  /** `null` without code reviews, and before the first checkpoint. */
   readonly review: ReviewStatus | null;
   /** Empty without a budget. */
   readonly budget: readonly BudgetUse[];
@@ -77,18 +77,18 @@ export interface RunStatus {
   readonly updatedAt: string;
 }
 
-/** What a drive ended with. */
+/** Result of executing a run of the pipeline. */
 export interface DriveResult {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
   readonly gates: readonly Gate[];
   readonly commits: readonly CommitView[];
-  /** Where the commits were put in the user's repository; `null` where there is none, or nothing to give. */
+  /** The branch in the user's repository; `null` without a repository or commits. */
   readonly delivery: Delivery | null;
   readonly cost: RunCost;
 }
 
-/** One line of a run's story. */
+/** One event of a run's log. */
 export interface LogEntry {
   readonly seq: number;
   /** ISO 8601, UTC. */

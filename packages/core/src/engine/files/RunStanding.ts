@@ -4,18 +4,21 @@ import type { Gate } from '../Gate.ts';
 import { outputOf } from '../readValues.ts';
 import { standingOf } from './standing.ts';
 
-/** Where a run stands that others drive. */
+/** Status of a run that another process executes. */
 export interface RunStanding<Output> {
   readonly status: ThreadStatus;
   /** Why it ended or waits, for people. */
   readonly reason: string | null;
-  /** Its open questions. */
+  /** Its open gates. */
   readonly gates: readonly Gate[];
-  /** What the graph's output schema has, as of `run`; `null` before the first checkpoint. */
+  /** Values of the output schema, as of `run`; `null` before the first checkpoint. */
   readonly values: Output | null;
-  /** When it goes on by itself, in milliseconds since the Unix epoch; absent where only somebody else can have it go on. */
+  /**
+   * Next automatic wake-up, in milliseconds since the Unix epoch; absent if the run waits for a decision, a signal or a
+   * command.
+   */
   readonly until?: number;
-  /** Key of the turn that it stands in; absent where it has none. */
+  /** Key of its current turn; absent if it has none. */
   readonly turn?: string;
 }
 

@@ -4,21 +4,20 @@ import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/thr
 import type { EngineStore } from '../EngineStore.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
 
-/** Which runs of the state file are listed. */
+/** Selects the runs to list. */
 export interface RunFilter extends PageRequest {
-  /** @defaultValue any */
+  /** One status, or a list. @defaultValue all */
   readonly status?: ThreadStatus | readonly ThreadStatus[];
-  /** The `fingerprint` of the app whose runs are wanted. @defaultValue of every graph in the file */
+  /** The `fingerprint` of an app. @defaultValue every graph in the file */
   readonly graph?: string;
   /**
-   * Only runs that would go on if somebody drove them: begun, left by a driver that died or whose process was told to
-   * stop, or woken by a decision or a request since. Whoever takes them up leaves those that are driven. Timers are
-   * not among them. @defaultValue false
+   * Only runs that would continue if a process ran them: recorded, left by a process that died or was stopped, or woken
+   * by a decision or request. Timers are not included. @defaultValue false
    */
   readonly due?: boolean;
-  /** Started then or later. */
+  /** Started at this time or later. */
   readonly createdSince?: Date;
-  /** Started before. */
+  /** Started before this time. */
   readonly createdBefore?: Date;
 }
 
@@ -28,13 +27,13 @@ export interface RunSummary {
   readonly status: ThreadStatus;
   /** Why it ended or waits, for people. */
   readonly reason: string | null;
-  /** The `fingerprint` of the graph it goes on with. */
+  /** The `fingerprint` of its graph. */
   readonly graph: string;
-  /** Whether a live process drives or holds it. False while it is `running`: its driver has died. */
+  /** Whether a live process runs it. False for a `running` run whose process died. */
   readonly isDriven: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** `null` while it has not ended. */
+  /** `null` until it has ended. */
   readonly endedAt: string | null;
 }
 

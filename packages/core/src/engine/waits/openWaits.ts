@@ -40,13 +40,13 @@ export function openWaits<Open extends { readonly interruptId: string }>(
   };
 }
 
-/** What a run waits for besides humans. */
+/** Reasons for waiting other than gates. */
 export interface Awaited {
-  /** When the first of its timers is due, or of its children's, in milliseconds since the Unix epoch; absent where none is. */
+  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
   readonly until?: number;
-  /** Names of the signals it waits for, in the order it began to; absent where it waits for none. */
+  /** Names of the signals it waits for, in order; absent if it waits for none. */
   readonly waitsFor?: readonly string[];
-  /** Ids of the child runs it waits for, in the order it began to; absent where it waits for none. */
+  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
   readonly children?: readonly string[];
 }
 
