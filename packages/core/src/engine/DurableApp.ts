@@ -6,6 +6,7 @@ import { endIsMissing } from '../state/ChildStore.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
 import { afterArrival } from '../state/Outlet.ts';
 import type { Lease, Thread } from '../state/ThreadStore.ts';
+import type { EndedStatus } from '../state/threadRecords.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
 import type { PlanningGraph } from './change/pendingVisits.ts';
@@ -24,7 +25,6 @@ import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './d
 import { holdRun } from './drive/holdRun.ts';
 import { unlessBusy } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
-import type { EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { unlessFailed } from './drive/runFailed.ts';
@@ -50,7 +50,6 @@ import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
 import { assertTurnKey } from './turns/takeTurn.ts';
-import { awaitedIn } from './waits/openWaits.ts';
 
 /**
  * A compiled graph with its state file. Several processes can open the same file. Methods that read or write a run
@@ -160,7 +159,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
         return this.#drive(id, { ...options, prepare }, () => end() !== null);
       },
       past: async ({ status, reason, checkpointId }) => ({
-        status: status as EndStatus,
+        status: status as EndedStatus,
         reason,
         gates: [],
         values: await (turn === this.store.inputs.latest(id)?.key
@@ -194,7 +193,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     isOver?: () => boolean,
   ): Promise<RunResult<Output>> {
     let result = await this.#driveOnce(id, options);
-    while (wait && result.status === 'suspended') {
+    while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
       const { until } = result;
       const awaiting = { threadId: id, until, signal: options.signal, isOver };
       if (!(await awaitWake(this.store, awaiting))) return result;
@@ -213,19 +212,15 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     const [graph, streams] = [this.#drivable, this.#streams];
     const deps = { ...this.#parts, graph, streams, inputOf, optionsOf, goals, breakpoints };
     const outcome = await drive(id, deps, options);
-    const gates =
-      outcome.status === 'suspended' ? outcome.gates.map((session) => gateNow(session, store)) : [];
-    const reason = 'reason' in outcome ? outcome.reason : null;
-    const failure = 'error' in outcome ? { error: outcome.error } : {};
-    const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
+    const gates = outcome.gates.map((session) => gateNow(session, store));
     const turn = store.inputs.latest(id)?.key ?? null;
-    const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
     const values = await this.values(id).catch((error: unknown) => {
       // What its channels throw is what the run has failed with.
       if (outcome.status === 'failed') return null;
       throw error;
     });
-    return { ...end, gates, values: outputOf<Output>(this.graph, values) };
+    const output = outputOf<Output>(this.graph, values);
+    return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
   }
 
   /**

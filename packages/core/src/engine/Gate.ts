@@ -8,6 +8,12 @@ import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Takes } from './gates/Takes.ts';
 
+/** {@link Takes}, in which one word is recorded in another spelling. */
+export interface GateTakes extends Omit<Takes, 'edit'> {
+  /** An edited version of the `artifact`, or of the arguments of a tool call: `{ edit }`. */
+  readonly edit?: 'artifact' | 'args';
+}
+
 /** An open question to a person, with its content. A decision is valid only for its `artifactHash`. */
 export interface Gate {
   readonly sessionId: string;
@@ -23,7 +29,7 @@ export interface Gate {
   /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
   readonly responseSchema?: unknown;
   /** Answers that a declared gate accepts besides an approval. */
-  readonly takes?: Takes;
+  readonly takes?: GateTakes;
   /** Approvals so far, oldest first, if the gate needs certain or several people. */
   readonly votes?: readonly GateVote[];
   /** ISO 8601, UTC. */
@@ -93,7 +99,9 @@ export function gatesNamed(beginning: string, sessions: HitlSessionStore): reado
   return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
-type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema' | 'takes'>>;
+type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
+  readonly takes?: Takes;
+};
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
@@ -113,11 +121,22 @@ export function gateOf(session: HitlSession): Gate {
   };
 }
 
-const wherePresent = ({ masked, responseSchema, takes }: Asked): Asked => ({
+const wherePresent = ({ masked, responseSchema, takes }: Asked): Partial<Gate> => ({
   ...(masked !== undefined && { masked }),
   ...(responseSchema !== undefined && { responseSchema }),
-  ...(takes !== undefined && { takes }),
+  ...(takes !== undefined && { takes: gateTakes(takes) }),
 });
+
+const gateTakes = ({ edit, ...takes }: Takes | GateTakes): GateTakes => ({
+  ...takes,
+  ...(edit !== undefined && { edit: edit === 'artefact' ? 'artifact' : edit }),
+});
+
+/** A gate as it was kept in a list outside of its file, by this release or one before. @param json - Of a {@link Gate}. */
+export function listedGate(json: string): Gate {
+  const { takes, ...gate } = JSON.parse(json) as Gate;
+  return { ...gate, ...(takes !== undefined && { takes: gateTakes(takes) }) };
+}
 
 const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
   principal: principalText(principal),

@@ -31,7 +31,7 @@ import { graphWork } from './PipelineApp.ts';
 import type { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
-import type { RunStatus } from './views.ts';
+import type { PipelineRunInfo } from './views.ts';
 
 export type { Collected, RunListPage, StateNews };
 
@@ -249,7 +249,7 @@ export class Orchestrator {
    * const failed = await devs.list({ status: 'failed', limit: 20 });
    * ```
    */
-  async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
+  async list(page: RunListPage = {}): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(await this.#home.ids(page));
   }
 
@@ -257,7 +257,7 @@ export class Orchestrator {
    * Returns the entries of {@link Orchestrator.list} for these runs, in their order. @throws DevsError
    * `THREAD_NOT_FOUND`
    */
-  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(ids);
   }
 
@@ -452,5 +452,5 @@ const startedWithOther = (id: string, what: string): DevsError =>
   new DevsError(`Run "${id}" was started with ${what}.`, {
     code: 'THREAD_EXISTS',
     remedy: 'Start the new one under another id, or go on with the old run as it was started.',
-    context: { id },
+    context: { threadId: id },
   });

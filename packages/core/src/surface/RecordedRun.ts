@@ -4,6 +4,7 @@ import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Ga
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { principalOf } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';
+import { infoOf } from '../engine/runs/listRuns.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
@@ -29,7 +30,7 @@ import {
   transcript,
   transcriptStages,
 } from './transcripts.ts';
-import type { BudgetUse, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
+import type { BudgetUse, LogEntry, PipelineRunInfo, ReviewStatus, RewindView } from './views.ts';
 
 /** Reads the record of one run, whether or not a process runs it. */
 export class RecordedRun {
@@ -42,16 +43,15 @@ export class RecordedRun {
   }
 
   /** Returns the status of the run without executing it. */
-  async status(): Promise<RunStatus> {
+  async status(): Promise<PipelineRunInfo> {
     const { threads, steps } = this.#app.store;
     const thread = threads.require(this.id);
     const values = await this.state();
+    const driver = threads.driverOf(this.id);
     return {
-      id: this.id,
+      ...infoOf(thread, driver !== null),
       title: String(thread.policies['title'] ?? this.id),
-      status: thread.status,
-      reason: thread.reason,
-      driver: threads.driverOf(this.id),
+      driver,
       running: runningView(this.id, this.#app.store),
       degraded: thread.degraded,
       agents: recordedAgents(this.id, this.#app.store),
@@ -62,7 +62,6 @@ export class RecordedRun {
       review: values === null ? null : reviewStatus(values),
       budget: this.#budget(),
       rewinds: this.#rewinds(),
-      updatedAt: new Date(thread.updatedAt).toISOString(),
     };
   }
 

@@ -28,7 +28,7 @@ import type { RewindUndone } from './rewind/undoRewind.ts';
 import { assertAgents, requirePipeline } from './runAgents.ts';
 import { sessionOfRun } from './sessionOfRun.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import type { DriveResult } from './views.ts';
+import type { PipelineResult } from './views.ts';
 import { workspaceInUse } from './workspaceInUse.ts';
 
 export type { DriveRunOptions };
@@ -63,7 +63,7 @@ export class Run extends RecordedRun {
    *   with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and unreachable agents (`AGENT_FAILED`): the run stays
    *   resumable.
    */
-  async drive(options: DriveRunOptions = {}): Promise<DriveResult> {
+  async drive(options: DriveRunOptions = {}): Promise<PipelineResult> {
     return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
   }
 

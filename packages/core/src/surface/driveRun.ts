@@ -7,7 +7,7 @@ import { tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
 import { assertAgents } from './runAgents.ts';
-import type { DriveResult } from './views.ts';
+import type { PipelineResult } from './views.ts';
 import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function driveRun(
   { until, only, epic, ...options }: DriveRunOptions,
   deps: RunWithDeps,
   { prepare, ...told }: ToldDrive = {},
-): Promise<DriveResult> {
+): Promise<PipelineResult> {
   const { app, pipeline } = deps;
   const { store } = app;
   const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
@@ -33,7 +33,11 @@ export async function driveRun(
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
   await finishRewindOfEnded(id, deps);
-  const { status, reason, gates } = await whileAgentsAreKept(deps, () =>
+  const {
+    values: _,
+    turn: __,
+    ...outcome
+  } = await whileAgentsAreKept(deps, () =>
     engine.drive(id, {
       ...options,
       ...told,
@@ -46,7 +50,7 @@ export async function driveRun(
     }),
   );
   const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
-  return { status, reason, gates, ...handed, cost: store.steps.costOf(id) };
+  return { ...outcome, ...handed, cost: store.steps.costOf(id) };
 }
 
 /** What agents keep running between their calls ends with the drive. */

@@ -1,10 +1,9 @@
-import type { DriveOutcome } from '../engine/drive/outcome.ts';
 import type { Gate } from '../engine/Gate.ts';
+import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
-import type { ThreadStatus } from '../state/ThreadStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { RunningView } from './runningView.ts';
 
@@ -50,11 +49,8 @@ export interface RewindView {
 }
 
 /** A run of the pipeline, read without executing it. */
-export interface RunStatus {
-  readonly id: string;
+export interface PipelineRunInfo extends RunInfo {
   readonly title: string;
-  readonly status: ThreadStatus;
-  readonly reason: string | null;
   /** The process that runs it; `null` if no live process does. */
   readonly driver: string | null;
   /** Its current work; `null` if no process runs it, and between two nodes. */
@@ -73,20 +69,15 @@ export interface RunStatus {
   readonly budget: readonly BudgetUse[];
   /** Oldest first. */
   readonly rewinds: readonly RewindView[];
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
 }
 
 /** Result of executing a run of the pipeline. */
-export interface DriveResult {
-  readonly status: DriveOutcome['status'];
-  readonly reason: string | null;
-  readonly gates: readonly Gate[];
+export type PipelineResult = RunOutcome & {
   readonly commits: readonly CommitView[];
   /** The branch in the user's repository; `null` without a repository or commits. */
   readonly delivery: Delivery | null;
   readonly cost: RunCost;
-}
+};
 
 /** One event of a run's log. */
 export interface LogEntry {

@@ -2,8 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/LeaseKeeper.ts';
 import { type Gate, gateOf } from '../engine/Gate.ts';
+import type { RunInfo } from '../engine/RunResult.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';
-import { type RunFilter, type RunPage, type RunSummary, statusesOf } from '../engine/runs/listRuns.ts';
+import { type RunFilter, type RunPage, statusesOf } from '../engine/runs/listRuns.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pages.ts';
 import type {
   HeldRun,
@@ -284,7 +285,7 @@ function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunI
 const openOf = ({ end, decided }: Kept): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));
 
-function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunSummary {
+function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunInfo {
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
@@ -297,7 +298,7 @@ interface Place {
   readonly id: string;
 }
 
-const placeIn = ({ createdAt, id }: RunSummary): Place => ({ at: Date.parse(createdAt), id });
+const placeIn = ({ createdAt, id }: RunInfo): Place => ({ at: Date.parse(createdAt), id });
 
 const isBefore = (one: Place, other: Place): boolean =>
   one.at < other.at || (one.at === other.at && one.id < other.id);

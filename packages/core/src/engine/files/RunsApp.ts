@@ -20,7 +20,7 @@ import type { Gate, GateAnswer } from '../Gate.ts';
 import { HitlSessionNotFoundError } from '../gates/HitlSessionNotFoundError.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
-import type { RunResult } from '../RunResult.ts';
+import type { RunDetails, RunResult } from '../RunResult.ts';
 import type { Deleted } from '../runs/deleteRuns.ts';
 import { type Fork, type Forked, threadExists } from '../runs/forkRun.ts';
 import type { GatePage } from '../runs/inbox.ts';
@@ -39,7 +39,7 @@ import { followStanding, type Waits } from './followStanding.ts';
 import { HeldApp } from './HeldApp.ts';
 import { newRunFile } from './newRunFile.ts';
 import { endedOnly, RunAccess } from './RunAccess.ts';
-import { type RunStanding, readStanding } from './RunStanding.ts';
+import { readDetails } from './readDetails.ts';
 import { listedOf, standingOf } from './standing.ts';
 import { streamingDrive, streamThere, toldBy } from './streamHere.ts';
 
@@ -152,9 +152,9 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   async result(
     id: string,
     { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
-  ): Promise<RunStanding<Output>> {
+  ): Promise<RunDetails<Output>> {
     if (!wait)
-      return this.#access.look(id, (opened) => readStanding<Output, Graph, State, Update>(id, opened));
+      return this.#access.look(id, (...look) => readDetails<Output, Graph, State, Update>(id, ...look));
     return this.#follow(id, signal, ({ status }) => (hasEnded(status) ? 'done' : null));
   }
 
@@ -162,7 +162,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     id: string,
     signal: AbortSignal | undefined,
     waits: Waits<Output>,
-  ): Promise<RunStanding<Output>> {
+  ): Promise<RunDetails<Output>> {
     return followStanding(id, await this.#access.follow(id), { signal, waits });
   }
 
@@ -177,7 +177,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   ): Promise<RunResult<Output>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
-    for (let isBusy = false; wait && result.status === 'suspended'; ) {
+    for (let isBusy = false; wait && result.status === 'waiting' && options.abort?.aborted !== true; ) {
       if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
       const driven = await unlessBusy(() => this.#driveHere(id, input, options));
       isBusy = (driven ?? null) === null;
@@ -231,7 +231,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
   async #canGoOn(id: string, isBusy: boolean, signal: AbortSignal | undefined): Promise<boolean> {
     let restMs = isBusy ? BUSY_MS : 0;
-    const waits = ({ status, until }: RunStanding<Output>) => {
+    const waits = ({ status, until }: RunDetails<Output>) => {
       if (hasEnded(status)) return 'done';
       if (restMs > 0) {
         const ms = restMs;

@@ -24,7 +24,7 @@ export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State
    * Returns the update for a person's edited version. The node receives it, and it is written together with the node's
    * output. Without it, edits are rejected.
    */
-  readonly edit?: (state: State, artefact: unknown) => Update;
+  readonly edit?: (state: State, artifact: unknown) => Update;
   /** Schema of a value. The gate then accepts `{ value }` instead of `{ approved: true }`. */
   readonly answer?: AnswerSchema<Value>;
   /** Returns the update for that value, like `edit`. */

@@ -2,6 +2,7 @@ import { transaction } from '../../db/transaction.ts';
 import type { RunQuery } from '../../state/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { RunInfo } from '../RunResult.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
 
 /** Selects the runs to list. */
@@ -21,25 +22,9 @@ export interface RunFilter extends PageRequest {
   readonly createdBefore?: Date;
 }
 
-/** A run in a list. Times are ISO 8601, UTC. */
-export interface RunSummary {
-  readonly id: string;
-  readonly status: ThreadStatus;
-  /** Why it ended or waits, for people. */
-  readonly reason: string | null;
-  /** The `fingerprint` of its graph. */
-  readonly graph: string;
-  /** Whether a live process runs it. False for a `running` run whose process died. */
-  readonly isDriven: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** `null` until it has ended. */
-  readonly endedAt: string | null;
-}
-
 export interface RunPage {
   /** Newest first. */
-  readonly runs: readonly RunSummary[];
+  readonly runs: readonly RunInfo[];
   /** Give it as `after` for the next page; `null` on the last. */
   readonly next: string | null;
 }
@@ -53,7 +38,7 @@ export function listRuns(filter: RunFilter, { db, directory, threads }: EngineSt
       query.limit,
       (at) => at,
     );
-    const runs = items.map(({ id }) => summaryOf(threads.require(id), threads.driverOf(id) !== null));
+    const runs = items.map(({ id }) => infoOf(threads.require(id), threads.driverOf(id) !== null));
     return { runs, next };
   });
 }
@@ -72,7 +57,8 @@ export function runQueryOf(filter: RunFilter): RunQuery {
   };
 }
 
-function summaryOf(thread: Thread, isDriven: boolean): RunSummary {
+/** @param isDriven - Whether a live process executes or holds it. */
+export function infoOf(thread: Thread, isDriven: boolean): RunInfo {
   const { threadId: id, status, reason, graphFingerprint: graph, createdAt, updatedAt, endedAt } = thread;
   return {
     ...{ id, status, reason, graph, isDriven },

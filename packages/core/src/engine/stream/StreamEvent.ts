@@ -1,3 +1,4 @@
+import type { EndedStatus } from '../../state/threadRecords.ts';
 import type { Gate } from '../Gate.ts';
 
 /** LangGraph's modes that a durable run streams. */
@@ -41,7 +42,7 @@ export interface GateOpened extends Lasting {
 /** The run has ended. A failed run that is run again ends again. */
 export interface RunEnded extends Lasting {
   readonly mode: 'end';
-  readonly status: 'completed' | 'failed' | 'cancelled' | 'dead_letter';
+  readonly status: EndedStatus;
   readonly reason: string | null;
 }
 

@@ -2,6 +2,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { Awaited } from '../RunResult.ts';
 import { endWait } from './endWait.ts';
 
 interface Looking {
@@ -40,25 +41,7 @@ export function openWaits<Open extends { readonly interruptId: string }>(
   };
 }
 
-/** Reasons for waiting other than gates. */
-export interface Awaited {
-  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
-  readonly until?: number;
-  /** Names of the signals it waits for, in order; absent if it waits for none. */
-  readonly waitsFor?: readonly string[];
-  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
-  readonly children?: readonly string[];
-}
-
-/** The same of what has it among others. */
-export function awaitedIn({ until, waitsFor, children }: Awaited): Awaited {
-  return {
-    ...(until !== undefined && { until }),
-    ...(waitsFor && { waitsFor }),
-    ...(children && { children }),
-  };
-}
-
+/** What a run waits for besides humans. */
 export function awaited(pending: readonly Wait[], { children }: EngineStore): Awaited {
   const named = (purpose: WaitPurpose): readonly string[] => [
     ...new Set(pending.filter((wait) => wait.purpose === purpose).flatMap(({ subject }) => subject ?? [])),
