@@ -107,17 +107,17 @@ function wronglyReserved(code) {
   ];
 }
 
-/** Every event has a row in docs/events.md. */
+/** Every event has a row in docs/reference/events.md. */
 function eventComplaints() {
   const names = read('packages/core/src/events/events.ts').match(/^ {2}[A-Z_]+(?=:)/gm);
-  const rows = read('docs/events.md').split('\n');
+  const rows = read('docs/reference/events.md').split('\n');
   return names.flatMap((spaced) => {
     const name = spaced.trim();
     const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
-    if (row === undefined) return [`docs/events.md: no row for ${name}`];
+    if (row === undefined) return [`docs/reference/events.md: no row for ${name}`];
     const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|(?:event|name): )'${name}'`).test(source);
     if (row.includes('not emitted yet') !== isEmitted) return [];
-    return [`docs/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
+    return [`docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
   });
 }
 
