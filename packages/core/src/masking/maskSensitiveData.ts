@@ -23,7 +23,7 @@ const SHOWN_RULES: readonly RuleSet[] = [
  * Masks everything that looks like a secret or is named like one, for all that is shown: errors, logs, events, output.
  *
  * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. Idempotent; a long text is masked in slices, so
- * that its time is linear (docs/benchmarks.md has the figures); `maskInTurns` lets the event loop turn meanwhile.
+ * that its time is linear (docs/internals/benchmarks.md has the figures); `maskInTurns` lets the event loop turn meanwhile.
  *
  * @param registry - Whose values are masked, too; a number is none, so that `texts.map(maskSensitiveData)` works.
  *
