@@ -37,7 +37,9 @@ function sectionsOf(page: string): readonly Section[] {
 /** The pages of the shelf in the order of docs/README.md, which lists all of them. */
 function shelf(name: 'guide' | 'reference'): readonly string[] {
   const index = readFileSync(`${DOCS}/README.md`, 'utf8');
-  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(([, page = '']) => page);
+  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(
+    ([, page = '']) => page,
+  );
   return [...new Set(listed)];
 }
 
@@ -54,7 +56,8 @@ const has = (words: ReadonlySet<string>, wanted: string): boolean =>
 function firstHit(phrase: string): string | undefined {
   const wanted = [...wordsOf(phrase)];
   const hits = SECTIONS.filter(({ words }) => wanted.every((word) => has(words, word)));
-  const score = ({ headingWords }: Section): number => wanted.filter((word) => has(headingWords, word)).length;
+  const score = ({ headingWords }: Section): number =>
+    wanted.filter((word) => has(headingWords, word)).length;
   const [best] = [...hits].sort((a, b) => score(b) - score(a));
   return best && `${best.page}: ${best.heading}`;
 }
