@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -14,6 +14,11 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
   streaming: ['streaming.ts'],
   testing: ['testing.test.ts'],
+  ...Object.fromEntries(
+    ['agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(
+      (page) => [page, ['../../../cli/test/guide/otherPages.ts']],
+    ),
+  ),
 };
 
 const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
@@ -22,7 +27,8 @@ const IMPORT = /^import (?:type )?\{ ([^}]+) \} from ('[^']+');\n/gm;
 /** Without what the formatter decides. */
 const bare = (program: string): string =>
   program
-    .replaceAll('driveDue', 'runDue') // until the method has its new name
+    .replaceAll('driveDue', 'runDue') // until these methods have their new names
+    .replaceAll('run.drive(', 'run.resume(')
     .replace(/\s+/g, '')
     .replace(/,(?=[)\]}])/g, '');
 
@@ -32,13 +38,18 @@ const importsOf = (program: string): readonly string[] =>
     names.split(', ').map((name) => `${name.replace(/^type /, '')} from ${from}`),
   );
 
+test('every page of the guide with a program is among them', () => {
+  const pages = readdirSync(new URL('../../../../docs/guide', import.meta.url)).map((file) =>
+    file.replace('.md', ''),
+  );
+  const programs = (page: string): boolean =>
+    [...here(`../../../../docs/guide/${page}.md`).matchAll(BLOCK)].length > 0;
+  expect(pages.filter(programs).toSorted()).toEqual(Object.keys(PAGES).toSorted());
+});
+
 describe.each(Object.entries(PAGES))('the programs of docs/guide/%s.md', (page, files) => {
   const compiled = files.map(here);
   const blocks = [...here(`../../../../docs/guide/${page}.md`).matchAll(BLOCK)].map(([, text = '']) => text);
-
-  test('are there', () => {
-    expect(blocks.length).toBeGreaterThan(0);
-  });
 
   test.each(blocks)('are compiled: %#', (block) => {
     const programs = compiled.map((program) => bare(program.replace(IMPORT, '')));

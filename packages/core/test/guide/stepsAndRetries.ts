@@ -1,6 +1,5 @@
 // The programs of docs/guide/steps-and-retries.md.
 import { durable, step } from '@devs/core/langgraph';
-import type { AIMessage, BaseMessage, UsageMetadata } from '@langchain/core/messages';
 import { Annotation, Command, START, StateGraph } from '@langchain/langgraph';
 
 const Trip = Annotation.Root({ city: Annotation<string>, problem: Annotation<string> });
@@ -11,16 +10,19 @@ interface Call {
   readonly idempotencyKey: string;
   readonly signal?: AbortSignal;
 }
+interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
 declare function callModel(prompt: string, call: Call): Promise<string>;
 declare function translate(part: string): Promise<string>;
 declare function search(topic: string): Promise<string>;
 declare function build(): Promise<string>;
+declare function ask(prompt: string): Promise<{ readonly text: string; readonly tokens: Tokens }>;
 declare function log(...words: readonly unknown[]): void;
 declare function show(...words: readonly unknown[]): void;
 declare function metrics(...words: readonly unknown[]): void;
 declare const payments: { create(payment: { readonly amount: number }, call: Call): Promise<string> };
-declare const model: { invoke(messages: readonly BaseMessage[]): Promise<AIMessage> };
-declare const messages: readonly BaseMessage[];
 declare const prompt: string;
 declare const parts: readonly string[];
 declare const amount: number;
@@ -91,9 +93,9 @@ export async function usage() {
   const answer = await step(
     'llm',
     async ({ usage }) => {
-      const message = await model.invoke(messages);
-      usage({ ...(message.usage_metadata as UsageMetadata), model: 'gpt-5' });
-      return message;
+      const { text, tokens } = await ask(prompt);
+      usage({ tokensIn: tokens.input, tokensOut: tokens.output, model: 'gpt-5' });
+      return text;
     },
     { reserve: { usd: 0.2 } },
   );

@@ -1,5 +1,5 @@
 // The tests of docs/guide/testing.md, as they are there.
-import { durable, sleep, step, waitFor } from '@devs/core/langgraph';
+import { durable, step, waitFor } from '@devs/core/langgraph';
 import { SkippingClock, testApp } from '@devs/core/testing';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { beforeEach, expect, test } from 'vitest';
@@ -100,19 +100,13 @@ test('the node writes a draft', async () => {
   expect(await write({ topic: 'tea' })).toEqual({ text: 'About tea' });
 });
 
-test('a clock of its own for a real file', async ({ onTestFinished }) => {
-  const napping = new StateGraph(Order)
-    .addNode('nap', async () => {
-      await sleep(3 * DAY);
-      return { state: 'awake' };
-    })
-    .addEdge(START, 'nap')
-    .addEdge('nap', END);
-  const { builder, file } = { builder: napping, file: ':memory:' };
+test('a file with a clock of its own', async () => {
+  const file = ':memory:';
   const clock = new SkippingClock();
-  const app = durable(builder, { file, now: clock.now });
-  onTestFinished(() => app.close());
-  await app.run('nap', { order: 'tea' });
-  clock.advance(3 * DAY);
-  expect(await app.run('nap')).toMatchObject({ status: 'completed', values: { state: 'awake' } });
+  const app = durable(orderGraph, { file, now: clock.now });
+  await app.run('order-7', { order: 'tea' });
+  clock.advance(14 * DAY);
+  await app.driveDue();
+  expect(await app.values('order-7')).toMatchObject({ state: 'overdue' });
+  app.close();
 });
