@@ -1,5 +1,5 @@
 // Checks the documentation: relative links lead to a file and, with an anchor, to a heading of it; every DEVS_* variable, error
-// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short.
+// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short; pages that sources name are there.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -10,6 +10,9 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 const LINK = /\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g;
 const CODE = /^ {0,3}```[\s\S]*?^ {0,3}```|`[^`\n]*`/gm;
 const FENCE = /^ *```[\s\S]*?^ *```/gm;
+const NAMED = /(?<![\w./-])docs\/[\w/-]+\.md\b/g;
+/** Examples of the files of a user. */
+const OF_A_USER = ['docs/PRD.md', 'docs/ui-ux.md', 'docs/architecture.md'];
 const PAGE_WORDS = 1500;
 const GUIDE_WORDS = 20_000;
 
@@ -56,6 +59,18 @@ function brokenLinks(path) {
     const isLost = anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor);
     return isLost ? [`${path}: no such heading: ${target}#${anchor}`] : [];
   });
+}
+
+/** Pages that sources and scripts name, in a message or a comment. */
+function lostPages() {
+  const sources = filesNamed('packages/*/src/**/*.ts', 'packages/*/bench/*.ts', 'scripts/**/*.mjs');
+  return sources
+    .filter((path) => !path.includes('__tests__'))
+    .flatMap((path) =>
+      [...new Set(read(path).match(NAMED))]
+        .filter((page) => !OF_A_USER.includes(page) && !existsSync(join(root, page)))
+        .map((page) => `${path}: names a page that is not there: ${page}`),
+    );
 }
 
 /** Words outside code blocks. The cells of tables count, their lines do not. */
@@ -139,6 +154,7 @@ const complaints = [
   ...errorComplaints(),
   ...eventComplaints(),
   ...lengthComplaints(),
+  ...lostPages(),
 ];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(`docs: ${pages.length} pages, ${complaints.length} complaints\n`);
