@@ -1,5 +1,6 @@
 // Checks the documentation: relative links lead to a file and, with an anchor, to a heading of it; every DEVS_* variable, error
-// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short; pages that sources name are there.
+// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short; pages that
+// sources name are there.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -63,7 +64,12 @@ function brokenLinks(path) {
 
 /** Pages that sources and scripts name, in a message or a comment. */
 function lostPages() {
-  const sources = filesNamed('packages/*/src/**/*.ts', 'packages/*/bench/*.ts', 'scripts/**/*.mjs');
+  const sources = filesNamed(
+    'packages/*/src/**/*.ts',
+    'packages/*.agent.md',
+    'packages/*/bench/*.ts',
+    'scripts/*.mjs',
+  );
   return sources
     .filter((path) => !path.includes('__tests__'))
     .flatMap((path) =>
