@@ -1,5 +1,6 @@
 // Checks the documentation: relative links lead to a file and, with an anchor, to a heading of it; every DEVS_* variable, error
-// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short.
+// code and event is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short; pages that
+// sources name are there.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -10,6 +11,9 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 const LINK = /\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g;
 const CODE = /^ {0,3}```[\s\S]*?^ {0,3}```|`[^`\n]*`/gm;
 const FENCE = /^ *```[\s\S]*?^ *```/gm;
+const NAMED = /(?<![\w./-])docs\/[\w/-]+\.md\b/g;
+/** Examples of the files of a user. */
+const OF_A_USER = ['docs/PRD.md', 'docs/ui-ux.md', 'docs/architecture.md'];
 const PAGE_WORDS = 1500;
 const GUIDE_WORDS = 20_000;
 
@@ -28,7 +32,9 @@ function anchorsOf(path) {
   if (known !== undefined) return known;
   const found = new Map();
   const names = new Set();
-  for (const [, heading] of read(path).replaceAll(FENCE, '').matchAll(/^#{1,6} +(.+?)\s*#*$/gm)) {
+  for (const [, heading] of read(path)
+    .replaceAll(FENCE, '')
+    .matchAll(/^#{1,6} +(.+?)\s*#*$/gm)) {
     const slug = slugOf(heading);
     const times = found.get(slug) ?? 0;
     names.add(times === 0 ? slug : `${slug}-${times}`);
@@ -56,8 +62,28 @@ function brokenLinks(path) {
   });
 }
 
+/** Pages that sources and scripts name, in a message or a comment. */
+function lostPages() {
+  const sources = filesNamed(
+    'packages/*/src/**/*.ts',
+    'packages/*.agent.md',
+    'packages/*/bench/*.ts',
+    'scripts/*.mjs',
+  );
+  return sources
+    .filter((path) => !path.includes('__tests__'))
+    .flatMap((path) =>
+      [...new Set(read(path).match(NAMED))]
+        .filter((page) => !OF_A_USER.includes(page) && !existsSync(join(root, page)))
+        .map((page) => `${path}: names a page that is not there: ${page}`),
+    );
+}
+
 /** Words outside code blocks. The cells of tables count, their lines do not. */
-const wordsOf = (path) => read(path).replaceAll(FENCE, '').match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+const wordsOf = (path) =>
+  read(path)
+    .replaceAll(FENCE, '')
+    .match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
 
 /** The guide has limits: for each page, and for all of it. */
 function lengthComplaints() {
@@ -117,7 +143,9 @@ function eventComplaints() {
     if (row === undefined) return [`docs/reference/events.md: no row for ${name}`];
     const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|(?:event|name): )'${name}'`).test(source);
     if (row.includes('not emitted yet') !== isEmitted) return [];
-    return [`docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
+    return [
+      `docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`,
+    ];
   });
 }
 
@@ -132,6 +160,7 @@ const complaints = [
   ...errorComplaints(),
   ...eventComplaints(),
   ...lengthComplaints(),
+  ...lostPages(),
 ];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(`docs: ${pages.length} pages, ${complaints.length} complaints\n`);

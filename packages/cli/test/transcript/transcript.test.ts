@@ -62,26 +62,22 @@ if (howMany('DEVS_REAL_TOOLS', 1) === 1) quickTools();
 
 const PAGE_TIME = { timeout: 300_000 };
 
-test.concurrent(
-  'docs/guide/first-week.md shows what its commands print',
-  PAGE_TIME,
-  async ({ home, expect }) => {
-    const file = page('docs/guide/first-week.md');
-    writeShopRecording(join(home, 'recording.jsonl'));
-    writeSmallRecording(join(home, 'small.jsonl'));
-    const shop = join(home, 'shop');
-    cpSync(SHOP, shop, { recursive: true });
-    repository(shop, () => {});
-    writeFileSync(join(shop, 'receipts.md'), BRIEF);
-    const shell = new Shell({ home, cwd: shop, bin: await sharedBin() });
-    const again = await typed({ file, home, hands: FIRST_WEEK }, shell);
-    for (const name of ['cart', 'money']) {
-      const cwd = join(shop, 'packages', name);
-      expect(execFileSync('node', ['--test'], { cwd, encoding: 'utf8' })).toMatch(/pass [2-9]/);
-    }
-    await expect(again).toMatchFileSnapshot(file);
-  },
-);
+test.concurrent('first-week.md shows what its commands print', PAGE_TIME, async ({ home, expect }) => {
+  const file = page('docs/guide/first-week.md');
+  writeShopRecording(join(home, 'recording.jsonl'));
+  writeSmallRecording(join(home, 'small.jsonl'));
+  const shop = join(home, 'shop');
+  cpSync(SHOP, shop, { recursive: true });
+  repository(shop, () => {});
+  writeFileSync(join(shop, 'receipts.md'), BRIEF);
+  const shell = new Shell({ home, cwd: shop, bin: await sharedBin() });
+  const again = await typed({ file, home, hands: FIRST_WEEK }, shell);
+  for (const name of ['cart', 'money']) {
+    const cwd = join(shop, 'packages', name);
+    expect(execFileSync('node', ['--test'], { cwd, encoding: 'utf8' })).toMatch(/pass [2-9]/);
+  }
+  await expect(again).toMatchFileSnapshot(file);
+});
 
 test.concurrent(
   'docs/guide/your-repository.md leads from an empty folder to a commit',

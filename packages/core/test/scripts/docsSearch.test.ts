@@ -37,7 +37,9 @@ function sectionsOf(page: string): readonly Section[] {
 /** The pages of the shelf in the order of docs/README.md, which lists all of them. */
 function shelf(name: 'guide' | 'reference'): readonly string[] {
   const index = readFileSync(`${DOCS}/README.md`, 'utf8');
-  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(([, page = '']) => page);
+  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(
+    ([, page = '']) => page,
+  );
   return [...new Set(listed)];
 }
 
@@ -54,7 +56,8 @@ const has = (words: ReadonlySet<string>, wanted: string): boolean =>
 function firstHit(phrase: string): string | undefined {
   const wanted = [...wordsOf(phrase)];
   const hits = SECTIONS.filter(({ words }) => wanted.every((word) => has(words, word)));
-  const score = ({ headingWords }: Section): number => wanted.filter((word) => has(headingWords, word)).length;
+  const score = ({ headingWords }: Section): number =>
+    wanted.filter((word) => has(headingWords, word)).length;
   const [best] = [...hits].sort((a, b) => score(b) - score(a));
   return best && `${best.page}: ${best.heading}`;
 }
@@ -68,23 +71,23 @@ test('the index lists every page of the guide and the reference', () => {
 
 /** What people type, and the heading that answers it. */
 const PHRASES: Readonly<Record<string, string>> = {
-  'stop a run': 'guide/timeouts-and-schedules.md: Stop a run',
-  'cancel a run': 'guide/the-command.md: Cancel a run',
+  'stop a run': 'guide/timeouts-and-schedules.md: Stop, pause or cancel a run',
+  'cancel a run': 'guide/timeouts-and-schedules.md: Stop, pause or cancel a run',
   'retry a failed run': 'guide/steps-and-retries.md: Retry a failed run',
   'timeout on an approval': 'guide/human-approval.md: Timeout on an approval',
   'test a crash': 'guide/testing.md: Test a crash',
   'upgrade a graph with waiting runs': 'guide/upgrades.md: Upgrade a graph with waiting runs',
   'resume after a crash': 'guide/troubleshooting.md: Resume after a crash',
-  'wait for a webhook': 'guide/timeouts-and-schedules.md: Wait for a signal',
-  'schedule a run': 'guide/timeouts-and-schedules.md: Schedule a run',
-  'limit the cost': 'guide/the-pipeline.md: Limit the cost of a run',
+  'wait for a webhook': 'guide/timeouts-and-schedules.md: Wait for a signal or a webhook',
+  'schedule a run': 'guide/timeouts-and-schedules.md: Schedule a run every day',
+  'limit the cost': 'guide/steps-and-retries.md: Limit the cost: set a budget',
   'run in docker': 'guide/deployment.md: Run in Docker',
   'run in kubernetes': 'guide/deployment.md: Run in Kubernetes',
   'deploy on several machines': 'guide/deployment.md: Deploy on several machines',
   'deploy a new version': 'guide/deployment.md: Deploy a new version',
   'encrypt the file': 'guide/security.md: Encrypt the state file',
-  'list waiting runs': 'guide/the-command.md: List waiting runs',
-  'long-term memory': 'guide/your-graph.md: Long-term memory',
+  'list waiting runs': 'guide/your-graph.md: List waiting runs',
+  'long-term memory': 'guide/your-graph.md: Long-term memory: use a store',
   'stream tokens': 'guide/streaming.md: Stream tokens',
   'edit the plan': 'guide/the-pipeline.md: Edit the plan',
   'review the code': 'guide/the-pipeline.md: Review the code',
@@ -94,9 +97,9 @@ const PHRASES: Readonly<Record<string, string>> = {
   'use a local model': 'guide/agents.md: Use a local model',
   'back up the state file': 'guide/deployment.md: Back up the state file',
   'restore a backup': 'guide/troubleshooting.md: Restore a backup',
-  'delete a run': 'guide/the-command.md: Delete a run',
+  'delete a run': 'guide/your-graph.md: Delete a run',
   'idempotency key': 'guide/steps-and-retries.md: Use an idempotency key',
-  'child runs': 'guide/your-graph.md: Start child runs',
+  'child runs': 'guide/your-graph.md: Start a child run',
   'approve tool calls': 'guide/human-approval.md: Approve tool calls',
   'several approvals': 'guide/human-approval.md: Require several approvals',
   'hide secrets in logs': 'guide/security.md: Hide secrets in logs and output',
@@ -104,6 +107,8 @@ const PHRASES: Readonly<Record<string, string>> = {
   'database is locked': 'guide/troubleshooting.md: Database is locked: STATE_IO',
   'disk is full': 'guide/troubleshooting.md: The disk is full or read-only',
   'a run is stuck': 'guide/troubleshooting.md: A run is stuck',
+  'exit codes': 'reference/commands.md: Exit codes',
+  'add the page to my server': 'guide/page.md: Add the page to your server',
   'connect over MCP': 'reference/mcp.md: Connect over MCP',
 };
 
