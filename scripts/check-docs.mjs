@@ -28,7 +28,9 @@ function anchorsOf(path) {
   if (known !== undefined) return known;
   const found = new Map();
   const names = new Set();
-  for (const [, heading] of read(path).replaceAll(FENCE, '').matchAll(/^#{1,6} +(.+?)\s*#*$/gm)) {
+  for (const [, heading] of read(path)
+    .replaceAll(FENCE, '')
+    .matchAll(/^#{1,6} +(.+?)\s*#*$/gm)) {
     const slug = slugOf(heading);
     const times = found.get(slug) ?? 0;
     names.add(times === 0 ? slug : `${slug}-${times}`);
@@ -57,7 +59,10 @@ function brokenLinks(path) {
 }
 
 /** Words outside code blocks. The cells of tables count, their lines do not. */
-const wordsOf = (path) => read(path).replaceAll(FENCE, '').match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+const wordsOf = (path) =>
+  read(path)
+    .replaceAll(FENCE, '')
+    .match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
 
 /** The guide has limits: for each page, and for all of it. */
 function lengthComplaints() {
@@ -117,7 +122,9 @@ function eventComplaints() {
     if (row === undefined) return [`docs/reference/events.md: no row for ${name}`];
     const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|(?:event|name): )'${name}'`).test(source);
     if (row.includes('not emitted yet') !== isEmitted) return [];
-    return [`docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
+    return [
+      `docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`,
+    ];
   });
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Exit codes of `devs`: 75 means that the run can go on. */
-const EXIT_CODES = { completed: 0, suspended: 75, drained: 75 };
+const EXIT_CODES = { completed: 0, waiting: 75, paused: 75, created: 75, running: 75 };
 
 /** Checks the arguments, loads the engine and calls `work(core, ...args)`, which may return an exit code. */
 export async function entry({ usage, count }, work) {

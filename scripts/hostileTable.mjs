@@ -22,7 +22,8 @@ export function readOpen(page) {
         .replaceAll(/\s*\n\s*/g, ' ')
         .trim();
       const { name, kinds, text } = ITEM.exec(line)?.groups ?? {};
-      if (name === undefined) throw new Error(`docs/internals/security.md, ${SECTION}: not of its form: ${line}`);
+      if (name === undefined)
+        throw new Error(`docs/internals/security.md, ${SECTION}: not of its form: ${line}`);
       const links = [...kinds.matchAll(/\[(.+?)\]\(([\w./-]*#[\w-]+)\)/g)].map(([, kind, anchor]) => [
         kind,
         anchor,

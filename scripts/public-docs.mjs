@@ -20,7 +20,7 @@ usage: node scripts/public-docs.mjs [options]
   --json           print everything as JSON
   --help           print this text
 
-From a program: publicDocs({ packages, entries }) returns { name, kind, entries, file, line, docs: [{ member, line, text }] }
+From a program: publicDocs({ packages, entries }) returns { name, kind, entries, file, line, docs: [{ owner, member, file, line, text }] }
 for each name; publicComments(options) returns the distinct comments as { file, line, text }, for a check of their prose.
 `;
 
@@ -170,8 +170,9 @@ function docsOf({ path, name }, seen = new Set()) {
   seen.add(key);
   const file = relative(root, path).split(sep).join('/');
   return bodyless(declarationsIn(path, name)).flatMap((declaration) => {
-    const own = { member: null, file, ...(commentOf(declaration) ?? { line: 0, text: null }) };
+    const own = { owner: name, member: null, file, ...(commentOf(declaration) ?? { line: 0, text: null }) };
     const members = membersOf(declaration).map((member) => ({
+      owner: name,
       member: memberName(member),
       file,
       ...(commentOf(member) ?? { line: lineOf(member.getSourceFile(), member.getStart()), text: null }),

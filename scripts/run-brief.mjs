@@ -20,7 +20,7 @@ await entry({ usage, count: 1 }, async (core, file) => {
     });
     const run = await devs.start({ brief });
     let end = await run.drive();
-    while (end.status === 'suspended') {
+    while (end.status === 'waiting') {
       for (const gate of end.gates) await run.decide(gate, { approved: true, by });
       end = await run.drive();
     }

@@ -28,7 +28,7 @@ const answered = join(dir, 'answers.jsonl');
 
 async function drive(given: object, options?: { turn: string }) {
   let ran = await passTime(app, await app.run('run', given, options), { signals });
-  while (ran.status === 'suspended') {
+  while (ran.status === 'waiting') {
     for (const id of approvers)
       for (const gate of ran.gates) await app.decide(gate, { approved: true, by: { kind: 'human', id } });
     if (approvers.length === 0) await answer(ran.gates);

@@ -44,7 +44,7 @@ describe('devs adopt', () => {
       const gates = { design: 'auto', dag: 'auto' } as const;
       return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
     });
-    expect(stuck.status).toBe('suspended');
+    expect(stuck.status).toBe('waiting');
     const folder = join(dir, '.devs-work', RUN);
     writeFileSync(join(folder, 'fixed.txt'), 'by hand\n');
 
@@ -75,6 +75,6 @@ describe('devs adopt', () => {
       return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
     });
     const said = await callMain(dir, ['admin', 'adopt', RUN, '--author', 'A <a@b>', '--json']);
-    expect(JSON.parse(said.stdout)).toEqual({ run: RUN, adopted: null });
+    expect(JSON.parse(said.stdout)).toEqual({ id: RUN, run: RUN, adopted: null });
   });
 });

@@ -58,6 +58,7 @@ describe('a stuck task', () => {
     copyTo(dir);
     const argv = ['answer', RUN, '--retry', '--guidance', 'Mind x.', '--by', 'ada', '--json'];
     expect(documentOf(await callMain(dir, argv))).toMatchObject({
+      threadId: RUN,
       run: RUN,
       kind: 'task_failure',
       decision: { action: 'retry', guidance: 'Mind x.' },

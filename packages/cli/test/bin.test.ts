@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DriveResult, Gate } from '@devs/core';
+import type { Gate, PipelineResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, GATED_CHECK, RUN_SUM, test } from './support/fixtures.ts';
@@ -34,7 +34,7 @@ describe('the devs process', () => {
 
     const planned = await runBin(dir, ['resume', 'sum', '--json']);
     expect(planned, planned.stderr).toMatchObject({ exitCode: 75, stderr: '' });
-    const { gates } = JSON.parse(planned.stdout) as DriveResult;
+    const { gates } = JSON.parse(planned.stdout) as PipelineResult;
     expect(gates.map(({ kind }) => kind)).toEqual(['dag_approval']);
     await callMain(dir, ['approve', 'sum']);
 
@@ -69,7 +69,7 @@ describe('the devs process', () => {
     expect(status.stdout).toContain('stopped, can be resumed');
     const done = await callMain(dir, ['resume', 'sum', '--json']);
     expect(done.exitCode, done.stderr).toBe(0);
-    expect((JSON.parse(done.stdout) as DriveResult).commits).toHaveLength(1);
+    expect((JSON.parse(done.stdout) as PipelineResult).commits).toHaveLength(1);
   });
 
   test('stops at once on a second signal, and nothing is lost', async ({ dir }) => {
@@ -83,7 +83,7 @@ describe('the devs process', () => {
     expect(stopped.exitCode).toBe(130);
     const done = await callMain(dir, ['resume', 'sum', '--json']);
     expect(done.exitCode, done.stderr).toBe(0);
-    expect((JSON.parse(done.stdout) as DriveResult).commits).toHaveLength(1);
+    expect((JSON.parse(done.stdout) as PipelineResult).commits).toHaveLength(1);
   });
 
   test('writes one JSON document and nothing else', async ({ dir }) => {

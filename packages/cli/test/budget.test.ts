@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Gate, RunStatus } from '@devs/core';
+import type { Gate, PipelineRunInfo } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
@@ -36,7 +36,7 @@ describe('a budget on the command line', () => {
     expect(answer.exitCode, answer.stderr).toBe(0);
     const done = await callMain(dir, ['resume', 'sum']);
     expect(done.exitCode, done.stderr).toBe(0);
-    const { budget } = documentOf<RunStatus>(await callMain(dir, ['status', 'sum', '--json']));
+    const { budget } = documentOf<PipelineRunInfo>(await callMain(dir, ['status', 'sum', '--json']));
     expect(budget).toMatchObject([{ measure: 'calls', limit: 23 }, { measure: 'ms' }]);
     const log = await callMain(dir, ['log', 'sum']);
     expect(log.stdout).toContain('limit reached: calls, 3 of 3');

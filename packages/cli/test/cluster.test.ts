@@ -140,7 +140,7 @@ describe('who runs a cluster', () => {
       { tenant: 'acme', cap: 4, driven: 0, ready: 1, runs: 1 },
       { tenant: 'default', cap: null, driven: 0, ready: 0, runs: 1 },
     ]);
-    expect(deadLetters).toMatchObject([{ runId: 'mail-1', queue: QUEUE, attempts: 1 }]);
+    expect(deadLetters).toMatchObject([{ threadId: 'mail-1', runId: 'mail-1', queue: QUEUE, attempts: 1 }]);
 
     expect(await called(dir, 'redrive', 'mail-2')).toMatchObject({
       exitCode: 4,

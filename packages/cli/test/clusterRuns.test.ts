@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, type Gate, type RunStatus, ThreadStore } from '@devs/core';
+import { createDatabase, type Gate, type PipelineRunInfo, ThreadStore } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../postgres/test/support/startCluster.ts';
 import { callMain } from './support/callMain.ts';
@@ -125,7 +125,7 @@ describe('a run that moves to a cluster and back', () => {
     await here('approve', 'sum');
     const done = await here('resume', 'sum');
     expect(done, done.stderr).toMatchObject({ exitCode: 0 });
-    const { tasks } = JSON.parse((await here('status', 'sum', '--json')).stdout) as RunStatus;
+    const { tasks } = JSON.parse((await here('status', 'sum', '--json')).stdout) as PipelineRunInfo;
     expect(tasks).toMatchObject([{ status: 'completed', gitHash: expect.stringMatching(/^[0-9a-f]{40}$/) }]);
     expect(await here('doctor')).toMatchObject({ exitCode: 0 });
   });

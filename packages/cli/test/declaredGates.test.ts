@@ -47,7 +47,7 @@ describe('a gate that two have to approve', () => {
       stdout: expect.stringContaining('approved, 1 of 2: next step of'),
     });
     expect(first.stdout).toContain('by ada\nrecorded; the gate stays open, 1 more needed\n');
-    expect((await drive(dir, 'votes')).status).toBe('suspended');
+    expect((await drive(dir, 'votes')).status).toBe('waiting');
 
     const stranger = await callMain(dir, ['approve', RUN, '--by', 'eve']);
     expect(stranger).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('MAY_NOT_APPROVE') });

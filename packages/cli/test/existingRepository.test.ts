@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { DriveResult } from '@devs/core';
+import type { PipelineResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
@@ -89,7 +89,7 @@ describe('an existing repository', () => {
     const flags = flag.startsWith('--') ? [flag] : [];
     const run = await callMain(dir, [...RUN_SUM, '--yes', ...flags, ...trusting(dir), '--json']);
     expect(run.exitCode, run.stderr).toBe(0);
-    expect((JSON.parse(run.stdout) as DriveResult).delivery).toBeNull();
+    expect((JSON.parse(run.stdout) as PipelineResult).delivery).toBeNull();
     expect(user.git('branch', '--list', 'devs/*')).toBe('');
   });
 

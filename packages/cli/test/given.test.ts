@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DriveResult } from '@devs/core';
+import type { PipelineResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
@@ -46,7 +46,7 @@ describe('devs run with what was brought along', () => {
     const design = `TAS=${write(dir, 'architecture.md', 'One file.\n')}`;
     const run = await callMain(dir, [...RUN_SUM, '--documents', prd, '--documents', design, '--json']);
     expect(run.exitCode, run.stderr).toBe(75);
-    expect(documentOf<DriveResult>(run).gates).toMatchObject([
+    expect(documentOf<PipelineResult>(run).gates).toMatchObject([
       {
         kind: 'design_approval',
         artifact: {
@@ -70,7 +70,7 @@ describe('devs run with what was brought along', () => {
     const agents = ['--agents', `command:${process.execPath} ${agent}`, '--no-sandbox'];
     const run = await callMain(dir, ['run', BRIEF, ...agents, ...flags, ...trusting(dir), '--json']);
     expect(run.exitCode, run.stderr).toBe(75);
-    expect(documentOf<DriveResult>(run).gates).toMatchObject([
+    expect(documentOf<PipelineResult>(run).gates).toMatchObject([
       { artifact: { documents: [{ type: 'BRIEF' }, { type: 'PRD' }, { type: 'TAS' }] } },
     ]);
   });
@@ -78,9 +78,11 @@ describe('devs run with what was brought along', () => {
   test('begins at the plan gate with a plan in YAML, and works on its tasks', async ({ dir }) => {
     const argv = [...RUN_SUM, '--plan', write(dir, 'plan.yaml', PLAN)];
     const waiting = await callMain(dir, [...argv, '--json']);
-    expect(documentOf<DriveResult>(waiting).gates, waiting.stderr).toMatchObject([{ kind: 'dag_approval' }]);
+    expect(documentOf<PipelineResult>(waiting).gates, waiting.stderr).toMatchObject([
+      { kind: 'dag_approval' },
+    ]);
     await callMain(dir, ['approve', 'sum']);
-    const done = documentOf<DriveResult>(await callMain(dir, ['resume', 'sum', '--json']));
+    const done = documentOf<PipelineResult>(await callMain(dir, ['resume', 'sum', '--json']));
     expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Add two numbers' }] });
   });
 
@@ -94,7 +96,7 @@ describe('devs run with what was brought along', () => {
     const nothing = await callMain(dir, ['resume', 'sum', '--only', 'T9']);
     expect(nothing.stdout).toContain('stopped: the plan has no T9');
     const done = await callMain(dir, ['resume', 'sum', '--epic', 'E1', '--json']);
-    expect(documentOf<DriveResult>(done), done.stderr).toMatchObject({
+    expect(documentOf<PipelineResult>(done), done.stderr).toMatchObject({
       status: 'completed',
       commits: { length: 1 },
     });

@@ -63,7 +63,7 @@ describe('a question of interrupt()', () => {
     expect(approved).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--value') });
     const unfit = await callMain(dir, ['answer', RUN, '--value', '{ "to": 7 }']);
     expect(unfit).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('value.to') });
-    expect((await drive(dir)).status).toBe('suspended');
+    expect((await drive(dir)).status).toBe('waiting');
   });
 
   test('is answered by the file that devs show --md prints', async ({ dir }) => {

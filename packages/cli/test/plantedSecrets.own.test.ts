@@ -177,13 +177,13 @@ test('no secret that is planted in a run is where people look', { timeout: 60_00
   const atGate = [
     readFileSync(told, 'utf8'),
     await printed(dir, [['gates'], ['show', gate.sessionId], ['show', gate.sessionId, '--md']]),
-    await overMcp(dir, [['tools/call', { name: 'get_gates', arguments: { runId: 'planted' } }]]),
+    await overMcp(dir, [['tools/call', { name: 'get_gates', arguments: { threadId: 'planted' } }]]),
   ].join('\n');
   expect(leaksIn(atGate, NARROW)).toEqual([]);
   expect(atGate).toContain('[REDACTED:');
 
   await run.decide(gate, { approved: false, feedback: planted(FEEDBACK), by: ADA });
-  for (let now = await run.drive(); now.status === 'suspended'; now = await run.drive()) {
+  for (let now = await run.drive(); now.status === 'waiting'; now = await run.drive()) {
     for (const open of now.gates) {
       const { hiddenCount } = JSON.parse(
         (await callMain(dir, ['show', open.sessionId, '--json'])).stdout,
@@ -223,9 +223,9 @@ test('no secret that is planted in a run is where people look', { timeout: 60_00
       'mcp',
       await overMcp(dir, [
         ['tools/call', { name: 'list_runs', arguments: {} }],
-        ['tools/call', { name: 'get_run', arguments: { runId: 'planted' } }],
-        ['tools/call', { name: 'get_log', arguments: { runId: 'planted' } }],
-        ['tools/call', { name: 'get_transcript', arguments: { runId: 'planted', stage } }],
+        ['tools/call', { name: 'get_run', arguments: { threadId: 'planted' } }],
+        ['tools/call', { name: 'get_log', arguments: { threadId: 'planted' } }],
+        ['tools/call', { name: 'get_transcript', arguments: { threadId: 'planted', stage } }],
         ['tools/call', { name: planted('b'), arguments: {} }],
         ['resources/read', { uri: 'devs://runs/planted' }],
       ]),

@@ -60,7 +60,7 @@ describe('a call that an older version recorded without its place', () => {
     asBefore(dir);
     await callMain(dir, ['show', RUN]);
     await callMain(dir, ['answer', RUN, '--value', 'true', '--by', 'ada']);
-    expect((await drive(dir, made)).status).toBe('suspended');
+    expect((await drive(dir, made)).status).toBe('waiting');
 
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toContain(': recorded call of mail-7\n');

@@ -91,6 +91,7 @@ describe('--notify', () => {
     expect(await callMain(dir, argv(notify))).toMatchObject({ exitCode: 75, stderr: '' });
     const [gate] = documentOf<[Gate]>(await callMain(dir, ['gates', '--json']));
     expect(JSON.parse(readFileSync(told(dir), 'utf8'))).toEqual({
+      threadId: 'sum',
       run: 'sum',
       gate,
       show: `devs show ${gate.sessionId.slice(0, 8)}`,

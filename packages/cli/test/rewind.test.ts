@@ -26,7 +26,11 @@ describe('devs rewind', () => {
     expect((await devs('log', RUN)).stdout).toContain('set back to T1 by human:ada, undone: T2: wrong way');
 
     const undone = await devs('rewind', RUN, '--undo', '--json');
-    expect(JSON.parse(undone.stdout)).toMatchObject({ run: RUN, undone: { target: 'T1', kept: null } });
+    expect(JSON.parse(undone.stdout)).toMatchObject({
+      id: RUN,
+      run: RUN,
+      undone: { target: 'T1', kept: null },
+    });
     expect((await devs('status', RUN)).stdout).toMatch(/status +completed[\s\S]*taken back since$/m);
 
     expect((await devs('rewind', RUN, 'T1')).exitCode).toBe(0);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DriveResult, type Gate, type LogEntry, Orchestrator, type RunStatus } from '@devs/core';
+import {
+  type Gate,
+  type LogEntry,
+  Orchestrator,
+  type PipelineResult,
+  type PipelineRunInfo,
+} from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, CHECK_SUM, RUN_SUM, test } from './support/fixtures.ts';
@@ -21,7 +27,7 @@ describe('devs run', () => {
   test('goes through both gates by declared policy with --yes, and records that', async ({ dir }) => {
     const run = await callMain(dir, [...RUN_SUM, '--yes', '--json']);
     expect(run.exitCode, run.stderr).toBe(0);
-    expect(documentOf<DriveResult>(run)).toMatchObject({
+    expect(documentOf<PipelineResult>(run)).toMatchObject({
       status: 'completed',
       commits: [{ subject: 'Add two numbers' }],
     });
@@ -35,7 +41,7 @@ describe('devs run', () => {
     const again = await callMain(dir, [...RUN_SUM, '--yes']);
     expect(again.exitCode).toBe(75);
     expect(again.stderr).toContain('--yes was not taken up');
-    expect(documentOf<RunStatus[]>(await callMain(dir, ['status', '--json']))).toHaveLength(1);
+    expect(documentOf<PipelineRunInfo[]>(await callMain(dir, ['status', '--json']))).toHaveLength(1);
   });
 
   test('tells what happens, whose words they are, and how to go on', async ({ dir }) => {
@@ -158,6 +164,7 @@ describe('devs show, approve and reject', () => {
       '--json',
     ]);
     expect(documentOf(approved)).toMatchObject({
+      threadId: 'sum',
       run: 'sum',
       kind: 'design_approval',
       artifactHash,
@@ -241,7 +248,7 @@ describe('devs resume', () => {
     await callMain(dir, ['approve', 'sum']);
     const resumed = await callMain(dir, ['resume', 'sum', '--json'], { signal: AbortSignal.abort() });
     expect(resumed.exitCode).toBe(75);
-    expect(documentOf(resumed)).toMatchObject({ id: 'sum', status: 'drained' });
+    expect(documentOf(resumed)).toMatchObject({ id: 'sum', status: 'drained', runStatus: 'paused' });
   });
 });
 

@@ -50,8 +50,8 @@ describe('devs worker', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(linesOf(stdout)).toEqual([
       { is: 'started', slots: 2, healthPort: expect.any(Number), graphs: [app.queue] },
-      { is: 'driving', runId: 'hello-1' },
-      { is: 'settled', runId: 'hello-1', status: 'completed' },
+      { is: 'driving', threadId: 'hello-1', runId: 'hello-1' },
+      { is: 'settled', threadId: 'hello-1', runId: 'hello-1', status: 'completed' },
       { is: 'draining', runs: 0 },
       { is: 'stopped', left: 0 },
     ]);
@@ -64,10 +64,10 @@ describe('devs worker', () => {
     close: async () => {},
     work: async ({ onEvent }) => {
       onEvent({ is: 'waiting', error: new Error('nobody listens') });
-      onEvent({ is: 'driving', runId: 'r1' });
-      onEvent({ is: 'failed', runId: 'r1', error: new Error('broken'), attempt: 1 });
+      onEvent({ is: 'driving', threadId: 'r1' });
+      onEvent({ is: 'failed', threadId: 'r1', error: new Error('broken'), attempt: 1 });
       onEvent({ is: 'away', error: new Error('no answer') });
-      return { slots: 1, healthPort: 8080, busy: 1, cutOff() {}, stop: async ({ drainMs }) => { onEvent({ is: 'settled', runId: 'r1', status: String(drainMs) }); return ${left}; } };
+      return { slots: 1, healthPort: 8080, busy: 1, cutOff() {}, stop: async ({ drainMs }) => { onEvent({ is: 'settled', threadId: 'r1', status: String(drainMs) }); return ${left}; } };
     },
   }`;
   const moduleIn = (dir: string, text: string): string => {

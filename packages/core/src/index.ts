@@ -227,10 +227,10 @@ export type { OnGate } from './surface/tellGates.ts';
 export type { TranscriptEntry, TranscriptQuery, TranscriptStage } from './surface/transcripts.ts';
 export type {
   BudgetUse,
-  DriveResult,
   LogEntry,
+  PipelineResult,
+  PipelineRunInfo,
   ReviewStatus,
   RewindView,
-  RunStatus,
   TaskView,
 } from './surface/views.ts';

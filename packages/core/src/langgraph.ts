@@ -21,7 +21,6 @@ export { type EntropyOptions, scoreEntropy } from './engine/entropy/scoreEntropy
 export type { TestCounts, Turn } from './engine/entropy/Turn.ts';
 export { FileRuns } from './engine/files/FileRuns.ts';
 export type { FollowOptions } from './engine/files/followRun.ts';
-export type { RunStanding } from './engine/files/RunStanding.ts';
 export type { RunsApp } from './engine/files/RunsApp.ts';
 export type { CompiledLangGraph } from './engine/frames/CompiledLangGraph.ts';
 export {
@@ -55,11 +54,11 @@ export { type StepCall, type StepFunction, type StepOptions, step } from './engi
 export { progress } from './engine/node/visitContext.ts';
 export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
 export type { RunOptions, RunStartOptions } from './engine/RunOptions.ts';
-export type { RunResult } from './engine/RunResult.ts';
+export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/RunResult.ts';
 export type { Deleted, Expiry } from './engine/runs/deleteRuns.ts';
 export type { Fork, Forked } from './engine/runs/forkRun.ts';
 export type { GatePage } from './engine/runs/inbox.ts';
-export type { RunFilter, RunPage, RunSummary } from './engine/runs/listRuns.ts';
+export type { RunFilter, RunPage } from './engine/runs/listRuns.ts';
 export type { PageRequest } from './engine/runs/pages.ts';
 export type {
   HeldRun,

@@ -16,6 +16,7 @@ export { openStateCopy, openWorkingCopy } from './db/createDatabase.ts';
 export { SCHEMA_VERSION } from './db/migrate.ts';
 export { emptyLog } from './db/pragmas.ts';
 export { newRunFile } from './engine/files/newRunFile.ts';
+export { listedGate } from './engine/Gate.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
 export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
 export { pageLimit, pageOf, placeOf } from './engine/runs/pages.ts';

@@ -7,7 +7,7 @@ export interface ReadResource {
   readonly name: string;
   readonly uri: string;
   readonly description: string;
-  readonly read: (context: ReadContext, runId: string) => Promise<object>;
+  readonly read: (context: ReadContext, threadId: string) => Promise<object>;
 }
 
 export const RESOURCES: readonly ReadResource[] = [
@@ -21,7 +21,7 @@ export const RESOURCES: readonly ReadResource[] = [
     name: 'run',
     uri: 'devs://runs/{id}',
     description: 'One run: status, tasks, cost, driver, open gates.',
-    read: async ({ devs }, runId) => devs.view(runId, async (run) => runView(await run.status())),
+    read: async ({ devs }, threadId) => devs.view(threadId, async (run) => runView(await run.status())),
   },
   {
     name: 'recursion',

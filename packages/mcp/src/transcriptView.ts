@@ -6,7 +6,7 @@ import type { ReadableRun, ReadContext } from './StateReader.ts';
 const PAGE_CHARACTERS = 64 * 1024;
 
 interface TranscriptArguments {
-  readonly runId: string;
+  readonly threadId: string;
   readonly stage: string;
   readonly attempt?: number | undefined;
   readonly afterSeq: number;
@@ -25,11 +25,11 @@ interface TranscriptPage {
  * @throws WrongArguments for a stage or an attempt there is none of.
  */
 export const transcriptView = ({ devs }: ReadContext, asked: TranscriptArguments): Promise<TranscriptPage> =>
-  devs.view(asked.runId, (run) => pageIn(run, asked));
+  devs.view(asked.threadId, (run) => pageIn(run, asked));
 
 async function pageIn(
   run: ReadableRun,
-  { runId: _, attempt, limit, ...query }: TranscriptArguments,
+  { threadId: _, attempt, limit, ...query }: TranscriptArguments,
 ): Promise<TranscriptPage> {
   const wanted: TranscriptQuery = { ...query, ...(attempt !== undefined && { attempt }) };
   const entries = await run.transcript({ ...wanted, limit: limit + 1 }).catch((error: unknown) => {

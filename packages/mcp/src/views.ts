@@ -4,8 +4,8 @@ import {
   type LogEntry,
   maskAtGate,
   type Orchestrator,
+  type PipelineRunInfo,
   type RunListPage,
-  type RunStatus,
   shownGate,
 } from '@devs/core';
 
@@ -21,7 +21,7 @@ export async function listRuns(devs: Pick<Orchestrator, 'list'>, { limit, after 
 }
 
 /** One line per run. */
-function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunStatus) {
+function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: PipelineRunInfo) {
   return {
     id,
     title,
@@ -34,7 +34,7 @@ function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunSt
 }
 
 /** Everything about a run but what its gates show; that is in {@link gateView}. */
-export function runView(status: RunStatus) {
+export function runView(status: PipelineRunInfo) {
   const gates = status.gates.map(({ sessionId, kind, artifactHash }) => ({ sessionId, kind, artifactHash }));
   return { ...status, gates };
 }

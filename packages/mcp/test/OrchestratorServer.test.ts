@@ -11,7 +11,7 @@ const driver = new URL('driveRun.child.ts', import.meta.url);
 
 const CANARY = 'Tr0ub4dor-and-3-canaries';
 const BRIEF = `# CSV export\n\nExport the table as CSV. The old one used password=${CANARY}\n`;
-const runId = 'csv-export';
+const threadId = 'csv-export';
 
 async function connect(dir: string, options: ConstructorParameters<typeof Client>[1] = {}) {
   const client = new Client({ name: 'test', version: '0' }, options);
@@ -49,9 +49,9 @@ describe('OrchestratorServer over stdio', () => {
     const client = await connect(dir);
 
     expect(await call(client, 'list_runs')).toMatchObject({
-      runs: [{ id: runId, status: 'waiting', openGates: 1 }],
+      runs: [{ id: threadId, status: 'waiting', openGates: 1 }],
     });
-    expect(await call(client, 'get_gates', { runId })).toMatchObject({
+    expect(await call(client, 'get_gates', { threadId })).toMatchObject({
       gates: [
         {
           kind: 'design_approval',
@@ -60,8 +60,8 @@ describe('OrchestratorServer over stdio', () => {
         },
       ],
     });
-    expect(await call(client, 'get_recursion_depth', { runId })).toEqual({
-      runId,
+    expect(await call(client, 'get_recursion_depth', { threadId })).toEqual({
+      ...{ threadId, runId: threadId },
       current: 3,
       limit: 25,
       warningAt: 20,
@@ -72,26 +72,29 @@ describe('OrchestratorServer over stdio', () => {
     expect(await run.read()).toBe('at a gate');
     run.send('approve the tasks');
     expect(await run.read()).toBe('in a task');
-    expect(await call(client, 'get_run', { runId })).toMatchObject({
+    expect(await call(client, 'get_run', { threadId })).toMatchObject({
       status: 'running',
       driver: expect.stringContaining(`${run.process.pid}:`),
       tasks: [{ label: 'T1' }, { label: 'T2' }],
       gates: [],
       agents: { provenance: 'scripted' },
     });
-    expect(await readJson(client, `devs://runs/${runId}/recursion`)).toMatchObject({ current: 1, limit: 25 });
+    expect(await readJson(client, `devs://runs/${threadId}/recursion`)).toMatchObject({
+      current: 1,
+      limit: 25,
+    });
 
     run.send('go on');
     expect(await run.read()).toBe('in a task');
     run.send('go on');
     expect(await run.read()).toBe('completed');
     expect(await readJson(client, 'devs://runs')).toMatchObject({
-      runs: [{ id: runId, status: 'completed', tasks: { total: 2, completed: 2 } }],
+      runs: [{ id: threadId, status: 'completed', tasks: { total: 2, completed: 2 } }],
     });
-    const { entries } = await call(client, 'get_log', { runId, limit: 500 });
+    const { entries } = await call(client, 'get_log', { threadId, limit: 500 });
     const names = (entries as { name: string }[]).map(({ name }) => name);
     expect(names.filter((name) => name === 'HITL_SESSION_DECIDED')).toHaveLength(2);
-    const { entries: told } = await call(client, 'get_transcript', { runId, stage: 'T2.implement' });
+    const { entries: told } = await call(client, 'get_transcript', { threadId, stage: 'T2.implement' });
     expect(told).toMatchObject([
       {
         stage: 'T2.implement',
@@ -106,7 +109,7 @@ describe('OrchestratorServer over stdio', () => {
     const run = startDriver(dir);
     await run.read();
     const client = await connect(dir, { versionNegotiation: { mode: 'auto' } });
-    const before = await call(client, 'get_gates', { runId });
+    const before = await call(client, 'get_gates', { threadId });
 
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -119,13 +122,13 @@ describe('OrchestratorServer over stdio', () => {
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
     for (const name of ['approve', 'decide_gate', 'resume', 'drive_run', 'set_policy', 'rewind']) {
-      const refused = client.callTool({ name, arguments: { runId, approved: true } });
+      const refused = client.callTool({ name, arguments: { threadId, approved: true } });
       await expect(refused, name).rejects.toMatchObject({
         code: -32602,
         data: { code: 'AGENT_MAY_NOT_DECIDE', remedy: expect.any(String) },
       });
     }
-    expect(await call(client, 'get_gates', { runId })).toEqual(before);
+    expect(await call(client, 'get_gates', { threadId })).toEqual(before);
   });
 
   test('survives 200 malformed messages and answers the next good one', async ({ dir, task }) => {

@@ -49,12 +49,12 @@ const CALLS = [
   ['list_runs', { limit: 1 }],
   ['list_runs', { after: 'later' }],
   ['list_runs', { after: 'nobody' }],
-  ['get_run', { runId: 'shop' }],
-  ['get_run', { runId: 'nobody' }],
-  ['get_gates', { runId: 'shop' }],
-  ['get_log', { runId: 'shop', limit: 5 }],
-  ['get_transcript', { runId: 'shop', stage: 'none' }],
-  ['get_recursion_depth', { runId: 'shop' }],
+  ['get_run', { threadId: 'shop' }],
+  ['get_run', { threadId: 'nobody' }],
+  ['get_gates', { threadId: 'shop' }],
+  ['get_log', { threadId: 'shop', limit: 5 }],
+  ['get_transcript', { threadId: 'shop', stage: 'none' }],
+  ['get_recursion_depth', { threadId: 'shop' }],
 ] as const;
 
 /** What every tool says. Times, ids of rows and the folder are those of each place, the words of an error too. */

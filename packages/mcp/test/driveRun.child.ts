@@ -26,7 +26,7 @@ const devs = await Orchestrator.open({
 });
 const run = await devs.start({ id: 'csv-export', brief });
 let now = await run.drive();
-while (now.status === 'suspended') {
+while (now.status === 'waiting') {
   await holdAt('at a gate');
   for (const gate of now.gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
   now = await run.drive();

@@ -17,7 +17,7 @@ export interface FetchedJob {
 /** A run that was given up: its driver failed as often as it was tried. */
 export interface DeadLetter {
   readonly jobId: string;
-  readonly runId: string;
+  readonly threadId: string;
   readonly queue: string;
   readonly attempts: number;
   /** What its last driver failed with. */
@@ -275,7 +275,7 @@ export class BossJobs implements Jobs {
     const jobs = await boss.findJobs<{ readonly runId: string }>(DEAD_QUEUE, { queued: true });
     return jobs.map(({ id, data, sourceName, sourceRetryCount, sourceOutput, createdOn }) => ({
       jobId: id,
-      runId: data.runId,
+      threadId: data.runId,
       queue: sourceName ?? '',
       attempts: (sourceRetryCount ?? 0) + 1,
       error: (sourceOutput as { readonly error?: string } | null)?.error ?? '',

@@ -111,10 +111,10 @@ export class ClusterAdmin {
   async redrive(id: string | null): Promise<readonly string[]> {
     await this.#open(false);
     const letters = await this.#jobs.deadLetters();
-    const wanted = letters.filter(({ runId }) => id === null || runId === id);
+    const wanted = letters.filter(({ threadId }) => id === null || threadId === id);
     if (id !== null && wanted.length === 0) throw notGivenUp(id);
     await new Leases(this.#tables, this.#jobs).redrive(wanted);
-    return wanted.map(({ runId }) => runId);
+    return wanted.map(({ threadId }) => threadId);
   }
 
   async close(): Promise<void> {

@@ -180,7 +180,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
 
   /** Has runs driven again that were given up, those that processes died with still with care. Returns how many. */
   async redrive(letters: readonly DeadLetter[]): Promise<number> {
-    const ids = letters.map(({ runId }) => runId);
+    const ids = letters.map(({ threadId }) => threadId);
     const sql = `UPDATE ${this.#schema}.runs SET deaths = 1 WHERE run_id = ANY ($1) AND deaths > 1`;
     await this.#tables.query(sql, [ids]);
     return this.#jobs.redrive(letters);

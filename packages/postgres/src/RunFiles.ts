@@ -218,7 +218,7 @@ function corrupt(runId: string, cause: unknown, most: number): DevsError {
     remedy: isTooLarge(cause)
       ? 'Give `maxFileBytes` as it is given where the run was driven; else restore the database from a backup.'
       : 'Check that `codec` is the one it was written with; else restore the database from a backup.',
-    context: { runId },
+    context: { threadId: runId },
     cause,
   });
 }

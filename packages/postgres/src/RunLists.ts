@@ -1,11 +1,11 @@
-import type { Gate, GatePage, IndexedRun, PageRequest, RunFilter, RunPage, RunSummary } from '@devs/core';
-import { pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
+import type { GatePage, IndexedRun, PageRequest, RunFilter, RunInfo, RunPage } from '@devs/core';
+import { listedGate, pageLimit, pageOf, placeOf, type RunQuery, runQueryOf } from '@devs/core/runs';
 import { isLiveSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 interface RunRow {
   readonly run_id: string;
-  readonly status: RunSummary['status'];
+  readonly status: RunInfo['status'];
   readonly reason: string | null;
   readonly fingerprint: string;
   readonly is_driven: boolean;
@@ -51,9 +51,7 @@ export class RunLists {
         run_id,
         {
           createdAt: created_at.getTime(),
-          index: is_now
-            ? { ...index, view: JSON.parse(view), gates: gates.map((gate) => JSON.parse(gate)) }
-            : null,
+          index: is_now ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) } : null,
         },
       ]),
     );
@@ -74,7 +72,7 @@ export class RunLists {
        WHERE status = 'open' AND (opened_at, session_id) > ($1, $2) ORDER BY opened_at, session_id LIMIT $3`,
       [clamped(at), id, limit + 1],
     );
-    const found = rows.map(({ gate }) => JSON.parse(gate) as Gate);
+    const found = rows.map(({ gate }) => listedGate(gate));
     const { items, next } = pageOf(found, limit, (gate) => ({
       at: Date.parse(gate.openedAt),
       id: gate.sessionId,
@@ -98,7 +96,7 @@ const valuesOf = ({ statuses, graph, since, before, limit }: RunQuery): readonly
   limit + 1,
 ];
 
-function summaryOf(row: RunRow): RunSummary {
+function summaryOf(row: RunRow): RunInfo {
   const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
   return {
     ...{ id, status, reason, graph, isDriven },

@@ -245,6 +245,7 @@ export function lost({ runId }: Pick<Sender, 'runId'>): DevsError {
   return new DevsError(`The lease on run "${runId}" is lost: another worker has it, or what it rests on.`, {
     code: 'LEASE_LOST',
     remedy: 'Nothing was written; let the worker that holds the run go on.',
+    // No `threadId`: what is lost is the file, with the child runs in it.
     context: { runId },
   });
 }

@@ -30,10 +30,10 @@ export interface WorkerOptions {
 /** What a worker says while it works. */
 export type WorkerEvent =
   /** `cut off` is at the end of a drain: it goes on elsewhere; `lost` to somebody else: it goes on there already. */
-  | { readonly is: 'driving' | 'cut off' | 'lost'; readonly runId: string }
-  | { readonly is: 'settled'; readonly runId: string; readonly status: string }
+  | { readonly is: 'driving' | 'cut off' | 'lost'; readonly threadId: string }
+  | { readonly is: 'settled'; readonly threadId: string; readonly status: string }
   /** The drive has failed: it is tried again later, or the run is a dead letter. */
-  | { readonly is: 'failed'; readonly runId: string; readonly error: unknown; readonly attempt: number }
+  | { readonly is: 'failed'; readonly threadId: string; readonly error: unknown; readonly attempt: number }
   /** It has not started: it waits for PostgreSQL, for as long as its runs are patient. */
   | { readonly is: 'waiting'; readonly error: unknown }
   /** PostgreSQL could not be asked. */
@@ -223,9 +223,9 @@ export class Worker {
     const { runId } = job;
     this.#driven.add(runId);
     this.#meters.add('claimed');
-    this.#onEvent({ is: 'driving', runId });
+    this.#onEvent({ is: 'driving', threadId: runId });
     try {
-      this.#onEvent({ is: 'settled', runId, status: await this.#drive(job.queue, held) });
+      this.#onEvent({ is: 'settled', threadId: runId, status: await this.#drive(job.queue, held) });
       this.#meters.add('settled');
     } catch (error) {
       await this.#failed(job, held, error);
@@ -249,13 +249,13 @@ export class Worker {
     const { runId } = job;
     if (isDevsError(error, 'LEASE_LOST') || held.lost.aborted) {
       this.#meters.add('leasesLost');
-      this.#onEvent({ is: 'lost', runId });
+      this.#onEvent({ is: 'lost', threadId: runId });
       // A server that has lost commits may know the lease still, or that the run is nobody's and the job in hand.
       await this.#insist(() => this.#leases.freeLeases([held.lease]));
       return this.#insist(() => this.#leases.decline(job, 0));
     }
     const isCutOff = this.#abort.signal.aborted;
-    if (isCutOff) this.#onEvent({ is: 'cut off', runId });
+    if (isCutOff) this.#onEvent({ is: 'cut off', threadId: runId });
     else this.#sayFailed(job, error);
     // As long as this process lives the run is its own: nobody else would take it.
     await this.#insist(() => this.#leases.giveUp(held.epoch, job, isCutOff ? null : error));
@@ -263,7 +263,7 @@ export class Worker {
 
   #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): void {
     this.#meters.add('failed');
-    this.#onEvent({ is: 'failed', runId, error, attempt: retryCount + 1 });
+    this.#onEvent({ is: 'failed', threadId: runId, error, attempt: retryCount + 1 });
   }
 
   /** Until PostgreSQL has answered, or there is no more time. */

@@ -21,6 +21,6 @@ export function assertFileFits(runId: string, bytes: number, most: number): void
     code: 'VALUE_TOO_LARGE',
     remedy:
       'Make it smaller with `prune`, which deletes checkpoints that nobody needs, keep less in the state, or raise `maxFileBytes` of `postgres()` in every process.',
-    context: { runId, bytes, limit: most, option: 'maxFileBytes' },
+    context: { threadId: runId, bytes, limit: most, option: 'maxFileBytes' },
   });
 }

@@ -126,7 +126,7 @@ describe('jobs of runs', () => {
       jobs.fail(client, { ...first, retryCount: 1 }, new Error('disk full')),
     );
     const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ runId: 'a', queue, attempts: 2, error: 'Error: disk full' }]);
+    expect(letters).toMatchObject([{ threadId: 'a', queue, attempts: 2, error: 'Error: disk full' }]);
     expect(await jobs.redrive([])).toBe(0);
     expect(await jobs.redrive(letters)).toBe(1);
     expect(await jobs.deadLetters()).toEqual([]);
@@ -170,7 +170,7 @@ describe('jobs of runs', () => {
     for (const runId of ['good', 'never-sent'])
       await tables.transaction((client) => jobs.giveUp(client, run(queue, runId), why));
     expect(await jobs.deadLetters()).toMatchObject(
-      ['good', 'never-sent'].map((runId) => ({ runId, queue, error: why })),
+      ['good', 'never-sent'].map((threadId) => ({ threadId, queue, error: why })),
     );
     expect(await fetched(queue)).toEqual([]);
   });

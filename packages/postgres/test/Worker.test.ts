@@ -285,7 +285,7 @@ describe('a run that cannot be driven', () => {
     const { jobs } = await runs.driving();
     while ((await jobs.deadLetters()).length === 0) await sleep(20);
     const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ runId: id, attempts: 2, error: 'Error: the disk is full' }]);
+    expect(letters).toMatchObject([{ threadId: id, attempts: 2, error: 'Error: the disk is full' }]);
     expect(events.map((event) => (event.is === 'failed' ? event.attempt : event.is))).toEqual([
       'driving',
       1,
@@ -354,8 +354,8 @@ describe('a run whose file cannot be read', () => {
     const { jobs } = await runs.driving();
     while ((await jobs.deadLetters()).length === 0) await sleep(20);
     const letters = await jobs.deadLetters();
-    expect(letters).toMatchObject([{ runId: id, attempts: 1, error: expect.any(String) }]);
-    expect(events).toMatchObject([{ is: 'failed', runId: id, attempt: 1 }]);
+    expect(letters).toMatchObject([{ threadId: id, attempts: 1, error: expect.any(String) }]);
+    expect(events).toMatchObject([{ is: 'failed', threadId: id, attempt: 1 }]);
     expect(await rowsOf([id])).toMatchObject([{ owner: null }]);
   });
 });

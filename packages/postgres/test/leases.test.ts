@@ -50,7 +50,7 @@ test('a call of a run that was lost is ended, and no commit is waited for', asyn
   };
   const driver = stepsDriver({ call });
   const onEvent = (event: WorkerEvent): void => {
-    if ('runId' in event) events.push(event.is);
+    if ('threadId' in event) events.push(event.is);
   };
   const worker = await Worker.start(runs, { drivers: [driver], onEvent });
   await runs.create(stepsRun({ id: 'called', steps: 1 }));

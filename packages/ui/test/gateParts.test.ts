@@ -141,7 +141,7 @@ describe('answers', () => {
 
   test('a version of one’s own is a text where a text is shown', () => {
     const edit = (artifact: unknown, text: string) =>
-      given({ kind: 'node_gate', artifact, takes: { gate: 'g', edit: 'artefact' } }, 'version', {
+      given({ kind: 'node_gate', artifact, takes: { gate: 'g', edit: 'artifact' } }, 'version', {
         fields: { edit: text },
       });
     expect(edit('old', 'new')).toEqual({ edit: 'new' });

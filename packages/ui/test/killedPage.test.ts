@@ -87,7 +87,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
   if (victim === 'driver' || first !== null) expect(first).toMatchObject({ status: 200 });
   if (first !== null || again?.status !== 200) expect(again?.text).toContain('GATE_');
   // Whoever drives next is given it, whole and once; a driver that was killed has left it.
-  expect((await run.drive()).status).toBe('suspended');
+  expect((await run.drive()).status).toBe('waiting');
   const past = (await run.closedGates()).filter(({ sessionId }) => sessionId === gate.sessionId);
   expect(past).toMatchObject([{ status: 'resumed', principal: 'human:ada', via: 'page', decision: answer }]);
 }

@@ -139,7 +139,7 @@ describe('the page in Chromium', () => {
     await page.getByText('This is not open any more').waitFor();
 
     // Whoever drives the run takes it up; the page is told of it by nobody but the file.
-    expect(await drive(devs)).toBe('suspended');
+    expect(await drive(devs)).toBe('waiting');
     await page.getByText('Read what is asked now').click();
     await page.locator('article p', { hasText: 'Shorter, because: Say less.' }).waitFor();
     expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');

@@ -73,5 +73,5 @@ const refused = (id: string, why: string, reason: string): DevsError =>
   new DevsError(`Run "${id}" is not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Take over what you want to keep; with --force it is removed as it is.',
-    context: { id, reason },
+    context: { threadId: id, reason },
   });

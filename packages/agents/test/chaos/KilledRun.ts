@@ -73,8 +73,8 @@ export class KilledRun {
   async toEnd(): Promise<EndedRun | null> {
     for (let lives = 0; lives < MAX_LIVES && this.violations.length === 0; lives++) {
       const outcome = await this.#live();
-      const isSuspended = outcome?.status === 'suspended';
-      const isEnd = outcome !== null && !isSuspended && outcome.status !== 'drained';
+      const isSuspended = outcome?.status === 'waiting';
+      const isEnd = outcome !== null && !isSuspended && outcome.status !== 'paused';
       if (isEnd) return { outcome, last: this.#last, stops: this.#stops };
       if (isSuspended || this.#decidesEarly()) await this.#decide();
     }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type DriveResult, Orchestrator } from '@devs/core';
+import { Orchestrator, type PipelineResult } from '@devs/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
 import { tried } from '../../../core/test/support/tried.ts';
@@ -61,7 +61,7 @@ function plant(): void {
 }
 
 /** A run from its brief to its commit, whose git and setup are watched too. */
-async function drive(dir: string): Promise<DriveResult> {
+async function drive(dir: string): Promise<PipelineResult> {
   spy.on('git', `'${execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()}'`);
   const setup = new CommandChecks({ argv: [spy.on('setup', 'true')] });
   vi.stubEnv('PATH', `${spy.bin}${delimiter}${process.env['PATH']}`);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DriveResult, Orchestrator } from '@devs/core';
+import { Orchestrator, type PipelineResult } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, USAGE } from '../../../core/test/support/ChatServer.ts';
 import { NODE_TESTS } from '../../../core/test/support/nodeTests.ts';
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** Opens the project as a process that has just begun would, and drives its run. */
-async function drive(epic: string, approve: readonly string[]): Promise<DriveResult> {
+async function drive(epic: string, approve: readonly string[]): Promise<PipelineResult> {
   const settings = { apiKey: 'key', configuration: { baseURL: server.url } };
   const devs = await Orchestrator.open({
     dir: join(dir, '.devs'),
@@ -45,7 +45,7 @@ async function drive(epic: string, approve: readonly string[]): Promise<DriveRes
     const run = await devs.start({ id: 'sum', brief: BRIEF });
     let now = await run.drive({ epic });
     for (const kind of approve) {
-      expect(now).toMatchObject({ status: 'suspended', gates: [{ kind }] });
+      expect(now).toMatchObject({ status: 'waiting', gates: [{ kind }] });
       for (const gate of now.gates)
         await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
       now = await run.drive({ epic });
@@ -82,7 +82,7 @@ const DOUBLE = 'Double a number docs/double.md src/double.js test/double.test.js
 
 test('a model does one epic, and after a restart the other; nothing is asked twice', async () => {
   const first = await drive('E1', ['design_approval', 'dag_approval']);
-  expect(first).toMatchObject({ status: 'drained', reason: 'E1 is finished' });
+  expect(first).toMatchObject({ status: 'paused', reason: 'E1 is finished' });
   expect(server.requests.map(stageOf)).toEqual(['research', 'design', 'distill', ...TASK]);
   expect(history()).toEqual([ADD]);
   expect(first.cost).toMatchObject({ ...costOf(server.requests), calls: 7 });

@@ -73,7 +73,7 @@ async function drive(answers: readonly object[], last: number): Promise<readonly
   try {
     const run = await devs.start({ id: 'sum', brief: '# Sum\n\nAdd numbers, then double them.\n' });
     let now = await run.drive({ epic: 'E1' });
-    while (now.status === 'suspended' && seen.length < last) {
+    while (now.status === 'waiting' && seen.length < last) {
       for (const gate of now.gates) {
         seen.push(gate);
         const answer = answers[seen.length - 1] ?? { approved: true };

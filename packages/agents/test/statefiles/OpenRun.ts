@@ -63,7 +63,7 @@ export async function resumeRun(run: OpenRun, answer: object): Promise<Resumed> 
       answered.push(gate.kind);
     }
     const { status, outcome } = await run.drive();
-    if (status !== 'suspended' || drives === MAX_DRIVES) {
+    if (status !== 'waiting' || drives === MAX_DRIVES) {
       await run.close();
       return { answered, status, outcome };
     }

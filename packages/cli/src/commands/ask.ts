@@ -48,7 +48,10 @@ async function ask(
     const { signal } = session.io;
     const shown = { sessionId, artifactHash: hash ?? gate.artifactHash };
     const said = await run.ask(shown, question, { by: principal, signal });
-    const { view: document } = maskAtGate({ sessionId, run: run.id, ...said }, { gate: sessionId });
+    const { view: document } = maskAtGate(
+      { sessionId, threadId: run.id, run: run.id, ...said },
+      { gate: sessionId },
+    );
     await session.out.pages(document, answerAtGate(gate, said.answer));
     return EXIT.ok;
   });

@@ -50,7 +50,7 @@ async function assertElsewhere(run: Run): Promise<void> {
   throw new DevsError(`Run "${run.id}" is not removed: its commits are nowhere else.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Take it here with devs pull, with its commits; with --force it is removed as it is.',
-    context: { id: run.id, reason: 'not_delivered' },
+    context: { threadId: run.id, reason: 'not_delivered' },
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Orchestrator, type RunStatus, shownGate } from '@devs/core';
+import { type Orchestrator, type PipelineRunInfo, shownGate } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
@@ -40,7 +40,7 @@ async function listRuns(session: Session): Promise<ExitCode> {
 /** Of a page of runs at a time everything is in memory, of the others what is printed. Empty without runs. */
 async function runLines(devs: Orchestrator, session: Session): Promise<readonly Line[]> {
   const rows: ReturnType<typeof runRow>[] = [];
-  let [first, waiting]: (RunStatus | undefined)[] = [];
+  let [first, waiting]: (PipelineRunInfo | undefined)[] = [];
   for (let after: string | undefined; ; ) {
     const page = await devs.list({ limit: PAGE, after });
     first ??= page[0];
@@ -53,7 +53,11 @@ async function runLines(devs: Orchestrator, session: Session): Promise<readonly 
 }
 
 /** Of the run that somebody has to do something about, else of any. */
-function nextOf(waiting: RunStatus | undefined, { id }: RunStatus, { devs }: Session): readonly string[] {
+function nextOf(
+  waiting: PipelineRunInfo | undefined,
+  { id }: PipelineRunInfo,
+  { devs }: Session,
+): readonly string[] {
   return waiting === undefined
     ? [`one of them: ${devs('status', id)}`]
     : nextCommands(waiting, devs).slice(0, 1);
@@ -65,4 +69,4 @@ async function showRun(id: string, session: Session): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-const shownRun = (status: RunStatus) => ({ ...status, gates: status.gates.map(shownGate) });
+const shownRun = (status: PipelineRunInfo) => ({ ...status, gates: status.gates.map(shownGate) });

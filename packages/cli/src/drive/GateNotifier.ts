@@ -26,12 +26,12 @@ export class GateNotifier {
   /** Runs the command with the gate as JSON on its stdin, as gates are shown, and how to read it. */
   readonly onGate = (gate: Gate): void => {
     const show = this.#session.devs('show', gate.sessionId.slice(0, 8));
-    const running = this.#run(`${maskedJson({ run: gate.threadId, gate: shownGate(gate), show })}\n`).then(
-      (problem) => {
-        if (problem !== null) this.#session.out.note(`the --notify command ${problem}`);
-        this.#running.delete(running);
-      },
-    );
+    const running = this.#run(
+      `${maskedJson({ threadId: gate.threadId, run: gate.threadId, gate: shownGate(gate), show })}\n`,
+    ).then((problem) => {
+      if (problem !== null) this.#session.out.note(`the --notify command ${problem}`);
+      this.#running.delete(running);
+    });
     this.#running.add(running);
   };
 

@@ -133,6 +133,6 @@ function view(session: HitlSession) {
   const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
   const vote = openVote(session);
   const said = { decision, principal, decidedAt: at, ...(hidden !== undefined && { hidden }) };
-  const about = { sessionId: id, run: threadId, kind, artifactHash, ...said };
+  const about = { sessionId: id, threadId, run: threadId, kind, artifactHash, ...said };
   return vote === null ? about : { ...about, votes: vote.votes, needed: vote.needed };
 }

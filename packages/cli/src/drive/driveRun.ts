@@ -1,10 +1,10 @@
-import { type DriveResult, type EventBus, type Orchestrator, oneLine, type Run, shownGate } from '@devs/core';
+import { type EventBus, type Orchestrator, oneLine, type PipelineResult, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
-import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
+import { exitCodeOf, outcomeDocument, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
 import { gatePages } from '../show/gatePages.ts';
 import { showProgress } from './progress.ts';
@@ -47,7 +47,7 @@ export async function driveRun(
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
-  const drive = async (): Promise<DriveResult> => {
+  const drive = async (): Promise<PipelineResult> => {
     const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
     signal.addEventListener('abort', announce, { once: true });
     try {
@@ -64,7 +64,7 @@ export async function driveRun(
       return EXIT.ok;
     }
     out.result(
-      { id: run.id, workspace, ...result, gates: result.gates.map(shownGate), ...beside },
+      { ...outcomeDocument({ id: run.id, workspace }, result), ...beside },
       renderOutcome({ id: run.id, workspace }, result, commandLine),
     );
     new ShownGates(session).remember(result.gates);

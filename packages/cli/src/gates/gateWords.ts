@@ -140,7 +140,7 @@ const VALUE_CHOICES: readonly Choice[] = [
 
 /** Of a declared gate that takes a version of one's own, by what it is of. */
 const VERSION_CHOICES = {
-  artefact: answer('version', 'go on with your own version, as JSON', '--edit', '"your text"'),
+  artifact: answer('version', 'go on with your own version, as JSON', '--edit', '"your text"'),
   args: answer('version', 'go on with arguments of your own, as JSON', '--edit', '{ "name": "value" }'),
 } as const;
 

@@ -266,19 +266,19 @@ const nowhere = (id: string, where: string): DevsError =>
   new DevsError(`There is no run "${id}" in ${where}.`, {
     code: 'THREAD_NOT_FOUND',
     remedy: 'List the runs with devs status, with --db those of the cluster.',
-    context: { id },
+    context: { threadId: id },
   });
 
 const taken = (id: string, where: string): DevsError =>
   new DevsError(`There is another run "${id}", or a copy of it, in ${where}.`, {
     code: 'THREAD_EXISTS',
     remedy: 'Move or remove that file if it is a copy: a run is in one place.',
-    context: { id },
+    context: { threadId: id },
   });
 
 const toldMeanwhile = (id: string): DevsError =>
   new DevsError(`Run "${id}" was told something while it was taken.`, {
     code: 'THREAD_BUSY',
     remedy: 'Pull it again.',
-    context: { id },
+    context: { threadId: id },
   });

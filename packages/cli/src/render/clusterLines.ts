@@ -39,8 +39,8 @@ function strandedWords(runs: readonly number[]): Line {
 }
 
 function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']): readonly Line[] {
-  const rows = letters.map(({ runId, queue, attempts, at, error }) => [
-    runId,
+  const rows = letters.map(({ threadId, queue, attempts, at, error }) => [
+    threadId,
     queue,
     String(attempts),
     at.toISOString(),
@@ -48,7 +48,7 @@ function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']):
   ]);
   return [
     ...columns([['given up', 'queue', 'attempts', 'since', 'error'], ...rows]),
-    `once that is mended: ${devs('redrive', letters[0]?.runId ?? '')}`,
+    `once that is mended: ${devs('redrive', letters[0]?.threadId ?? '')}`,
   ];
 }
 

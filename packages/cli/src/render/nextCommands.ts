@@ -1,9 +1,9 @@
-import type { RunStatus } from '@devs/core';
+import type { PipelineRunInfo } from '@devs/core';
 import { quoted } from '../flags/quoted.ts';
 import type { Session } from '../project/Session.ts';
 import { shortId } from './renderGate.ts';
 
-type Standing = Pick<RunStatus, 'id' | 'status' | 'driver' | 'gates' | 'workspace'>;
+type Standing = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace'>;
 
 /** What to type next, with what it does; never empty. */
 export function nextCommands(run: Standing, devs: Session['devs']): readonly string[] {
@@ -25,7 +25,7 @@ const open: StepsOf = ({ id, status, driver, gates }, devs) => {
   return [isDriven ? ['follow', devs('log', id, '--follow')] : ['go on', devs('resume', id)]];
 };
 
-const STEPS: Readonly<Record<RunStatus['status'], StepsOf>> = {
+const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
   created: open,
   running: open,
   paused: open,

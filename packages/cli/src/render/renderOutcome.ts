@@ -1,4 +1,11 @@
-import { type Delivery, type DriveResult, type Gate, oneLine, type RunStatus } from '@devs/core';
+import {
+  type Delivery,
+  type Gate,
+  oneLine,
+  type PipelineResult,
+  type PipelineRunInfo,
+  shownGate,
+} from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
@@ -7,21 +14,47 @@ import { lookCommand } from './nextCommands.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
 
-const EXIT_CODES: Readonly<Record<DriveResult['status'], ExitCode>> = {
+const EXIT_CODES: Readonly<Record<PipelineResult['status'], ExitCode>> = {
   completed: EXIT.ok,
-  suspended: EXIT.resumable,
-  drained: EXIT.resumable,
+  waiting: EXIT.resumable,
+  paused: EXIT.resumable,
+  created: EXIT.resumable,
+  running: EXIT.resumable,
   failed: EXIT.runFailed,
   cancelled: EXIT.runFailed,
   dead_letter: EXIT.runFailed,
 };
 
-export const exitCodeOf = ({ status }: DriveResult): ExitCode => EXIT_CODES[status];
+export const exitCodeOf = ({ status }: PipelineResult): ExitCode => EXIT_CODES[status];
+
+/** Words for a status that scripts read in `status` of `--json`, from before results had the statuses of `devs status`. */
+const SCRIPT_STATUS: Readonly<Record<PipelineResult['status'], string>> = {
+  completed: 'completed',
+  waiting: 'suspended',
+  paused: 'drained',
+  created: 'drained',
+  running: 'drained',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  dead_letter: 'dead_letter',
+};
+
+/** The document of `--json`: `runStatus` is the status that `devs status` shows. */
+export function outcomeDocument(
+  { id, workspace }: Pick<PipelineRunInfo, 'id' | 'workspace'>,
+  { status, reason, gates, commits, delivery, cost }: PipelineResult,
+) {
+  return {
+    ...{ id, workspace, status: SCRIPT_STATUS[status], runStatus: status, reason },
+    gates: gates.map(shownGate),
+    ...{ commits, delivery, cost },
+  };
+}
 
 /** How a drive ended and what to do next, with commands to copy. */
 export function renderOutcome(
-  { id, workspace }: Pick<RunStatus, 'id' | 'workspace'>,
-  result: DriveResult,
+  { id, workspace }: Pick<PipelineRunInfo, 'id' | 'workspace'>,
+  result: PipelineResult,
   devs: Session['devs'],
 ): readonly Line[] {
   switch (result.status) {
@@ -33,9 +66,11 @@ export function renderOutcome(
         // With a branch to merge there is more to do than to look.
         ...(workspace === null || result.delivery !== null ? [] : [`look:    ${lookCommand(workspace)}`]),
       ];
-    case 'suspended':
+    case 'waiting':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
-    case 'drained':
+    case 'paused':
+    case 'created':
+    case 'running':
       return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
     case 'failed':
     case 'cancelled':
@@ -50,11 +85,11 @@ export function renderOutcome(
   }
 }
 
-const completedWords = (id: string, { reason }: DriveResult): string =>
+const completedWords = (id: string, { reason }: PipelineResult): string =>
   `completed: ${id}${reason === null ? '' : `, ${reason}`}`;
 
 /** Requests are not worth a word; a goal is. */
-const stoppedWords = ({ reason }: DriveResult): string =>
+const stoppedWords = ({ reason }: PipelineResult): string =>
   reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
 
 const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a request came in']);
@@ -71,7 +106,7 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   ];
 }
 
-function workLines({ commits, delivery, cost }: DriveResult, workspace: string | null): readonly Line[] {
+function workLines({ commits, delivery, cost }: PipelineResult, workspace: string | null): readonly Line[] {
   return [
     ...commits.map(({ sha, subject }) => oneLine(`  ${sha.slice(0, 7)} ${subject}`)),
     ...(workspace === null

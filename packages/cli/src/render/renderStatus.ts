@@ -1,4 +1,4 @@
-import { oneLine, type RewindView, type RunStatus, type TaskView } from '@devs/core';
+import { oneLine, type PipelineRunInfo, type RewindView, type TaskView } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import { indented, type Line, type Style, styled } from '../terminal/Line.ts';
@@ -16,7 +16,7 @@ export function statusWords({
   reason,
   driver,
   gates,
-}: Pick<RunStatus, 'status' | 'reason' | 'driver' | 'gates'>): string {
+}: Pick<PipelineRunInfo, 'status' | 'reason' | 'driver' | 'gates'>): string {
   if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : waitingWords(reason);
   if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
   return status === 'created' ? 'not driven yet' : status;
@@ -29,7 +29,7 @@ function waitingWords(reason: string | null): string {
 }
 
 /** What is over and well, what is over and not, and what somebody has to do something about. */
-const STYLES: Readonly<Record<RunStatus['status'] | TaskView['status'], Style | undefined>> = {
+const STYLES: Readonly<Record<PipelineRunInfo['status'] | TaskView['status'], Style | undefined>> = {
   created: undefined,
   running: undefined,
   paused: undefined,
@@ -51,7 +51,7 @@ interface RunRow {
   readonly style: Style | undefined;
 }
 
-export const runRow = (run: RunStatus): RunRow => ({
+export const runRow = (run: PipelineRunInfo): RunRow => ({
   cells: [
     run.id,
     statusWords(run),
@@ -71,7 +71,7 @@ export function runTable(runs: readonly RunRow[]): readonly Line[] {
 
 /** One run with its tasks and gates, and what can be done next. */
 export function renderStatus(
-  run: RunStatus,
+  run: PipelineRunInfo,
   devs: Session['devs'],
   now: number = Date.now(),
 ): readonly Line[] {
@@ -103,13 +103,13 @@ export function renderStatus(
 }
 
 /** `slugify (scripted)`: whose words a run is made of. */
-export function agentsWords(agents: RunStatus['agents']): string {
+export function agentsWords(agents: PipelineRunInfo['agents']): string {
   return agents === null
     ? 'none: the stages are walked, nothing is written'
     : `${agents.name} (${agents.provenance})`;
 }
 
-export function costWords(cost: RunStatus['cost']): string {
+export function costWords(cost: PipelineRunInfo['cost']): string {
   const { calls, tokensIn, tokensOut, costUsd, unpriced } = cost;
   const unknown = unpriced === 0 ? '' : `; cost unknown for ${callsWords(unpriced)}`;
   if (isNothing(cost)) return `nothing reported${unknown}`;
@@ -117,21 +117,24 @@ export function costWords(cost: RunStatus['cost']): string {
 }
 
 /** A call that failed, or runs again, has cost something before any has ended. */
-const isNothing = ({ calls, tokensIn, tokensOut, costUsd }: RunStatus['cost']): boolean =>
+const isNothing = ({ calls, tokensIn, tokensOut, costUsd }: PipelineRunInfo['cost']): boolean =>
   calls === 0 && tokensIn === 0 && tokensOut === 0 && costUsd === 0;
 
 /** How the code is reviewed, and how often it was. */
-export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
+export function reviewWords({ scope, approved, rejected }: NonNullable<PipelineRunInfo['review']>): string {
   return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
 }
 
 /** `T3: reviewing the code, for 0:42`. */
-function runningWords({ node, task, step, since }: NonNullable<RunStatus['running']>, now: number): string {
+function runningWords(
+  { node, task, step, since }: NonNullable<PipelineRunInfo['running']>,
+  now: number,
+): string {
   const where = task === null ? '' : `${task}: `;
   return `${where}${doingWords(node, step)}, for ${clock(now - Date.parse(since))}`;
 }
 
-function driverWords({ driver, status }: RunStatus): string {
+function driverWords({ driver, status }: PipelineRunInfo): string {
   if (driver === null) return 'nobody';
   const process = `process ${driver.split(':')[0]}`;
   return status === 'running' ? `${process}; if it is gone, resume takes over` : process;
@@ -162,5 +165,5 @@ function section(name: string, lines: readonly Line[]): readonly Line[] {
     : [{ style: 'dim', text: `  ${name}` }, ...lines.map((line) => indented(indented(line)))];
 }
 
-const statusStyle = (of: Pick<RunStatus | TaskView, 'status'> | undefined): Style | undefined =>
+const statusStyle = (of: Pick<PipelineRunInfo | TaskView, 'status'> | undefined): Style | undefined =>
   of && STYLES[of.status];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DriveResult, Orchestrator } from '@devs/core';
+import { Orchestrator, type PipelineResult } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { takeAsOurs } from './takeAsOurs.ts';
 
@@ -7,7 +7,10 @@ import { takeAsOurs } from './takeAsOurs.ts';
 export const RUN = 'shop';
 
 /** Starts a run of two tasks in a project, or goes on with it, up to its next gate. */
-export async function driveShop(dir: string, gates: { readonly design?: 'auto' } = {}): Promise<DriveResult> {
+export async function driveShop(
+  dir: string,
+  gates: { readonly design?: 'auto' } = {},
+): Promise<PipelineResult> {
   const devs = await Orchestrator.open({
     dir: join(dir, '.devs'),
     agents: fakeAgents({ tasks: 2 }),

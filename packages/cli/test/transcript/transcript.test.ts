@@ -62,7 +62,7 @@ if (howMany('DEVS_REAL_TOOLS', 1) === 1) quickTools();
 
 const PAGE_TIME = { timeout: 300_000 };
 
-test.concurrent('docs/guide/first-week.md shows what its commands print', PAGE_TIME, async ({ home, expect }) => {
+test.concurrent('first-week.md shows what its commands print', PAGE_TIME, async ({ home, expect }) => {
   const file = page('docs/guide/first-week.md');
   writeShopRecording(join(home, 'recording.jsonl'));
   writeSmallRecording(join(home, 'small.jsonl'));

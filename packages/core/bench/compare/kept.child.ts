@@ -66,7 +66,7 @@ function devs(builder: unknown): Client {
   return {
     async toTheEnd(says) {
       let ran = await app.run(RUN, {} as never);
-      for (let stops = 0; ran.status === 'suspended' && stops < MAX_STOPS; stops += 1) {
+      for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
         if (says === undefined) return ran.values;
         for (const gate of ran.gates)
           await app.decide(gate, { value: says, by: { kind: 'human', id: 'ada' } });

@@ -8,7 +8,13 @@ import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Takes } from './gates/Takes.ts';
 
-/** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
+/** {@link Takes}, in which one word is recorded in another spelling. */
+export interface GateTakes extends Omit<Takes, 'edit'> {
+  /** An edited version of the `artifact`, or of the arguments of a tool call: `{ edit }`. */
+  readonly edit?: 'artifact' | 'args';
+}
+
+/** An open question to a person, with its content. A decision is valid only for its `artifactHash`. */
 export interface Gate {
   readonly sessionId: string;
   readonly threadId: string;
@@ -18,19 +24,19 @@ export interface Gate {
   readonly artifactHash: string;
   readonly message: string;
   readonly artifact: unknown;
-  /** Places of it that were masked before it was recorded, where there are any: nobody can be shown them. */
+  /** Number of places that were masked before the gate was recorded. They cannot be revealed. */
   readonly masked?: number;
-  /** JSON Schema of the values an `interrupt()` or a declared gate takes, where it was given one. */
+  /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
   readonly responseSchema?: unknown;
-  /** What a declared gate takes besides one yes or no. */
-  readonly takes?: Takes;
-  /** Where it wants approvals of certain people, or of several: who has said yes, oldest first. */
+  /** Answers that a declared gate accepts besides an approval. */
+  readonly takes?: GateTakes;
+  /** Approvals so far, oldest first, if the gate needs certain or several people. */
   readonly votes?: readonly GateVote[];
   /** ISO 8601, UTC. */
   readonly openedAt: string;
-  /** When the next of its deadlines passes: ISO 8601, UTC. */
+  /** Next deadline: ISO 8601, UTC. */
   readonly dueAt?: string;
-  /** Whom a deadline has named to decide it. */
+  /** People named by a deadline. */
   readonly assignedTo?: readonly string[];
 }
 
@@ -43,9 +49,8 @@ export interface GateVote {
 }
 
 /**
- * A decision on a gate: the answer of its kind, and who gives it. `via` is the way it was given: `page`, `command`, `file`,
- * `program` or another short word, recorded with it. `withHidden` says how many places of what is shown are hidden: a person
- * who was not shown them says yes all the same.
+ * A decision: the answer of the gate's kind and its author. `via` records how it was made: `page`, `command`, `file`,
+ * `program` or another short word. `withHidden` is the number of hidden places that a person approves unread.
  */
 export type GateAnswer = {
   readonly by: Principal;
@@ -53,19 +58,19 @@ export type GateAnswer = {
   readonly withHidden?: number | undefined;
 } & Readonly<Record<string, unknown>>;
 
-/** A question that is not open any more: what was shown, and what became of it. */
+/** A gate that is no longer open, with its content and decision. */
 export interface ClosedGate extends Gate {
-  /** `decided`: not taken up yet. `resumed`: taken up. `superseded`: asked again, or set back. `cancelled`: the run has ended. */
+  /** `decided`: not applied yet. `resumed`: applied. `superseded`: asked again, or rewound. `cancelled`: the run ended. */
   readonly status: Exclude<HitlSession['status'], 'awaiting_approval'>;
-  /** As it was given; `null` where nobody decided. */
+  /** The recorded answer, or `null`. */
   readonly decision: unknown;
-  /** Such as `human:ada`; `null` where nobody decided. */
+  /** For example `human:ada`; `null` without a decision. */
   readonly principal: string | null;
   /** ISO 8601, UTC. */
   readonly decidedAt: string | null;
-  /** The way it was decided, where that was said: `page`, `command`, `file`, … */
+  /** How the decision was made, if recorded: `page`, `command`, `file`, … */
   readonly via?: string;
-  /** What of it was hidden, where anything was. */
+  /** Hidden places, if there were any. */
   readonly hidden?: HiddenRecord;
 }
 
@@ -94,7 +99,9 @@ export function gatesNamed(beginning: string, sessions: HitlSessionStore): reado
   return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
-type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema' | 'takes'>>;
+type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
+  readonly takes?: Takes;
+};
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
@@ -114,11 +121,22 @@ export function gateOf(session: HitlSession): Gate {
   };
 }
 
-const wherePresent = ({ masked, responseSchema, takes }: Asked): Asked => ({
+const wherePresent = ({ masked, responseSchema, takes }: Asked): Partial<Gate> => ({
   ...(masked !== undefined && { masked }),
   ...(responseSchema !== undefined && { responseSchema }),
-  ...(takes !== undefined && { takes }),
+  ...(takes !== undefined && { takes: gateTakes(takes) }),
 });
+
+const gateTakes = ({ edit, ...takes }: Takes | GateTakes): GateTakes => ({
+  ...takes,
+  ...(edit !== undefined && { edit: edit === 'artefact' ? 'artifact' : edit }),
+});
+
+/** A gate as it was kept in a list outside of its file, by this release or one before. @param json - Of a {@link Gate}. */
+export function listedGate(json: string): Gate {
+  const { takes, ...gate } = JSON.parse(json) as Gate;
+  return { ...gate, ...(takes !== undefined && { takes: gateTakes(takes) }) };
+}
 
 const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
   principal: principalText(principal),

@@ -1,23 +1,119 @@
-import type { DriveOutcome } from './drive/outcome.ts';
-import type { RunError } from './drive/runError.ts';
-import type { Gate } from './Gate.ts';
-import type { Awaited } from './waits/openWaits.ts';
+// Every shape of "how is this run?", in one file: what executing it returned (`RunResult`), and what is known of it without
+// executing it (`RunInfo`). Both use the statuses of the state file, and no others.
 
-export interface RunEnd extends Awaited {
-  readonly status: DriveOutcome['status'];
+import type { ErrorCode } from '../errors/DevsError.ts';
+import type { ThreadStatus } from '../state/threadRecords.ts';
+import type { Gate } from './Gate.ts';
+
+/** Reasons for waiting other than gates. */
+export interface Awaited {
+  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
+  readonly until?: number;
+  /** Names of the signals it waits for, in order; absent if it waits for none. */
+  readonly waitsFor?: readonly string[];
+  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
+  readonly children?: readonly string[];
+}
+
+/** An error as plain data: masked, and of limited length. */
+export interface RunError {
+  /** Name of the error's class, such as `InvalidUpdateError`. */
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** Of a `DevsError`, as are `remedy` and `context`. */
+  readonly code?: ErrorCode;
+  readonly remedy?: string;
+  /** Details, such as the `channel` and `path` of a value that cannot be stored. */
+  readonly context?: Readonly<Record<string, string | number>>;
+  readonly cause?: RunError;
+}
+
+interface Outcome<Question> {
+  /** Why the run has this status, as a text for people. */
   readonly reason: string | null;
-  /** What the run has failed with, where this drive ended with it. */
+  /** Open gates; empty unless the run waits at one. */
+  readonly gates: readonly Question[];
+}
+
+/** For members of other statuses, so that they can be read before `status` is checked. */
+type Without<Members> = { readonly [Name in keyof Members]?: never };
+type NoError = Without<Pick<FailedOutcome<never>, 'error'>>;
+
+interface WaitingOutcome<Question> extends Outcome<Question>, Awaited, NoError {
+  /** Waits for an answer (`gates`), a timer (`until`), a signal (`waitsFor`) or a child run (`children`). */
+  readonly status: 'waiting';
+}
+
+interface StoppedOutcome<Question> extends Outcome<Question>, Without<Awaited>, NoError {
+  /**
+   * Can be resumed at any time. `paused`: drained by `pause`, `signal`, `abort`, a goal or a node. `created`, `running`: this
+   * call has executed nothing, because it was aborted before it could begin.
+   */
+  readonly status: 'paused' | 'created' | 'running';
+}
+
+interface FailedOutcome<Question> extends Outcome<Question>, Without<Awaited> {
+  /** Executing the run again tries what failed again. */
+  readonly status: 'failed';
+  /** Absent if a call before this one has failed. */
   readonly error?: RunError;
 }
 
-/** Where a run stands after `run`: its outcome, the gates it waits at and the output that its graph has now. */
-export type RunResult<Output> = RunEnd & {
-  readonly gates: readonly Gate[];
+interface EndedOutcome<Question> extends Outcome<Question>, Without<Awaited>, NoError {
+  readonly status: 'completed' | 'cancelled' | 'dead_letter';
+}
+
+/**
+ * The part of a result that runs of every graph have, discriminated by `status`.
+ *
+ * @typeParam Question - How open gates are represented.
+ */
+export type RunOutcome<Question = Gate> =
+  | WaitingOutcome<Question>
+  | StoppedOutcome<Question>
+  | FailedOutcome<Question>
+  | EndedOutcome<Question>;
+
+/** Result of `run`: the status, open gates and the graph's output. */
+export type RunResult<Output = unknown> = RunOutcome & {
   /**
-   * What the graph's output schema has, as LangGraph's `invoke` returns it; `app.values()` has all of the state. `null` before
-   * the first checkpoint. Of an earlier turn, what it has left; `null` once that was pruned away.
+   * Values of the graph's output schema, as `invoke` returns them; `app.values()` returns the whole state. `null`
+   * before the first checkpoint. For an earlier turn: the values at its end, or `null` after pruning.
    */
   readonly values: Output | null;
-  /** Key of the turn that this is told of; absent where it has none. */
+  /** Key of the turn that this result belongs to; absent if the run has no turn key. */
   readonly turn?: string;
 };
+
+/** A run in a list. Times are ISO 8601, UTC. */
+export interface RunInfo {
+  /** What belongs to a run, such as a gate, names it `threadId`: run and LangGraph thread have the same id. */
+  readonly id: string;
+  readonly status: ThreadStatus;
+  /** Why it ended or waits, for people. */
+  readonly reason: string | null;
+  /** The `fingerprint` of its graph. */
+  readonly graph: string;
+  /** Whether a live process runs it. False for a `running` run whose process died. */
+  readonly isDriven: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** `null` until it has ended. */
+  readonly endedAt: string | null;
+}
+
+/** Status of a run that other processes execute. */
+export interface RunDetails<Output = unknown> extends RunInfo {
+  /** Its open gates. */
+  readonly gates: readonly Gate[];
+  /** Values of the output schema, as of `run`; `null` before the first checkpoint. */
+  readonly values: Output | null;
+  /**
+   * Next automatic wake-up, in milliseconds since the Unix epoch; absent if the run waits for a decision, a signal or a
+   * command.
+   */
+  readonly until?: number;
+  /** Key of its current turn; absent if it has none. */
+  readonly turn?: string;
+}

@@ -175,5 +175,5 @@ const refused = (id: string, why: string, reason: string): DevsError =>
   new DevsError(`Run "${id}" is not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Cancel that run or drive it to its end first.',
-    context: { id, reason },
+    context: { threadId: id, reason },
   });

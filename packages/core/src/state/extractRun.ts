@@ -39,7 +39,7 @@ function ofFamily(id: string): DevsError {
   return new DevsError(`Run "${id}" has child runs, or is one: they are in one file with their parent.`, {
     code: 'CHILD_NOT_TAKEN',
     remedy: 'Let it go on where it is.',
-    context: { id },
+    context: { threadId: id },
   });
 }
 
@@ -47,6 +47,6 @@ function damaged(id: string, detail: string): DevsError {
   return new DevsError(`The file of run "${id}" would be damaged: ${detail}`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
-    context: { id },
+    context: { threadId: id },
   });
 }

@@ -7,12 +7,12 @@ import { tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
 import { assertAgents } from './runAgents.ts';
-import type { DriveResult } from './views.ts';
+import type { PipelineResult } from './views.ts';
 import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 
 /**
- * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
- * most one of them; kept in the run's record until it is reached, and then the run stops (`drained`).
+ * The goal of an execution: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with its
+ * dependencies. Set at most one. It is stored until it is reached; then the run is paused.
  */
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 
@@ -25,7 +25,7 @@ export async function driveRun(
   { until, only, epic, ...options }: DriveRunOptions,
   deps: RunWithDeps,
   { prepare, ...told }: ToldDrive = {},
-): Promise<DriveResult> {
+): Promise<PipelineResult> {
   const { app, pipeline } = deps;
   const { store } = app;
   const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
@@ -33,7 +33,11 @@ export async function driveRun(
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
   await finishRewindOfEnded(id, deps);
-  const { status, reason, gates } = await whileAgentsAreKept(deps, () =>
+  const {
+    values: _,
+    turn: __,
+    ...outcome
+  } = await whileAgentsAreKept(deps, () =>
     engine.drive(id, {
       ...options,
       ...told,
@@ -46,7 +50,7 @@ export async function driveRun(
     }),
   );
   const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
-  return { status, reason, gates, ...handed, cost: store.steps.costOf(id) };
+  return { ...outcome, ...handed, cost: store.steps.costOf(id) };
 }
 
 /** What agents keep running between their calls ends with the drive. */

@@ -51,5 +51,5 @@ const notEnded = (id: string, status: string): DevsError =>
   new DevsError(`Run "${id}" has not ended: it is ${status}.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Cancel it or drive it to its end first; with --force it is removed as it is.',
-    context: { id, reason: 'not_ended' },
+    context: { threadId: id, reason: 'not_ended' },
   });

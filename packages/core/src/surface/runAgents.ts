@@ -18,6 +18,6 @@ export function requirePipeline(id: string, pipeline: PipelineDeps | null): Pipe
   throw new DevsError(`Run "${id}" was started with agents, and none are given now.`, {
     code: 'CONFIG_INVALID',
     remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
-    context: { id },
+    context: { threadId: id },
   });
 }

@@ -1,10 +1,9 @@
-import type { DriveOutcome } from '../engine/drive/outcome.ts';
 import type { Gate } from '../engine/Gate.ts';
+import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
-import type { ThreadStatus } from '../state/ThreadStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { RunningView } from './runningView.ts';
 
@@ -49,46 +48,38 @@ export interface RewindView {
   readonly state: 'unfinished' | 'done' | 'undone';
 }
 
-/** A run, read without driving it. */
-export interface RunStatus {
-  readonly id: string;
+/** A run of the pipeline, read without executing it. */
+export interface PipelineRunInfo extends RunInfo {
   readonly title: string;
-  readonly status: ThreadStatus;
-  readonly reason: string | null;
-  /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
+  /** The process that runs it; `null` if no live process does. */
   readonly driver: string | null;
-  /** What it does at this moment; `null` when nobody drives it, and between two nodes. */
+  /** Its current work; `null` if no process runs it, and between two nodes. */
   readonly running: RunningView | null;
-  /** Journal rows were lost. */
+  /** Whether journal rows were lost. */
   readonly degraded: boolean;
-  /** Where the agents' words come from; `null` without agents. */
+  /** Source of the agents' answers; `null` without agents. */
   readonly agents: AgentsIdentity | null;
   readonly workspace: string | null;
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];
   readonly cost: RunCost;
-  /** `null` where no human is shown the code, and before the first checkpoint. */
+  /** `null` without code reviews, and before the first checkpoint. */
   readonly review: ReviewStatus | null;
   /** Empty without a budget. */
   readonly budget: readonly BudgetUse[];
   /** Oldest first. */
   readonly rewinds: readonly RewindView[];
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
 }
 
-/** What a drive ended with. */
-export interface DriveResult {
-  readonly status: DriveOutcome['status'];
-  readonly reason: string | null;
-  readonly gates: readonly Gate[];
+/** Result of executing a run of the pipeline. */
+export type PipelineResult = RunOutcome & {
   readonly commits: readonly CommitView[];
-  /** Where the commits were put in the user's repository; `null` where there is none, or nothing to give. */
+  /** The branch in the user's repository; `null` without a repository or commits. */
   readonly delivery: Delivery | null;
   readonly cost: RunCost;
-}
+};
 
-/** One line of a run's story. */
+/** One event of a run's log. */
 export interface LogEntry {
   readonly seq: number;
   /** ISO 8601, UTC. */

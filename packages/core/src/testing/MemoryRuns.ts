@@ -2,8 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/LeaseKeeper.ts';
 import { type Gate, gateOf } from '../engine/Gate.ts';
+import type { RunInfo } from '../engine/RunResult.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';
-import { type RunFilter, type RunPage, type RunSummary, statusesOf } from '../engine/runs/listRuns.ts';
+import { type RunFilter, type RunPage, statusesOf } from '../engine/runs/listRuns.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pages.ts';
 import type {
   HeldRun,
@@ -49,8 +50,8 @@ interface Kept {
 }
 
 /**
- * Runs that have a file each, in the memory of one process: for tests of what is done in a cluster. What was committed to a
- * held file has arrived once `outlet` says so; a holder that is lost has written nothing since.
+ * Runs with one file each, in the memory of one process, for tests of cluster code. A commit has arrived when `outlet`
+ * reports it; a process that lost its lease cannot write.
  */
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, Kept>();
@@ -142,7 +143,7 @@ export class MemoryRuns implements Runs {
     return new HeldInMemory(id, run, { holder, now: this.#now });
   }
 
-  /** Takes a run from who holds it, as if his process were gone for all that anybody knows. */
+  /** Takes the lease of a run away, as if its process had died. */
   free(id: string): void {
     const run = this.#require(id);
     run.holder?.abort();
@@ -284,7 +285,7 @@ function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunI
 const openOf = ({ end, decided }: Kept): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));
 
-function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunSummary {
+function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunInfo {
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
@@ -297,7 +298,7 @@ interface Place {
   readonly id: string;
 }
 
-const placeIn = ({ createdAt, id }: RunSummary): Place => ({ at: Date.parse(createdAt), id });
+const placeIn = ({ createdAt, id }: RunInfo): Place => ({ at: Date.parse(createdAt), id });
 
 const isBefore = (one: Place, other: Place): boolean =>
   one.at < other.at || (one.at === other.at && one.id < other.id);

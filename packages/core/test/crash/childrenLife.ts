@@ -82,7 +82,7 @@ export async function raise(
   const { parent, asking } = family(db, effects);
   for (let looks = 0; looks < 20; looks += 1) {
     const ran = await parent.run(id, { topic: id });
-    if (ran.status !== 'suspended') return [ran.status, ...(ran.values?.log ?? [])];
+    if (ran.status !== 'waiting') return [ran.status, ...(ran.values?.log ?? [])];
     if (cancel) await parent.cancel(id);
     else
       for (const gate of await asking.gates(`${id}-asking`))

@@ -40,7 +40,7 @@ const app = durable(chat, { db });
 const turns = ['one', 'two?', 'three'].map((text, index) => [`m-${index + 1}`, text] as const);
 for (const [turn, text] of turns) {
   let ran = await app.run('chat', { messages: [new HumanMessage(text)] }, { turn });
-  while (ran.status === 'suspended') {
+  while (ran.status === 'waiting') {
     for (const gate of ran.gates)
       await app.decide(gate, { value: 'You may.', by: { kind: 'human', id: 'ada' } });
     ran = await app.run('chat', undefined, { turn });

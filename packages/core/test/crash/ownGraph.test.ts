@@ -49,7 +49,7 @@ describe('a graph of your own, killed', () => {
     expect(recordedSteps(out)).toBe(1);
 
     const second = await ownGraph(out, ['start', 'post-42']).finished;
-    expect(second.stdout, second.stderr).toContain('"status":"suspended"');
+    expect(second.stdout, second.stderr).toContain('"status":"waiting"');
     const calls = effectsIn(out);
     expect(calls.filter((call) => call === paid)).toHaveLength(1);
     expect(calls).toEqual([paid, inFlight, inFlight]); // the same key: the provider can tell

@@ -139,7 +139,7 @@ function live(random: RandomGraph, outside: Outside, dbPath: string, death: Deat
 async function driven({ app, db }: ReturnType<typeof live>, run: string, asked: Set<string>) {
   try {
     let ran = await app.run(run, INPUT as never);
-    for (let stops = 0; ran.status === 'suspended' && stops < MAX_STOPS; stops += 1) {
+    for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
       for (const gate of ran.gates) {
         asked.add(JSON.stringify(gate.artifact));
         await app.decide(gate, { value: answerTo(gate.artifact), by: { kind: 'human', id: 'ada' } });

@@ -34,7 +34,7 @@ describe('a counter', { timeout: 120_000 }, () => {
     const { deaths, answer } = await driveUntilOneLives(dbPath, 'run', [4, 9, 10, 17, 24]);
     expect(deaths).toBe(5);
     expect(answer).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ kind: 'recursion_limit', artifact: { depth: LIMIT, limit: LIMIT } }],
     });
     expect(finishedVisits(db)).toBe(LIMIT - 1);

@@ -47,7 +47,7 @@ describe('a run that is killed around its pivots', { timeout: 120_000 }, () => {
     mkdirSync(dirname(whole));
     const expected = drive(whole);
     expect(expected).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ kind: 'task_failure', artifact: { reason: 'pivots_exhausted', attempts: 6 } }],
       taskAttempts: 6,
       taskPivots: 1,

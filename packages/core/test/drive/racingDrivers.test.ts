@@ -53,7 +53,7 @@ describe('two processes', { timeout: 120_000 }, () => {
       desk.thaw(id);
       const winner = await answers[1 - first.index];
       tried(task, { ways: round + 1 });
-      expect([round, winner?.answer]).toMatchObject([round, { status: 'suspended' }]);
+      expect([round, winner?.answer]).toMatchObject([round, { status: 'waiting' }]);
     }
     expect(desk.effects('guarded')).toHaveLength(ROUNDS);
   });
@@ -69,7 +69,7 @@ describe('two processes', { timeout: 120_000 }, () => {
     await desk.frozen('run');
     expect(await next.drive({ run: 'gated', id: 'run' })).toEqual({ code: 'THREAD_BUSY' });
     await killed.kill();
-    expect(await next.drive({ run: 'gated', id: 'run' })).toMatchObject({ status: 'suspended' });
+    expect(await next.drive({ run: 'gated', id: 'run' })).toMatchObject({ status: 'waiting' });
     expect(leaseOf(db, 'run')).toEqual({ owner: null, epoch: 3 });
     expect(desk.effects('guarded', 'run')).toHaveLength(2); // the call in flight is made again, and only that
     expect(desk.effects('second', 'run')).toHaveLength(1);

@@ -20,7 +20,7 @@ interface Ended {
 async function toTheEnd(driven: Driven, answer: RecordedRun['answer']): Promise<Ended> {
   for (let drives = 0; drives < 20; drives += 1) {
     const { status, gates } = await driven.drive();
-    if (status !== 'suspended') return { status, values: comparable(await driven.values()) };
+    if (status !== 'waiting') return { status, values: comparable(await driven.values()) };
     for (const gate of gates) await driven.decide(gate, answer(gate));
   }
   throw new Error('The run does not end.');

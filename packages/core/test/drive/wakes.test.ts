@@ -116,7 +116,7 @@ async function wakeTwice(
   const isTakenUp = (): boolean => (sent.includes(cancel) ? status === 'cancelled' : untaken(db, run) === 0);
   const { wakeSeq, handledSeq } = app.store.threads.require(run);
   const lost = wakeSeq <= handledSeq && !isTakenUp() ? [`${run}: ${status}`] : [];
-  if (status === 'suspended') {
+  if (status === 'waiting') {
     ({ status } = await app.run(run));
     if (!isTakenUp()) lost.push(`${run}, driven again: ${status}`);
   }
@@ -186,7 +186,7 @@ describe('a wake', { timeout: 300_000 }, () => {
         }
         const answer = await driving;
         const { wakeSeq, handledSeq } = threads.require(id);
-        const waits = answer !== null && 'status' in answer && answer.status === 'suspended';
+        const waits = answer !== null && 'status' in answer && answer.status === 'waiting';
         const open = new HitlSessionStore(db).listOpen(id).length;
         if (waits && open === 0 && wakeSeq <= handledSeq) lost.push(`${id} after ${wakes} wakes`);
       }

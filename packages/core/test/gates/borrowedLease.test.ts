@@ -82,7 +82,7 @@ describe('a lease that is known, not held', notThroughRuns('calls the graph'), (
       }
       intruder.app.store.threads.release(forged);
     });
-    expect(await app.run('run', {})).toMatchObject({ status: 'suspended', values: { log: ['first'] } });
+    expect(await app.run('run', {})).toMatchObject({ status: 'waiting', values: { log: ['first'] } });
     expect(tried).toEqual(Array.from({ length: 4 }, () => 'LEASE_LOST'));
   });
 

@@ -271,7 +271,7 @@ describe('a way past a gate that is not its decision', () => {
     if (refusal !== null) expect(rowsOf(db)).toBe(before);
 
     expect(await app.run('run')).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ sessionId: gate.sessionId }],
     });
     expect(guarded).toEqual([]);

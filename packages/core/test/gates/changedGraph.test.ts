@@ -118,7 +118,7 @@ type Program = ReturnType<typeof program>;
 async function finish(app: Program, world: World) {
   for (;;) {
     const { status, gates, values } = await app.run('run');
-    if (status === 'suspended') for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
+    if (status === 'waiting') for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     else return { status, values, calls: [...world.calls] };
   }
 }
@@ -138,7 +138,7 @@ async function stopBehindGate(place: string, app: Program, world: World): Promis
   const { gates } = await app.run('run', {});
   await app.decide(only(gates), { approved: true, by: ada });
   const abort = world.stopAt(place);
-  expect((await app.run('run', undefined, { abort })).status).toBe('drained');
+  expect((await app.run('run', undefined, { abort })).status).toBe('paused');
 }
 
 const ACCEPTED: Readonly<Record<string, readonly [Partial<Variation>, DeclaredChanges]>> = {

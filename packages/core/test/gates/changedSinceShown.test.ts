@@ -78,7 +78,7 @@ describe.for(Object.keys(SHAPES) as Shape[])('what %s shows has changed after th
     outside.write('version 2');
 
     const { status, gates } = await app.run('run');
-    expect(status).toBe('suspended');
+    expect(status).toBe('waiting');
     const second = only(gates);
     expect(second).toMatchObject({ artifact: 'version 2' });
     expect(second.sessionId).not.toBe(first.sessionId);

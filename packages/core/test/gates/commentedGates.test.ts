@@ -12,8 +12,8 @@ import { durable } from '../support/runs/durable.ts';
 
 const State = Annotation.Root({ notes: Annotation<unknown>() });
 
-/** A gate that shows `artefact`, and writes what was said of it. */
-function asking(db: Database, artefact: unknown) {
+/** A gate that shows `artifact`, and writes what was said of it. */
+function asking(db: Database, artifact: unknown) {
   const graph = new StateGraph(State)
     .addNode('publish', () => ({ notes: 'published' }))
     .addEdge(START, 'publish')
@@ -22,7 +22,7 @@ function asking(db: Database, artefact: unknown) {
     db,
     gates: {
       publish: {
-        show: () => artefact,
+        show: () => artifact,
         onReject: (_state, feedback, comments) => ({ notes: { feedback, comments } }),
       },
     },

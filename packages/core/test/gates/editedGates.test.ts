@@ -32,8 +32,8 @@ function publishing(db: Database, seen: Seen = { published: [], fails: 0 }, isEd
     .addEdge(START, 'write')
     .addEdge('write', 'publish')
     .addEdge('publish', END);
-  const edit = (_state: typeof State.State, artefact: unknown) => ({
-    draft: String(artefact),
+  const edit = (_state: typeof State.State, artifact: unknown) => ({
+    draft: String(artifact),
     log: ['edited'],
   });
   const gates = { publish: { show: ({ draft }: typeof State.State) => draft, ...(isEditable && { edit }) } };
@@ -53,7 +53,11 @@ describe('a version of a human’s own', () => {
   test('is what the node is given and what the state has, once', async ({ db }) => {
     const { app, seen } = publishing(db);
     const gate = only((await app.run('run', {})).gates);
-    expect(gate.takes).toEqual({ gate: 'publish', edit: 'artefact' });
+    expect(gate.takes).toEqual({ gate: 'publish', edit: 'artifact' });
+    // Recorded as in files of every release.
+    expect(app.store.sessions.require(gate.sessionId).question).toMatchObject({
+      takes: { edit: 'artefact' },
+    });
     await app.decide(gate, { edit: 'Hello', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: AS_EDITED });
     expect(seen.published).toEqual([{ draft: 'Hello', log: ['written', 'edited'] }]);
@@ -169,7 +173,7 @@ describe('a version of a human’s own', () => {
       .addNode('publish', ({ draft }) => ({ draft: `${draft}!` }))
       .addEdge(START, 'publish');
     const show = ({ draft }: typeof State.State) => draft;
-    const edit = (_: unknown, artefact: unknown) => ({ draft: String(artefact) });
+    const edit = (_: unknown, artifact: unknown) => ({ draft: String(artifact) });
     const app = durable(graph, { db, gates: { publish: { show, edit } } });
     await app.decide(only((await app.run('run', { draft: 'Helo' })).gates), { edit: 'Hello', by: ada });
     expect((await app.run('run')).values).toMatchObject({ draft: 'Hello!' });

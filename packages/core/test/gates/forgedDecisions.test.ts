@@ -70,7 +70,7 @@ describe('at the next open', () => {
     const devs = app(db);
     const gates = devs.gates('a').catch(({ code }: DevsError) => code);
     expect([[], 'THREAD_NOT_FOUND']).toContainEqual(await gates);
-    expect((await devs.run('waiting')).status).toBe('suspended');
+    expect((await devs.run('waiting')).status).toBe('waiting');
     expect(doctor(db).findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 

@@ -74,7 +74,7 @@ describe('a process that dies at any write on the way to a failure gate', () => 
     const expected = await toTheGate(whole, 'whole');
     const writes = whole.file.writes - writesBefore;
     expect(expected).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [['task_failure', { score: 0.7875, parts: [{ part: 'same_error', share: 0.7875 }] }]],
       turns: { length: 4 },
     });

@@ -64,7 +64,7 @@ async function toTheEnd(process: Process, run: string, seen?: Seen): Promise<unk
   const { app } = process;
   for (let drives = 0; drives < 8; drives += 1) {
     const { status, gates, values } = await app.run(run, {});
-    if (status !== 'suspended') return { status, log: values?.log, answer: values?.answer };
+    if (status !== 'waiting') return { status, log: values?.log, answer: values?.answer };
     if (seen) await judge(process, run, seen);
     for (const gate of gates)
       await app.decide(gate, { ...ANSWERS[gate.kind as keyof typeof ANSWERS], by: ada });

@@ -46,7 +46,7 @@ describe('two of three', () => {
     const voted = await app.decide(gate, { ...YES, feedback: 'Fine.', by: ada });
     expect(voted).toMatchObject({ status: 'awaiting_approval', decision: null });
     expect(only(await app.gates('run')).votes).toMatchObject([{ principal: 'human:ada', feedback: 'Fine.' }]);
-    expect((await app.run('run')).status).toBe('suspended');
+    expect((await app.run('run')).status).toBe('waiting');
 
     const decided = await app.decide(gate, { ...YES, by: bob });
     expect(decided).toMatchObject({
@@ -121,7 +121,7 @@ describe('two of three', () => {
     async ({ db }) => {
       const app = releasing(db, TWO_OF_THREE);
       await app.admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } });
-      expect((await app.run('run')).status).toBe('suspended');
+      expect((await app.run('run')).status).toBe('waiting');
       const plain = releasing(db, undefined);
       await plain.admit({ threadId: 'plain', input: {}, policies: { gates: { node_gate: 'auto' } } });
       expect((await plain.run('plain')).status).toBe('completed');
@@ -140,7 +140,7 @@ describe('two of three', () => {
       'human:bob',
     ]);
     await app.decide(again, { ...YES, by: bob });
-    expect((await app.run('run')).status).toBe('suspended');
+    expect((await app.run('run')).status).toBe('waiting');
     await app.decide(again, { ...YES, by: eve });
     expect((await app.run('run')).status).toBe('completed');
   });
@@ -279,8 +279,8 @@ describe('a gate that is not for whoever started the run', () => {
     await expect(two.run('run', {}, { by: ada })).rejects.toMatchObject(refused);
     await expect(two.run('run', {}, { by: { kind: 'human' } as never })).rejects.toThrow(TypeError);
     expect(db.prepare('SELECT count(*) FROM threads').pluck().get()).toBe(0);
-    expect((await two.run('run', {}, { by: eve })).status).toBe('suspended');
-    expect((await two.run('by-agent', {}, { by: { kind: 'agent', id: 'ada' } })).status).toBe('suspended');
+    expect((await two.run('run', {}, { by: eve })).status).toBe('waiting');
+    expect((await two.run('by-agent', {}, { by: { kind: 'agent', id: 'ada' } })).status).toBe('waiting');
   });
 });
 

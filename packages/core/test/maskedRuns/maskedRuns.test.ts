@@ -24,7 +24,7 @@ const yes = (value: unknown) => ({ value, by: ada, withHidden: 1 });
 describe('a run of a release that masked what it recorded', () => {
   test('knows its input and its context again, with their secrets, and no other', async ({ left }) => {
     const { asking } = appsOver(left);
-    expect(await asking.run('asks', INPUT, CONTEXT)).toMatchObject({ status: 'suspended' });
+    expect(await asking.run('asks', INPUT, CONTEXT)).toMatchObject({ status: 'waiting' });
     const other = { ...INPUT, note: { text: 'without' } };
     await expect(asking.run('asks', other)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
     const elsewhere = { configurable: { tenant: 'other' } };
@@ -78,15 +78,15 @@ describe('a run of a release that masked what it recorded', () => {
     await asking.run('chat', undefined, { turn: '2' });
     const note = { text: `the third with ${TOKEN}` };
     const third = await asking.run('chat', { note }, { turn: '3' });
-    expect(third).toMatchObject({ status: 'suspended', values: { note } });
-    expect(await asking.run('chat', { note }, { turn: '3' })).toMatchObject({ status: 'suspended' });
+    expect(third).toMatchObject({ status: 'waiting', values: { note } });
+    expect(await asking.run('chat', { note }, { turn: '3' })).toMatchObject({ status: 'waiting' });
     expect(doctor(left).findings.filter(({ code }) => code !== 'ROW_UNSEALED')).toEqual([]);
   });
 
   test('leaves its law to its forks, and none to the runs beside it', async ({ left }) => {
     const { asking } = appsOver(left);
     await asking.fork('asks', { as: 'forked', by: ada });
-    expect(await asking.run('forked', INPUT, CONTEXT)).toMatchObject({ status: 'suspended' });
+    expect(await asking.run('forked', INPUT, CONTEXT)).toMatchObject({ status: 'waiting' });
     expect(only(await asking.gates('forked')).artifact).toMatchObject({ run: 'curl -H "[REDACTED:github]"' });
     const { gates } = await asking.run('new', INPUT);
     expect(only(gates).artifact).toMatchObject({ run: `curl -H "${TOKEN}"` });

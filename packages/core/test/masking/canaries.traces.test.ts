@@ -7,7 +7,7 @@ import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import type { Checks } from '../../src/orchestration/ports.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
-import type { DriveResult } from '../../src/surface/views.ts';
+import type { PipelineResult } from '../../src/surface/views.ts';
 import { MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 import { canaryAgents } from './canaryAgents.ts';
 import { bytesOf, textsOf } from './readEverything.ts';
@@ -57,13 +57,13 @@ async function openCanaries(): Promise<Orchestrator> {
   });
 }
 
-async function driveWithFeedback(devs: Orchestrator): Promise<DriveResult> {
+async function driveWithFeedback(devs: Orchestrator): Promise<PipelineResult> {
   const run = await devs.start({
     id: 'canary',
     brief: `# Canary\n\nUse ${PRECISE.brief} and password=${NAMED}.\n`,
   });
   let now = await run.drive();
-  for (let turn = 0; now.status === 'suspended'; turn += 1) {
+  for (let turn = 0; now.status === 'waiting'; turn += 1) {
     const approved = turn > 0;
     const feedback = approved ? {} : { feedback: `Not with ${PRECISE.feedback}, please.` };
     for (const gate of now.gates) await run.decide(gate, { approved, ...feedback, by: ada });
@@ -167,7 +167,7 @@ describe('prose that looks like secrets', () => {
       const { status } = await run.drive({ signal: abort.signal });
       devs.close();
       if (status === 'completed') return (await workspace.open(id)).snapshot();
-      expect(['drained', 'suspended']).toContain(status);
+      expect(['paused', 'waiting']).toContain(status);
     }
   }
 

@@ -56,7 +56,7 @@ test('a secret that only its name gives away is not in the state file of a pipel
   const second = await open();
   const again = await second.run('strict');
   let now = await again.drive();
-  while (now.status === 'suspended') {
+  while (now.status === 'waiting') {
     for (const gate of now.gates) await again.decide(gate, { approved: true, by: ada });
     now = await again.drive();
   }

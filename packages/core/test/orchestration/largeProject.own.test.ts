@@ -37,7 +37,7 @@ describe(`a project of ${TASKS} tasks without agents`, () => {
 
     const gates: string[] = [];
     let now = await app.drive('shop');
-    while (now.status === 'suspended') {
+    while (now.status === 'waiting') {
       for (const gate of now.gates) {
         gates.push(gate.kind);
         await app.decide(gate, { approved: true, by: ada });

@@ -103,7 +103,7 @@ export async function driveDurably(program: Program, dir: string, death?: Death)
   const asked: unknown[][] = [];
   try {
     let ran = await app.run('run', input as never);
-    for (let stops = 0; ran.status === 'suspended' && stops < MAX_STOPS; stops += 1) {
+    for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
       const gates = inOrder(ran.gates, ({ artifact }) => artifact);
       asked.push(gates.map(({ artifact }) => described(artifact)));
       for (const gate of oneByOne ? gates.slice(0, 1) : gates)

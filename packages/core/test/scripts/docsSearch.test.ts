@@ -37,7 +37,9 @@ function sectionsOf(page: string): readonly Section[] {
 /** The pages of the shelf in the order of docs/README.md, which lists all of them. */
 function shelf(name: 'guide' | 'reference'): readonly string[] {
   const index = readFileSync(`${DOCS}/README.md`, 'utf8');
-  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(([, page = '']) => page);
+  const listed = [...index.matchAll(new RegExp(`\\((${name}/[\\w-]+\\.md)\\)`, 'g'))].map(
+    ([, page = '']) => page,
+  );
   return [...new Set(listed)];
 }
 
@@ -54,7 +56,8 @@ const has = (words: ReadonlySet<string>, wanted: string): boolean =>
 function firstHit(phrase: string): string | undefined {
   const wanted = [...wordsOf(phrase)];
   const hits = SECTIONS.filter(({ words }) => wanted.every((word) => has(words, word)));
-  const score = ({ headingWords }: Section): number => wanted.filter((word) => has(headingWords, word)).length;
+  const score = ({ headingWords }: Section): number =>
+    wanted.filter((word) => has(headingWords, word)).length;
   const [best] = [...hits].sort((a, b) => score(b) - score(a));
   return best && `${best.page}: ${best.heading}`;
 }
@@ -96,7 +99,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   'restore a backup': 'guide/troubleshooting.md: Restore a backup',
   'delete a run': 'guide/your-graph.md: Delete a run',
   'idempotency key': 'guide/steps-and-retries.md: Use an idempotency key',
-  'child runs': 'guide/your-graph.md: Start child runs',
+  'child runs': 'guide/your-graph.md: Start a child run',
   'approve tool calls': 'guide/human-approval.md: Approve tool calls',
   'several approvals': 'guide/human-approval.md: Require several approvals',
   'hide secrets in logs': 'guide/security.md: Hide secrets in logs and output',
@@ -104,6 +107,8 @@ const PHRASES: Readonly<Record<string, string>> = {
   'database is locked': 'guide/troubleshooting.md: Database is locked: STATE_IO',
   'disk is full': 'guide/troubleshooting.md: The disk is full or read-only',
   'a run is stuck': 'guide/troubleshooting.md: A run is stuck',
+  'exit codes': 'reference/commands.md: Exit codes',
+  'add the page to my server': 'guide/page.md: Add the page to your server',
   'connect over MCP': 'reference/mcp.md: Connect over MCP',
 };
 

@@ -80,7 +80,7 @@ describe('the entry scripts', () => {
     devs.close();
     const { exitCode, stdout, stderr } = await run('resume-thread', '.', 'csv-export');
     expect({ exitCode, stderr }).toEqual({ exitCode: 75, stderr: '' });
-    expect(stdout).toMatch(/csv-export: suspended\n {2}waits for a human: design_approval [0-9a-f-]{36}\n$/);
+    expect(stdout).toMatch(/csv-export: waiting\n {2}waits for a human: design_approval [0-9a-f-]{36}\n$/);
   });
 
   test('say which run is missing and create no state file while looking', async ({ dir, run }) => {

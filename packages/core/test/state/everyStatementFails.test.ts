@@ -150,7 +150,7 @@ async function canBeUsed(dir: string): Promise<boolean> {
   const { status } = await run.drive();
   const { ok } = await devs.verify();
   devs.close();
-  return ok && status === 'suspended';
+  return ok && status === 'waiting';
 }
 
 afterEach(stop);

@@ -90,7 +90,7 @@ describe('OrchestratorServer', () => {
 
   test('shows a gate with the hash a decision is bound to', async ({ dir }) => {
     const [gate] = await aRun(dir);
-    const { gates } = await call(await connect({ dir }), 'get_gates', { runId: 'run-1' });
+    const { gates } = await call(await connect({ dir }), 'get_gates', { threadId: 'run-1' });
     expect(gates).toMatchObject([{ sessionId: gate?.sessionId, artifactHash: gate?.artifactHash }]);
   });
 
@@ -99,10 +99,10 @@ describe('OrchestratorServer', () => {
     const client = await connect({ dir });
     expect(await read(client, 'devs://runs')).toEqual(await call(client, 'list_runs'));
     expect(await read(client, 'devs://runs/run-1')).toEqual(
-      await call(client, 'get_run', { runId: 'run-1' }),
+      await call(client, 'get_run', { threadId: 'run-1' }),
     );
     expect(await read(client, 'devs://runs/run-1/recursion')).toEqual(
-      await call(client, 'get_recursion_depth', { runId: 'run-1' }),
+      await call(client, 'get_recursion_depth', { threadId: 'run-1' }),
     );
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -116,11 +116,11 @@ describe('OrchestratorServer', () => {
   test('reads the log page by page, without a gap or a repeat', async ({ dir }) => {
     await aRun(dir);
     const client = await connect({ dir });
-    const { entries: whole, nextAfterSeq } = await call(client, 'get_log', { runId: 'run-1', limit: 500 });
+    const { entries: whole, nextAfterSeq } = await call(client, 'get_log', { threadId: 'run-1', limit: 500 });
     expect(nextAfterSeq).toBeNull();
     const pages: unknown[] = [];
     for (let afterSeq: unknown = 0; afterSeq !== null; ) {
-      const page = await call(client, 'get_log', { runId: 'run-1', afterSeq, limit: 3 });
+      const page = await call(client, 'get_log', { threadId: 'run-1', afterSeq, limit: 3 });
       pages.push(...(page['entries'] as unknown[]));
       afterSeq = page['nextAfterSeq'];
     }
@@ -145,7 +145,7 @@ describe('OrchestratorServer', () => {
       },
     });
     const client = await connect({ dir });
-    const stage = { runId: 'run-1', stage: 'design' };
+    const stage = { threadId: 'run-1', stage: 'design' };
     const pages: {
       readonly seq: number;
       readonly activity: { readonly kind: string; readonly text?: string };
@@ -179,10 +179,10 @@ describe('OrchestratorServer', () => {
       code: 'INVALID_ARGUMENTS',
       message: expect.stringContaining('from 1 to 1'),
     });
-    for (const bad of [{ runId: 'run-1' }, { ...stage, attempt: 0 }, { ...stage, limit: 501 }]) {
+    for (const bad of [{ threadId: 'run-1' }, { ...stage, attempt: 0 }, { ...stage, limit: 501 }]) {
       expect(await call(client, 'get_transcript', bad)).toMatchObject({ code: 'INVALID_ARGUMENTS' });
     }
-    expect(await call(client, 'get_transcript', { ...stage, runId: 'nobody' })).toMatchObject({
+    expect(await call(client, 'get_transcript', { ...stage, threadId: 'nobody' })).toMatchObject({
       code: 'THREAD_NOT_FOUND',
     });
   });
@@ -190,16 +190,20 @@ describe('OrchestratorServer', () => {
   test('counts transitions against the configured limit, and anew after a decision', async ({ dir }) => {
     await aRun(dir);
     const client = await connect({ dir, env: { DEVS_MAX_RECURSION_DEPTH: '11' } });
-    const runId = 'run-1';
-    expect(await call(client, 'get_recursion_depth', { runId })).toEqual({
-      runId,
+    const threadId = 'run-1';
+    expect(await call(client, 'get_recursion_depth', { threadId })).toEqual({
+      ...{ threadId, runId: threadId },
       current: 3,
       limit: 11,
       warningAt: 9,
       MAX_RECURSION_DEPTH: 11,
     });
     await aRun(dir, { id: 'run-2', gates: 1 });
+    expect(await call(client, 'get_recursion_depth', { threadId: 'run-2' })).toMatchObject({ current: 2 });
+    // By the name that clients know from before.
     expect(await call(client, 'get_recursion_depth', { runId: 'run-2' })).toMatchObject({ current: 2 });
+    const both = { runId: 'run-2', threadId: 'run-1' };
+    expect(await call(client, 'get_recursion_depth', both)).toMatchObject({ code: 'INVALID_ARGUMENTS' });
   });
 
   test('a bad limit stops the start', ({ dir }) => {
@@ -224,14 +228,14 @@ describe('OrchestratorServer', () => {
     await aRun(dir);
     const client = await connect({ dir });
     const remedy = expect.stringMatching(/./);
-    expect(await call(client, 'get_run', { runId: 'nobody' })).toMatchObject({
+    expect(await call(client, 'get_run', { threadId: 'nobody' })).toMatchObject({
       code: 'THREAD_NOT_FOUND',
       remedy,
     });
     await expect(client.readResource({ uri: 'devs://runs/nobody' })).rejects.toMatchObject({
       data: { code: 'THREAD_NOT_FOUND', remedy },
     });
-    const bad = [{}, { runId: 7 }, { runId: 'run-1', more: 1 }, { runId: 'run-1', limit: 0 }];
+    const bad = [{}, { threadId: 7 }, { threadId: 'run-1', more: 1 }, { threadId: 'run-1', limit: 0 }];
     for (const args of bad) {
       expect(await call(client, 'get_log', args), JSON.stringify(args)).toMatchObject({
         code: 'INVALID_ARGUMENTS',
@@ -257,11 +261,11 @@ describe('OrchestratorServer', () => {
     const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
     const calls = [
       ['list_runs', {}],
-      ['get_run', { runId: 'run-1' }],
-      ['get_gates', { runId: 'run-1' }],
-      ['get_log', { runId: 'run-1' }],
-      ['get_run', { runId: 'no\u200bbody' }],
-      ['get_log', { runId: 'run-1', 'mo\u200bre': 1 }],
+      ['get_run', { threadId: 'run-1' }],
+      ['get_gates', { threadId: 'run-1' }],
+      ['get_log', { threadId: 'run-1' }],
+      ['get_run', { threadId: 'no\u200bbody' }],
+      ['get_log', { threadId: 'run-1', 'mo\u200bre': 1 }],
     ] as const;
     for (const [name, args] of calls) {
       const { content, structuredContent } = await client.callTool({ name, arguments: args });
@@ -270,7 +274,7 @@ describe('OrchestratorServer', () => {
       expect(JSON.parse(text)).toEqual(structuredContent);
     }
     expect(await call(client, 'list_runs')).toMatchObject({ runs: [{ title }] });
-    expect(await call(client, 'get_run', { runId: 'no\u200bbody' })).toMatchObject({
+    expect(await call(client, 'get_run', { threadId: 'no\u200bbody' })).toMatchObject({
       code: 'THREAD_NOT_FOUND',
       message: expect.stringContaining('no⟨U+200B⟩body'),
     });

@@ -62,7 +62,7 @@ async function waitingWith(
     await copyUpTo(url, schema, count);
     const worker = await Worker.start(theirs, {
       drivers: [driver],
-      onEvent: (event) => event.is === 'driving' && claims.claimed(event.runId),
+      onEvent: (event) => event.is === 'driving' && claims.claimed(event.threadId),
     });
     await noJobs(url, schema);
     const pages = await times(20, () => app.openGates({ limit: 50 }));

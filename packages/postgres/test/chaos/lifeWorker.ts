@@ -32,8 +32,8 @@ export async function lifeWorker(
     slots,
     onEvent: (event) => {
       if (event.is === 'driving' || event.is === 'lost')
-        note(ledger, { is: event.is, pid, run: event.runId });
-      if (event.is === 'failed') process.stderr.write(`${event.runId}: ${String(event.error)}\n`);
+        note(ledger, { is: event.is, pid, run: event.threadId });
+      if (event.is === 'failed') process.stderr.write(`${event.threadId}: ${String(event.error)}\n`);
     },
   });
   return { app, worker };

@@ -86,12 +86,12 @@ export async function runPoison({ rounds, workers = 3, onProgress }: PoisonOptio
     while ((goodMs === 0 || letterMs === 0) && since() < STUCK_MS) {
       const sql = `SELECT 1 FROM devs.runs WHERE run_id = ANY ($1) AND status <> 'completed'`;
       if (goodMs === 0 && (await query(server.url, sql, [good])).length === 0) goodMs = since();
-      if (letterMs === 0 && (await jobs.deadLetters()).some(({ runId }) => runId === poison))
+      if (letterMs === 0 && (await jobs.deadLetters()).some(({ threadId }) => threadId === poison))
         letterMs = since();
       await sleep(50);
     }
     await sleep(2500); // whoever would take it once more has done so by now
-    const letters = (await jobs.deadLetters()).filter(({ runId }) => runId === poison);
+    const letters = (await jobs.deadLetters()).filter(({ threadId }) => threadId === poison);
     const violations = [
       ...(goodMs === 0 ? [`round ${nth}: a good run has not ended`] : []),
       ...(letters.length === 1 ? [] : [`round ${nth}: ${letters.length} dead letters`]),

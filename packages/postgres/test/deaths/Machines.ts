@@ -43,8 +43,8 @@ export class Machines {
       if (isDead) await NEVER;
     });
     const onEvent = (event: WorkerEvent): void => {
-      if (event.is === 'driving') inHand.add(event.runId);
-      if (event.is === 'settled') inHand.delete(event.runId);
+      if (event.is === 'driving') inHand.add(event.threadId);
+      if (event.is === 'settled') inHand.delete(event.threadId);
     };
     this.#workers.push(await Worker.start(runs, { drivers: [app], slots, onEvent }));
   }

@@ -32,7 +32,7 @@ test('a run that ends every process is a dead letter after five of them, and kee
   const { jobs } = await runs.driving();
   while ((await openRuns()).length > 0 || (await jobs.deadLetters()).length === 0) await sleep(50);
   expect(await jobs.deadLetters()).toMatchObject([
-    { runId: 'poison', error: expect.stringContaining('5 processes') },
+    { threadId: 'poison', error: expect.stringContaining('5 processes') },
   ]);
   expect(machines.deaths).toHaveLength(5);
   // Whoever was beside it the first time is not beside it again.

@@ -61,7 +61,7 @@ export async function freezeAndThaw(point: FreezePoint, options: FreezeOptions):
     drivers: [app],
     onEvent: (event) => {
       if (event.is === 'driving' || event.is === 'lost')
-        note(ledger, { is: event.is, pid, run: event.runId });
+        note(ledger, { is: event.is, pid, run: event.threadId });
     },
   });
   const answering = new AbortController();

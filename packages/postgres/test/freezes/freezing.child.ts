@@ -32,7 +32,8 @@ await Worker.start(runs, {
   drivers: [app],
   slots: 2,
   onEvent: (event) => {
-    if (event.is === 'driving' || event.is === 'lost') note(ledger, { is: event.is, pid, run: event.runId });
+    if (event.is === 'driving' || event.is === 'lost')
+      note(ledger, { is: event.is, pid, run: event.threadId });
   },
 });
 process.stdout.write('ready\n');

@@ -1,4 +1,4 @@
-import type { Gate, RunStatus } from '@devs/core';
+import type { Gate, PipelineRunInfo } from '@devs/core';
 import type { Reader } from '../state/RunsPlace.ts';
 import { wordsOf } from './choices.ts';
 
@@ -10,14 +10,14 @@ export interface GateLine
 }
 
 /** A gate in the list of all that wait. */
-export interface WaitingLine extends GateLine, Pick<RunStatus, 'title' | 'cost'> {
+export interface WaitingLine extends GateLine, Pick<PipelineRunInfo, 'title' | 'cost'> {
   /** What cannot go on before it is decided, for people. */
   readonly behind: string;
 }
 
 /** A run in a list. */
 export interface RunLine
-  extends Pick<RunStatus, 'id' | 'title' | 'status' | 'reason' | 'driver' | 'updatedAt' | 'cost'> {
+  extends Pick<PipelineRunInfo, 'id' | 'title' | 'status' | 'reason' | 'driver' | 'updatedAt' | 'cost'> {
   readonly tasks: { readonly total: number; readonly completed: number };
   readonly openGates: number;
 }
@@ -58,7 +58,7 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
     ...(after !== undefined && { after }),
   });
   const statuses = await reader.statuses(gates.map(({ threadId }) => threadId));
-  const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as RunStatus));
+  const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as PipelineRunInfo));
   return { gates: lines, total, nextGates: next };
 }
 
@@ -83,20 +83,30 @@ export function gateLine({ sessionId, threadId, kind, artifactHash, message, ope
   return { sessionId, threadId, kind, artifactHash, message, openedAt, about: wordsOf(kind).name };
 }
 
-function waitingLine(gate: Gate, { title, cost, tasks }: RunStatus): WaitingLine {
+function waitingLine(gate: Gate, { title, cost, tasks }: PipelineRunInfo): WaitingLine {
   return { ...gateLine(gate), title, cost, behind: behind(gate, tasks) };
 }
 
 const DONE: ReadonlySet<string> = new Set(['completed', 'skipped']);
 
 /** Before there are tasks, a pipeline waits with all of its work. */
-function behind({ kind }: Gate, tasks: RunStatus['tasks']): string {
+function behind({ kind }: Gate, tasks: PipelineRunInfo['tasks']): string {
   const left = tasks.filter(({ status }) => !DONE.has(status)).length;
   if (tasks.length > 0) return `${left} of ${tasks.length} tasks`;
   return kind === 'design_approval' ? 'its plan and tasks' : 'the rest of it';
 }
 
-function runLine({ id, title, status, reason, driver, updatedAt, cost, tasks, gates }: RunStatus): RunLine {
+function runLine({
+  id,
+  title,
+  status,
+  reason,
+  driver,
+  updatedAt,
+  cost,
+  tasks,
+  gates,
+}: PipelineRunInfo): RunLine {
   const completed = tasks.filter((task) => task.status === 'completed').length;
   return {
     ...{ id, title, status, reason, driver, updatedAt, cost },

@@ -1,4 +1,4 @@
-import type { ClosedGate, RunStatus } from '@devs/core';
+import type { ClosedGate, PipelineRunInfo } from '@devs/core';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { wordsOf } from './choices.ts';
 import { type GateLine, gateLine } from './inboxView.ts';
@@ -11,7 +11,7 @@ export interface PastGate extends GateLine, Pick<ClosedGate, 'status' | 'princip
 }
 
 /** Everything about a run but what its gates show, its timeline, its log and its checkpoints. */
-export interface RunView extends Omit<RunStatus, 'gates' | 'tasks'> {
+export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   readonly tasks: readonly PlannedTask[];
   readonly gates: readonly GateLine[];
   /** Oldest first. */

@@ -44,7 +44,7 @@ async function acceptGraph(
     const { changes } = await (await devs.run(id)).acceptGraph({ by: human, ...declared });
     const said =
       changes.length === 0 ? ['nothing to accept'] : changes.map((change) => `accepted: ${change}`);
-    session.out.result({ run: id, changes, principal: human }, [
+    session.out.result({ id, run: id, changes, principal: human }, [
       ...said,
       `recorded; ${session.devs('resume', id)} goes on`,
     ]);

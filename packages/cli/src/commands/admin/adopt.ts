@@ -51,7 +51,7 @@ async function adopt(id: string, { message, author, by }: AdoptFlags, session: S
       ...(message !== undefined && { message }),
     }),
   );
-  session.out.result({ run: id, adopted }, renderAdopted(adopted, session.devs('resume', id)));
+  session.out.result({ id, run: id, adopted }, renderAdopted(adopted, session.devs('resume', id)));
   return EXIT.ok;
 }
 

@@ -1,4 +1,4 @@
-import { type LogEntry, oneLine, type RecursionDepth, type RunStatus } from '@devs/core';
+import { type LogEntry, oneLine, type PipelineRunInfo, type RecursionDepth } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withView } from '../../project/openProject.ts';
@@ -26,7 +26,7 @@ export function addExplain(program: Command, start: Start, options?: CommandOpti
 }
 
 interface Explanation {
-  readonly status: RunStatus;
+  readonly status: PipelineRunInfo;
   readonly depth: RecursionDepth;
   /** Turns spent on the active task. */
   readonly turns: number;

@@ -22,7 +22,7 @@ export function addRevive(program: Command, start: Start, options?: CommandOptio
 async function revive(id: string, name: string | undefined, session: Session): Promise<ExitCode> {
   const by = humanFrom(name);
   const revived = await withRuns(session, async (devs) => (await devs.run(id)).revive({ by }));
-  session.out.result({ run: id, revived, principal: by }, [
+  session.out.result({ id, run: id, revived, principal: by }, [
     revived ? `recorded; ${session.devs('resume', id)} goes on` : `nothing to revive: ${id} was not given up`,
   ]);
   return EXIT.ok;

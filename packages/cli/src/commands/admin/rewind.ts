@@ -62,17 +62,17 @@ async function rewind(id: string, way: Way, session: Session): Promise<ExitCode>
   switch (way.kind) {
     case 'preview': {
       const plan = await within((run) => run.previewRewind(way.task));
-      session.out.result({ run: id, plan }, renderPlan(plan, way.task));
+      session.out.result({ id, run: id, plan }, renderPlan(plan, way.task));
       return EXIT.ok;
     }
     case 'back': {
       const rewound = await within((run) => run.rewind(way.task, request));
-      session.out.result({ run: id, rewound }, renderRewound(rewound, { ...way, id }, session));
+      session.out.result({ id, run: id, rewound }, renderRewound(rewound, { ...way, id }, session));
       return EXIT.ok;
     }
     case 'undo': {
       const undone = await within((run) => run.undoRewind(request));
-      session.out.result({ run: id, undone }, renderUndone(undone, session.devs('resume', id)));
+      session.out.result({ id, run: id, undone }, renderUndone(undone, session.devs('resume', id)));
       return EXIT.ok;
     }
   }

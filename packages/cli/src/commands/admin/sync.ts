@@ -28,7 +28,7 @@ async function sync(id: string, by: string | undefined, session: Session): Promi
   const synced = await withProject(session, await agentsFrom(spec, session), async (devs) =>
     (await devs.run(id)).sync({ by: human }),
   );
-  session.out.result({ run: id, synced }, renderSynced(synced));
+  session.out.result({ id, run: id, synced }, renderSynced(synced));
   return EXIT.ok;
 }
 

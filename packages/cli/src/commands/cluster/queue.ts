@@ -18,6 +18,8 @@ export function addQueue(program: Command, start: Start, options?: CommandOption
 
 async function queue(session: Session): Promise<ExitCode> {
   const queue = await withAdmin(session, (admin) => admin.queue());
-  session.out.result(queue, queueLines(queue, session));
+  // `runId` is for scripts from before everything that belongs to a run named it `threadId`.
+  const deadLetters = queue.deadLetters.map((letter) => ({ ...letter, runId: letter.threadId }));
+  session.out.result({ ...queue, deadLetters }, queueLines(queue, session));
   return EXIT.ok;
 }

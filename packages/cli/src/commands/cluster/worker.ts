@@ -139,10 +139,12 @@ const WORDS: Partial<Record<WorkerEvent['is'], string>> = {
 function tell(event: WorkerEvent, { out }: Session): void {
   const error = 'error' in event ? String(event.error) : null;
   const { is } = event;
-  const run = 'runId' in event ? `${event.runId}: ` : '';
+  const run = 'threadId' in event ? `${event.threadId}: ` : '';
+  // As of scripts from before everything that belongs to a run named it `threadId`.
+  const known = 'threadId' in event ? { runId: event.threadId } : {};
   const more = event.is === 'settled' ? ` (${event.status})` : error === null ? '' : `: ${error}`;
   const words = WORDS[is] ?? is;
-  out.item(error === null ? event : { ...event, error }, [`${run}${words}${more}`]);
+  out.item({ ...event, ...known, ...(error !== null && { error }) }, [`${run}${words}${more}`]);
 }
 
 function toNumber(name: string, text: string, least: number): number {

@@ -1,4 +1,4 @@
-import { type DriveResult, isDevsError, type Run } from '@devs/core';
+import { isDevsError, type PipelineResult, type Run } from '@devs/core';
 import type { Session } from '../../project/Session.ts';
 import { isTerminal } from '../../project/terminal.ts';
 import { readerFrom } from '../../show/gatePages.ts';
@@ -22,10 +22,10 @@ export interface AskFlags {
  */
 export async function driveAsking(
   run: Run,
-  drive: () => Promise<DriveResult>,
+  drive: () => Promise<PipelineResult>,
   flags: AskFlags,
   session: Session,
-): Promise<DriveResult | 'elsewhere'> {
+): Promise<PipelineResult | 'elsewhere'> {
   const result = await drive();
   const person = canWait(result, session) ? personAt(flags, session) : null;
   if (person === null) return result;
@@ -38,10 +38,10 @@ export async function driveAsking(
 
 async function askUntilLater(
   run: Run,
-  { drive, first }: { readonly drive: () => Promise<DriveResult>; readonly first: DriveResult },
+  { drive, first }: { readonly drive: () => Promise<PipelineResult>; readonly first: PipelineResult },
   person: Person,
   session: Session,
-): Promise<DriveResult | 'elsewhere'> {
+): Promise<PipelineResult | 'elsewhere'> {
   for (let result = first; ; ) {
     const [gate] = result.gates;
     if (gate === undefined || !canWait(result, session)) return result;
@@ -55,8 +55,8 @@ async function askUntilLater(
   }
 }
 
-const canWait = ({ status }: DriveResult, { io: { signal } }: Session): boolean =>
-  status === 'suspended' && !signal.aborted;
+const canWait = ({ status }: PipelineResult, { io: { signal } }: Session): boolean =>
+  status === 'waiting' && !signal.aborted;
 
 function personAt({ ask = true, wait }: AskFlags, session: Session): Person | null {
   const { io } = session;

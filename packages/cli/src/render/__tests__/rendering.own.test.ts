@@ -1,8 +1,8 @@
 import {
-  type DriveResult,
   type Gate,
   type HitlSessionKind,
-  type RunStatus,
+  type PipelineResult,
+  type PipelineRunInfo,
   shownGate,
   type TaskView,
 } from '@devs/core';
@@ -18,7 +18,7 @@ import { textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
 import { activityLines } from '../activityLines.ts';
 import { renderGate } from '../renderGate.ts';
-import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
+import { exitCodeOf, outcomeDocument, renderOutcome } from '../renderOutcome.ts';
 import { costWords, renderStatus, runRow, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 import { storyLines } from '../storyLines.ts';
@@ -38,10 +38,14 @@ const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gat
 
 const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2, unpriced: 0 };
 
-const status: RunStatus = {
+const status: PipelineRunInfo = {
   id: 'csv',
   title: 'CSV export',
   status: 'running',
+  graph: 'f'.repeat(64),
+  isDriven: false,
+  createdAt: '2026-01-02T03:04:05.000Z',
+  endedAt: null,
   reason: null,
   driver: '42:77',
   running: null,
@@ -289,7 +293,13 @@ describe('status', () => {
     const tasks = [
       { taskId: 'csv:1', label: 'T1', name: 'Parse', status: 'completed', gitHash: 'd4181fd00' },
     ] as const;
-    const run: RunStatus = { ...status, driver: null, degraded: true, tasks, gates: [gate('task_failure')] };
+    const run: PipelineRunInfo = {
+      ...status,
+      driver: null,
+      degraded: true,
+      tasks,
+      gates: [gate('task_failure')],
+    };
     const text = textOf(renderStatus(run, devs));
     expect(text).toContain('agents   slugify (scripted)');
     expect(text).toContain('cost     2 calls, 10 tokens in, 5 out, $0.50');
@@ -302,7 +312,7 @@ describe('status', () => {
 });
 
 describe('the next command', () => {
-  const next = (changes: Partial<RunStatus>): string =>
+  const next = (changes: Partial<PipelineRunInfo>): string =>
     textOf(renderStatus({ ...status, driver: null, ...changes }, devs))
       .trimEnd()
       .split('\n')
@@ -350,7 +360,14 @@ describe('what a run cost', () => {
 });
 
 describe('the end of a drive', () => {
-  const result = (changes: Partial<DriveResult>): DriveResult => ({
+  const STATUSES = [
+    ...(['completed', 'waiting', 'paused', 'created', 'running'] as const),
+    ...(['failed', 'cancelled', 'dead_letter'] as const),
+  ];
+
+  const result = (
+    changes: Partial<Pick<PipelineResult, 'status' | 'reason' | 'gates' | 'commits' | 'delivery'>>,
+  ): PipelineResult => ({
     status: 'completed',
     reason: null,
     gates: [],
@@ -361,10 +378,16 @@ describe('the end of a drive', () => {
   });
 
   it('has an exit code for each', () => {
-    const codes = (['completed', 'suspended', 'drained', 'failed', 'cancelled', 'dead_letter'] as const).map(
-      (end) => exitCodeOf(result({ status: end })),
-    );
-    expect(codes).toEqual([0, 75, 75, 1, 1, 1]);
+    const codes = STATUSES.map((end) => exitCodeOf(result({ status: end })));
+    expect(codes).toEqual([0, 75, 75, 75, 75, 1, 1, 1]);
+  });
+
+  it('is told to scripts in the word of the list, and in the word that they knew', () => {
+    const document = (end: PipelineResult['status']) => outcomeDocument(status, result({ status: end }));
+    expect(STATUSES.map((end) => document(end).runStatus)).toEqual(STATUSES);
+    expect(STATUSES.map((end) => document(end).status)).toEqual([
+      ...['completed', 'suspended', 'drained', 'drained', 'drained', 'failed', 'cancelled', 'dead_letter'],
+    ]);
   });
 
   it.each([
@@ -378,7 +401,7 @@ describe('the end of a drive', () => {
 
   it('ends with how to look at the work where there is no branch to merge', () => {
     const workspace = '/my project/.devs-work/csv';
-    const last = (changes: Partial<DriveResult>): string =>
+    const last = (changes: Partial<PipelineResult>): string =>
       textOf(renderOutcome({ id: 'csv', workspace }, result(changes), devs))
         .split('\n')
         .at(-1) ?? '';

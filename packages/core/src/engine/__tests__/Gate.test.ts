@@ -5,7 +5,7 @@ import { aThread } from '../../state/__tests__/aThread.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { type HitlSession, HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
-import { gateOf } from '../Gate.ts';
+import { gateOf, listedGate } from '../Gate.ts';
 
 describe('the gate of a session', () => {
   const session = (overrides: Partial<HitlSession>): HitlSession =>
@@ -31,6 +31,19 @@ describe('the gate of a session', () => {
       artifact,
       openedAt: '1970-01-01T00:00:00.000Z',
     });
+  });
+
+  test('takes a version of the `artifact`, as which it is recorded in another spelling', () => {
+    const takes = { gate: 'publish', edit: 'artefact' } as const;
+    const gate = gateOf(session({ question: { takes }, artifactHash: hashOf(null) }));
+    expect(gate.takes).toEqual({ gate: 'publish', edit: 'artifact' });
+    const ofToolCall = { takes: { gate: 'tools', edit: 'args' } };
+    expect(gateOf(session({ question: ofToolCall, artifactHash: hashOf(null) }))).toMatchObject(ofToolCall);
+    const inAList = { ...gate, takes: { ...takes, value: true } };
+    expect(listedGate(JSON.stringify(inAList)).takes).toEqual({ ...gate.takes, value: true });
+    expect(listedGate(JSON.stringify(gate))).toEqual(gate);
+    const { takes: _, ...plain } = gate;
+    expect(listedGate(JSON.stringify(plain))).toStrictEqual(plain);
   });
 
   test('shows nothing where nothing was asked yet, or nothing is shown', () => {

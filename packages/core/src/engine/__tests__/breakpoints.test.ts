@@ -64,7 +64,7 @@ describe('a graph that was compiled to stop', () => {
       const { status, values, gates } = await app.run('run', input);
       stands.push({ ran: [...ran], values: values ?? {} });
       if (status === 'completed') break;
-      expect(await app.run('run')).toMatchObject({ status: 'suspended', gates });
+      expect(await app.run('run')).toMatchObject({ status: 'waiting', gates });
       expect(ran).toEqual(stands.at(-1)?.ran); // nobody has answered yet
       await answer(app, gates);
     }
@@ -192,7 +192,7 @@ describe('the gate of a breakpoint', () => {
       {},
     );
     const without = durable(twoSteps(), { db });
-    expect(await without.run('run')).toMatchObject({ status: 'suspended', gates });
+    expect(await without.run('run')).toMatchObject({ status: 'waiting', gates });
     await without.decide(only(gates), { value: null, by: ada });
     expect(await without.run('run')).toMatchObject({ status: 'completed' });
   });
@@ -246,7 +246,7 @@ async function standsWithDeath(name: StoppingGraph, dbPath: string, writes: numb
       );
       const result = await app.run(id, INPUT);
       if (isGone()) throw new Error('Nobody hears of it any more.');
-      if (result.status !== 'suspended' && result.status !== 'completed') throw new Error(`${result.reason}`);
+      if (result.status !== 'waiting' && result.status !== 'completed') throw new Error(`${result.reason}`);
       stands.push({ ran: unique(ran), values: result.values ?? {} });
       asked = new Set(result.gates.map(({ sessionId }) => sessionId));
       status = result.status;

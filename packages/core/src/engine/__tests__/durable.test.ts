@@ -44,10 +44,10 @@ describe('durable', () => {
 
     const waiting = await app.run('post-42', { brief: 'tea' });
     expect(waiting).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ kind: 'node_gate', artifact: 'About tea' }],
     });
-    expect((await app.run('post-42')).status).toBe('suspended');
+    expect((await app.run('post-42')).status).toBe('waiting');
 
     await app.decide(only(waiting.gates), { approved: true, by: ada });
     expect(await app.run('post-42')).toMatchObject({ status: 'completed', values: { published: true } });
@@ -65,7 +65,7 @@ describe('durable', () => {
     durable(builder, { db }).close();
     expect(db.open).toBe(true);
     const own = durable(builder, { file: dbPath, gates: { publish: { show: (state) => state.draft } } });
-    expect(await own.run('post-42', { brief: 'tea' })).toMatchObject({ status: 'suspended' });
+    expect(await own.run('post-42', { brief: 'tea' })).toMatchObject({ status: 'waiting' });
     own.close();
     expect(own.store.db.open).toBe(false);
   });

@@ -24,11 +24,11 @@ describe('a run of many steps in one process', () => {
     const app = durable(builder, { db, gates: { a: () => null }, guards: { maxDepth: 2 * STEPS } });
     const signals = { signal: stop.signal, abort: abort.signal };
     let result = await app.run('long', {}, signals);
-    while (result.status === 'suspended') {
+    while (result.status === 'waiting') {
       for (const gate of result.gates) await app.decide(gate, { approved: true, by: ada });
       result = await app.run('long', undefined, signals);
     }
-    expect([result.status, steps]).toEqual(['drained', STEPS]);
+    expect([result.status, steps]).toEqual(['paused', STEPS]);
     expect(Object.values(signals).map((signal) => getEventListeners(signal, 'abort').length)).toEqual([0, 0]);
     expect(warnings).not.toContain('MaxListenersExceededWarning');
   });

@@ -32,7 +32,7 @@ describe('one signal that all runs of a service are given', () => {
       expect(listenersOf(stop.signal)).toBe(1);
       stop.abort();
       leave();
-      expect((await Promise.all(driven)).map(({ status }) => status)).toEqual(RUNS.map(() => 'drained'));
+      expect((await Promise.all(driven)).map(({ status }) => status)).toEqual(RUNS.map(() => 'paused'));
     },
   );
 

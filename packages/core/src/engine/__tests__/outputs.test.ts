@@ -115,7 +115,7 @@ describe('the values of a result', () => {
       };
       const output = await plain.invoke(random.input, CONFIG);
       const { status, gates } = await app.run(id, random.input);
-      expect(status).toBe(random.asks ? 'suspended' : 'completed');
+      expect(status).toBe(random.asks ? 'waiting' : 'completed');
       await stands(output);
       if (!random.asks) return;
       await app.decide(gates[0] as never, { value: 'this', by: ada });

@@ -20,6 +20,7 @@ import type { Fact } from '../../events/Fact.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { RunSettlement } from '../../state/RunStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import type { EndedStatus } from '../../state/threadRecords.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
@@ -42,7 +43,7 @@ import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { OpenChildren } from './OpenChildren.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from './openQuestions.ts';
-import { type DriveOutcome, type EndStatus, isOver } from './outcome.ts';
+import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
 import { passDeadlines } from './passDeadlines.ts';
 import { RunGoal } from './RunGoal.ts';
 import { abortReason, readAnswers, resumeWith } from './readAnswers.ts';
@@ -87,7 +88,7 @@ interface Due {
 const NOTHING_DUE: Due = { tasks: [], values: null, hasUnstarted: false };
 
 /** A request came in while the run was being left; the next drive reads it. */
-const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
+const STOPPED_BY_REQUEST = stopped('running', 'a request came in');
 
 /** One claim of one run. */
 export class ClaimedRun {
@@ -126,7 +127,7 @@ export class ClaimedRun {
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
 
-  async toEnd(): Promise<DriveOutcome> {
+  async toEnd(): Promise<SessionOutcome> {
     const { lease, recovered } = this.#held;
     // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
     const allowsRefused = this.#statusBefore === 'failed';
@@ -142,7 +143,7 @@ export class ClaimedRun {
   }
 
   /** One look at the run and one act; `null` to look again. */
-  async #turn(): Promise<DriveOutcome | null> {
+  async #turn(): Promise<SessionOutcome | null> {
     const { store, saver, graph, inputOf } = this.#deps;
     const { threadId } = this.#held.lease;
     const thread = store.threads.require(threadId);
@@ -173,7 +174,7 @@ export class ClaimedRun {
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
-  #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): DriveOutcome | null {
+  #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): SessionOutcome | null {
     const { store, endOf } = this.#deps;
     const last = askAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
@@ -187,7 +188,7 @@ export class ClaimedRun {
     thread: Thread,
     open: readonly PendingQuestion[],
     due: Due,
-  ): Promise<DriveOutcome | null> {
+  ): Promise<SessionOutcome | null> {
     const { store } = this.#deps;
     if (open.length === 0) return this.#goOn(null, due);
 
@@ -211,7 +212,7 @@ export class ClaimedRun {
     return this.#wait(thread, answers.unanswered, [...waits.pending, ...deadlines.pending]);
   }
 
-  #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {
+  #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): SessionOutcome | null {
     const { store } = this.#deps;
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
@@ -226,11 +227,11 @@ export class ClaimedRun {
       },
       told,
     );
-    return isSettled ? { status: 'suspended', gates, ...besides } : null;
+    return isSettled ? { status: 'waiting', reason: null, gates, ...besides } : null;
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
-  async #goOn(input: unknown, due: Due): Promise<DriveOutcome | null> {
+  async #goOn(input: unknown, due: Due): Promise<SessionOutcome | null> {
     const { steps } = this.#deps.store;
     const { threadId } = this.#held.lease;
     const { tasks, values } = due;
@@ -242,18 +243,18 @@ export class ClaimedRun {
     return reached === null ? this.#invoke(input, [...this.#goal.nodes], due) : this.#stopAtGoal(reached);
   }
 
-  #stopAtGoal(reason: string): DriveOutcome | null {
+  #stopAtGoal(reason: string): SessionOutcome | null {
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
     const forget = (): void => this.#goal.forget(reason);
     const isSettled = this.#settle(paused(reason, wakeSeq, forget));
-    return isSettled ? { status: 'drained', reason } : null;
+    return isSettled ? stopped('paused', reason) : null;
   }
 
   async #invoke(
     input: unknown,
     goalAfter: '*' | string[],
     { isAnew = false }: Due,
-  ): Promise<DriveOutcome | null> {
+  ): Promise<SessionOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
@@ -276,7 +277,7 @@ export class ClaimedRun {
   }
 
   /** What a call of the graph means that has thrown. */
-  #leftWith(thrown: unknown): DriveOutcome | null {
+  #leftWith(thrown: unknown): SessionOutcome | null {
     const { lease } = this.#held;
     const left = this.#deps.faults.take(lease.threadId);
     if (left instanceof RefusedResult) return this.#fail(left.cause);
@@ -290,13 +291,13 @@ export class ClaimedRun {
     return this.#fail(error);
   }
 
-  #fail(error: unknown): DriveOutcome | null {
+  #fail(error: unknown): SessionOutcome | null {
     const reason = reasonOf(error);
-    return this.#end('failed', reason) && { status: 'failed', reason, error: runError(error) };
+    return this.#end('failed', reason) && { status: 'failed', reason, gates: [], error: runError(error) };
   }
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
-  async #endIfStuck(before: string): Promise<DriveOutcome | null> {
+  async #endIfStuck(before: string): Promise<SessionOutcome | null> {
     const { saver, store } = this.#deps;
     const { threadId } = this.#held.lease;
     const tuple = await saver.getTuple(this.#config);
@@ -306,7 +307,7 @@ export class ClaimedRun {
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }
 
-  #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
+  #end(status: EndedStatus, reason: string | null, seenWakeSeq?: number): SessionOutcome | null {
     const { store } = this.#deps;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
@@ -324,7 +325,7 @@ export class ClaimedRun {
       },
       isNews ? [runEnded(status, reason)] : [],
     );
-    return isSettled ? { status, reason } : null;
+    return isSettled ? ended(status, reason) : null;
   }
 
   #settle(settlement: RunSettlement, told: readonly ToldOfRun[] = []): boolean {
@@ -341,15 +342,15 @@ export class ClaimedRun {
    *
    * @param byNode - Why a node has stopped it, where nobody else has asked: then no worker goes on with it.
    */
-  #stopped(byNode = ASKED_TO_STOP): DriveOutcome | null {
+  #stopped(byNode = ASKED_TO_STOP): SessionOutcome | null {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
-    return this.#settle(paused(reason, wakeSeq)) ? { status: 'drained', reason } : null;
+    return this.#settle(paused(reason, wakeSeq)) ? stopped('paused', reason) : null;
   }
 
-  #cancel(): DriveOutcome | null {
+  #cancel(): SessionOutcome | null {
     const outcome = this.#end('cancelled', CANCELLED_BY_REQUEST);
     if (outcome !== null) this.#requests.consume('cancel');
     return outcome;

@@ -3,8 +3,10 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
 import { afterArrival } from '../../state/Outlet.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { whileDriving } from '../driving.ts';
+import type { EngineStore } from '../EngineStore.ts';
 import type { Goal } from '../Goal.ts';
 import { lawOf, underLaw } from '../lawOf.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
@@ -13,36 +15,45 @@ import type { DriverDeps } from './DriverDeps.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
 import { leaveQuietly } from './leaveQuietly.ts';
-import { type DriveOutcome, isOver } from './outcome.ts';
+import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { takeRoom } from './takeRoom.ts';
 
+/** How a run is executed. */
 export interface DriveOptions {
-  /** Aborting it stops the run at the next safe point; it can be resumed. */
+  /** Abort it to pause the run at the next safe point. */
   readonly signal?: AbortSignal;
-  /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
+  /** Abort it to end the calls in flight too; they are made again on resume. */
   readonly abort?: AbortSignal;
-  /** LangChain's handlers, for this drive: they are told what they are told by LangGraph. */
+  /** LangChain handlers for this call. */
   readonly callbacks?: Callbacks;
-  /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
+  /** The point to execute to; stored until it is reached. @defaultValue the stored goal, else the end */
   readonly goal?: Goal;
-  /** Run under the lease before the run is looked at: finishes what another process left half done. */
+  /** Called with the lease before the run is examined, to finish work of a process that died. */
   readonly prepare?: (lease: Lease) => Promise<void>;
   /**
-   * What the run waits for already and is due by then has come, in milliseconds since the Unix epoch; what it begins to wait
-   * for in this drive goes by the clock. @defaultValue the clock's
+   * Fire timers that the run already has and that are due up to this time, in milliseconds since the Unix epoch. New
+   * timers use the clock. @defaultValue the clock's time
    */
   readonly now?: number;
   /**
-   * Looked at under the lease: where it is false, nothing is driven and the run stays as it is. So it does where it is to be
-   * driven alone, and this process drives others.
+   * Checked under the lease. If it returns false, the run is left as it is. A run that must execute alone is also left
+   * if this process runs others.
    */
   readonly isDue?: () => boolean;
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
-const NOT_DUE: DriveOutcome = { status: 'drained', reason: 'it is not due' };
+function asItIs(threadId: string, { threads, sessions, children }: EngineStore): SessionOutcome {
+  const { status, reason } = threads.require(threadId);
+  if (status === 'waiting') {
+    const until = children.untilOf([threadId]);
+    const gates = sessions.listOpen(threadId);
+    return { status, reason: null, gates, ...(until !== null && { until }) };
+  }
+  return hasEnded(status) ? ended(status, reason) : stopped(status, 'it is not due');
+}
 
 /**
  * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
@@ -54,7 +65,7 @@ export async function drive(
   threadId: string,
   deps: DriverDeps,
   options: DriveOptions = {},
-): Promise<DriveOutcome> {
+): Promise<SessionOutcome> {
   return outsideGraphs(() => afterArrival(deps.store.outlet, driveAlone(threadId, deps, options)));
 }
 
@@ -62,18 +73,20 @@ async function driveAlone(
   threadId: string,
   deps: DriverDeps,
   { isDue, ...options }: DriveOptions,
-): Promise<DriveOutcome> {
+): Promise<SessionOutcome> {
   const thread = deps.store.threads.require(threadId);
-  if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
+  if (isOver(thread.status)) return ended(thread.status, thread.reason);
   assertSameGraph(thread, deps.shape);
   const signals = [options.signal, options.abort];
   const leave = await takeRoom(threadId, deps.store, { waits: isDue === undefined, signals });
-  if (leave === null) return NOT_DUE;
+  if (leave === null) return asItIs(threadId, deps.store);
   return endingWith(leave, async () => {
     const { status, reason } = deps.store.threads.require(threadId);
-    if (isOver(status)) return { status, reason };
+    if (isOver(status)) return ended(status, reason);
     const held = await holdLease(deps.store.runs, threadId);
-    return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
+    return releasing(held, async () =>
+      isDue?.() === false ? asItIs(threadId, deps.store) : driveHeld(held, deps, options),
+    );
   });
 }
 
@@ -81,7 +94,7 @@ async function driveHeld(
   held: HeldLease,
   deps: DriverDeps,
   { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
-): Promise<DriveOutcome> {
+): Promise<SessionOutcome> {
   const { threadId } = held.lease;
   const control = new DrainControl();
   const requests = new SignalWatch(deps.store, held.lease, control);
@@ -95,7 +108,7 @@ async function driveHeld(
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
     const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
     const law = lawOf(deps.store.threads.require(threadId));
-    const toEnd = (): Promise<DriveOutcome> => underLaw(law, () => claimed.toEnd());
+    const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
     return await whileDriving(deps.store.fenceOf(held.lease), toEnd);
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {

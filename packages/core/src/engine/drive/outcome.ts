@@ -1,16 +1,19 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { ThreadStatus } from '../../state/ThreadStore.ts';
-import type { Awaited } from '../waits/openWaits.ts';
-import type { RunError } from './runError.ts';
+import type { EndedStatus, ThreadStatus } from '../../state/threadRecords.ts';
+import type { RunOutcome } from '../RunResult.ts';
 
-/** Where a drive left a run. `suspended` and `drained` runs go on with the next drive; the others have ended. */
-export type DriveOutcome =
-  | ({ readonly status: 'suspended'; readonly gates: readonly HitlSession[] } & Awaited)
-  | { readonly status: 'drained'; readonly reason: string }
-  | { readonly status: EndStatus; readonly reason: string | null }
-  | { readonly status: 'failed'; readonly reason: string; readonly error: RunError };
+/** What came of one drive, with the sessions of its open gates. */
+export type SessionOutcome = RunOutcome<HitlSession>;
 
-export type EndStatus = 'completed' | 'failed' | 'cancelled' | 'dead_letter';
+export const stopped = (status: 'paused' | 'created' | 'running', reason: string): SessionOutcome => ({
+  ...{ status, reason },
+  gates: [],
+});
+
+export const ended = (status: EndedStatus, reason: string | null): SessionOutcome => ({
+  ...{ status, reason },
+  gates: [],
+});
 
 export interface EndOfRun {
   readonly status: 'completed' | 'failed';

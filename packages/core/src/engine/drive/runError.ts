@@ -1,20 +1,6 @@
-import { type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { RunError } from '../RunResult.ts';
 import { asThrowable, causeOf, shownText, wordsOf } from '../thrown.ts';
-
-/** What a node threw, in words: an error may hold what must not leave the process. Masked, and of limited length. */
-export interface RunError {
-  /** Of its class, such as `InvalidUpdateError`. */
-  readonly name: string;
-  readonly message: string;
-  readonly stack: string;
-  /** Of an error of the engine's, as are the next two. */
-  readonly code?: ErrorCode;
-  readonly remedy?: string;
-  /** Such as the `channel` and `path` of a value that cannot be stored. */
-  readonly context?: Readonly<Record<string, string | number>>;
-  /** What it was thrown because of. */
-  readonly cause?: RunError;
-}
 
 /** Errors told of a chain of causes: one may lead back to itself. */
 const MAX_CAUSES = 8;
@@ -22,6 +8,7 @@ const MAX_CAUSES = 8;
 /** Errors of branches side by side that a reason names. */
 const MAX_BRANCHES = 3;
 
+/** What a node threw, in words: an error may hold what must not leave the process. */
 export function runError(given: unknown, causes = MAX_CAUSES): RunError {
   const thrown = asThrowable(given);
   const cause = causeOf(thrown);

@@ -1,13 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { DriveOutcome } from './outcome.ts';
-import type { RunError } from './runError.ts';
-
-/** How a drive ended. */
-interface Ended {
-  readonly status: DriveOutcome['status'];
-  readonly reason: string | null;
-  readonly error?: RunError;
-}
+import type { RunError, RunOutcome } from '../RunResult.ts';
 
 /**
  * What a drive has come to, or, for who expects a call of a graph to throw, that the run has failed as an error. Its cause
@@ -15,13 +7,12 @@ interface Ended {
  *
  * @throws DevsError `RUN_FAILED`
  */
-export function unlessFailed<Result extends Ended>(
+export function unlessFailed<Result extends RunOutcome<unknown>>(
   threadId: string,
   result: Result,
   { throwOnFailure = false }: { readonly throwOnFailure?: boolean },
 ): Result {
-  const { status, reason, error } = result;
-  if (throwOnFailure && status === 'failed') throw runFailed(threadId, reason, error);
+  if (throwOnFailure && result.status === 'failed') throw runFailed(threadId, result.reason, result.error);
   return result;
 }
 

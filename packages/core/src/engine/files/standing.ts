@@ -6,29 +6,30 @@ import { dueSince } from '../drive/dueSince.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gateNow } from '../gateNow.ts';
 import type { LimitUse } from '../guards/limitUses.ts';
+import type { RunInfo } from '../RunResult.ts';
+import { infoOf } from '../runs/listRuns.ts';
 import type { HeldRunEnd } from '../runs/Runs.ts';
 
 /** What is listed of a run of any graph, beside where it stands. */
-export interface ListedRun {
+export interface ListedRun extends Pick<RunInfo, 'graph' | 'createdAt' | 'updatedAt' | 'endedAt'> {
   /** Of what is listed: who reads another one opens the file. */
   readonly as: 1;
   readonly degraded: boolean;
   readonly cost: RunCost;
   /** Without what is limited per task. */
   readonly budget: readonly Pick<LimitUse, 'measure' | 'limit' | 'spent' | 'reserved'>[];
-  /** ISO 8601, UTC. */
-  readonly updatedAt: string;
 }
 
 /** As its file says. */
 export function listedOf(id: string, { threads, steps, budgets }: EngineStore): ListedRun {
-  const { degraded, updatedAt } = threads.require(id);
+  const thread = threads.require(id);
+  const { graph, createdAt, updatedAt, endedAt } = infoOf(thread, false);
   return {
-    ...{ as: 1, degraded, cost: steps.costOf(id) },
+    ...{ as: 1, degraded: thread.degraded, cost: steps.costOf(id) },
     budget: budgets
       .usesOf(id)
       .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved })),
-    updatedAt: new Date(updatedAt).toISOString(),
+    ...{ graph, createdAt, updatedAt, endedAt },
   };
 }
 

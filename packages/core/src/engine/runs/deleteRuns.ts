@@ -121,4 +121,8 @@ const refused = (
   reason: string,
   { what, remedy }: { readonly what: string; readonly remedy: string },
 ): DevsError =>
-  new DevsError(`Run "${id}" ${what}.`, { code: 'REMOVE_REFUSED', remedy, context: { id, reason } });
+  new DevsError(`Run "${id}" ${what}.`, {
+    code: 'REMOVE_REFUSED',
+    remedy,
+    context: { threadId: id, reason },
+  });

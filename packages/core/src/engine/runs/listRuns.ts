@@ -2,45 +2,29 @@ import { transaction } from '../../db/transaction.ts';
 import type { RunQuery } from '../../state/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { RunInfo } from '../RunResult.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
 
-/** Which runs of the state file are listed. */
+/** Selects the runs to list. */
 export interface RunFilter extends PageRequest {
-  /** @defaultValue any */
+  /** One status, or a list. @defaultValue all */
   readonly status?: ThreadStatus | readonly ThreadStatus[];
-  /** The `fingerprint` of the app whose runs are wanted. @defaultValue of every graph in the file */
+  /** The `fingerprint` of an app. @defaultValue every graph in the file */
   readonly graph?: string;
   /**
-   * Only runs that would go on if somebody drove them: begun, left by a driver that died or whose process was told to
-   * stop, or woken by a decision or a request since. Whoever takes them up leaves those that are driven. Timers are
-   * not among them. @defaultValue false
+   * Only runs that would continue if a process ran them: recorded, left by a process that died or was stopped, or woken
+   * by a decision or request. Timers are not included. @defaultValue false
    */
   readonly due?: boolean;
-  /** Started then or later. */
+  /** Started at this time or later. */
   readonly createdSince?: Date;
-  /** Started before. */
+  /** Started before this time. */
   readonly createdBefore?: Date;
-}
-
-/** A run in a list. Times are ISO 8601, UTC. */
-export interface RunSummary {
-  readonly id: string;
-  readonly status: ThreadStatus;
-  /** Why it ended or waits, for people. */
-  readonly reason: string | null;
-  /** The `fingerprint` of the graph it goes on with. */
-  readonly graph: string;
-  /** Whether a live process drives or holds it. False while it is `running`: its driver has died. */
-  readonly isDriven: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** `null` while it has not ended. */
-  readonly endedAt: string | null;
 }
 
 export interface RunPage {
   /** Newest first. */
-  readonly runs: readonly RunSummary[];
+  readonly runs: readonly RunInfo[];
   /** Give it as `after` for the next page; `null` on the last. */
   readonly next: string | null;
 }
@@ -54,7 +38,7 @@ export function listRuns(filter: RunFilter, { db, directory, threads }: EngineSt
       query.limit,
       (at) => at,
     );
-    const runs = items.map(({ id }) => summaryOf(threads.require(id), threads.driverOf(id) !== null));
+    const runs = items.map(({ id }) => infoOf(threads.require(id), threads.driverOf(id) !== null));
     return { runs, next };
   });
 }
@@ -73,7 +57,8 @@ export function runQueryOf(filter: RunFilter): RunQuery {
   };
 }
 
-function summaryOf(thread: Thread, isDriven: boolean): RunSummary {
+/** @param isDriven - Whether a live process executes or holds it. */
+export function infoOf(thread: Thread, isDriven: boolean): RunInfo {
   const { threadId: id, status, reason, graphFingerprint: graph, createdAt, updatedAt, endedAt } = thread;
   return {
     ...{ id, status, reason, graph, isDriven },

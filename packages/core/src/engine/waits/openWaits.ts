@@ -2,6 +2,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { Awaited } from '../RunResult.ts';
 import { endWait } from './endWait.ts';
 
 interface Looking {
@@ -41,24 +42,6 @@ export function openWaits<Open extends { readonly interruptId: string }>(
 }
 
 /** What a run waits for besides humans. */
-export interface Awaited {
-  /** When the first of its timers is due, or of its children's, in milliseconds since the Unix epoch; absent where none is. */
-  readonly until?: number;
-  /** Names of the signals it waits for, in the order it began to; absent where it waits for none. */
-  readonly waitsFor?: readonly string[];
-  /** Ids of the child runs it waits for, in the order it began to; absent where it waits for none. */
-  readonly children?: readonly string[];
-}
-
-/** The same of what has it among others. */
-export function awaitedIn({ until, waitsFor, children }: Awaited): Awaited {
-  return {
-    ...(until !== undefined && { until }),
-    ...(waitsFor && { waitsFor }),
-    ...(children && { children }),
-  };
-}
-
 export function awaited(pending: readonly Wait[], { children }: EngineStore): Awaited {
   const named = (purpose: WaitPurpose): readonly string[] => [
     ...new Set(pending.filter((wait) => wait.purpose === purpose).flatMap(({ subject }) => subject ?? [])),

@@ -63,7 +63,7 @@ export async function driveToTheEnd(
 ) {
   const kinds: string[] = [];
   let result = await app.drive('shop');
-  while (result.status === 'suspended' && kinds.length < 20) {
+  while (result.status === 'waiting' && kinds.length < 20) {
     for (const gate of result.gates) {
       kinds.push(gate.kind);
       await app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);

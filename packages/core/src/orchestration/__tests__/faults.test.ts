@@ -35,7 +35,7 @@ describe('what goes wrong around a run', () => {
     renameSync(`${dbPath}.away`, dbPath);
     expect(existsSync(dbPath)).toBe(true);
     await run.decide(only(gates), approved);
-    expect(await run.drive()).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
+    expect(await run.drive()).toMatchObject({ status: 'waiting', gates: [{ kind: 'dag_approval' }] });
     expect(await devs.verify()).toMatchObject({ ok: true });
     devs.close();
   });
@@ -49,7 +49,7 @@ describe('what goes wrong around a run', () => {
     };
     const { devs, seen } = await devsAt(dbPath, { ...agents, research });
     const run = await devs.start({ id: 'r', brief: '# B' });
-    expect(await run.drive()).toMatchObject({ status: 'suspended' });
+    expect(await run.drive()).toMatchObject({ status: 'waiting' });
     expect(seen.filter((name) => name === 'RETRIED' || name === 'NODE_FAILED')).toEqual(['RETRIED']);
     devs.close();
   });

@@ -357,7 +357,7 @@ describe('the failure gate of a task', () => {
     const tripped = [gate.taskId];
     await app.decide(gate, { action: 'retry', by: ada });
     let result = await app.run('shop');
-    while (result.status === 'suspended') {
+    while (result.status === 'waiting') {
       const next = only(result.gates);
       tripped.push(next.taskId);
       await app.decide(next, { action: 'retry', by: ada });

@@ -226,7 +226,7 @@ describe('a task that makes no progress, with a pivot agent', () => {
       if (pauses) pipeline.events.on('NODE_FINISHED', () => pause.abort());
       let result = await pipeline.app.drive('shop', { signal: pause.signal });
       let drives = 1;
-      for (; result.status === 'drained' || result.status === 'suspended'; drives += 1) {
+      for (; result.status === 'paused' || result.status === 'waiting'; drives += 1) {
         for (const gate of result.gates) await pipeline.app.decide(gate, { approved: true, by: ada });
         pause = new AbortController();
         result = await pipeline.app.drive('shop', { signal: pause.signal });

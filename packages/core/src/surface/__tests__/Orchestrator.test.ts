@@ -10,7 +10,7 @@ import { everyTable } from '../../orchestration/__tests__/everyTable.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
 import type { Run } from '../Run.ts';
-import type { DriveResult } from '../views.ts';
+import type { PipelineResult } from '../views.ts';
 
 const BRIEF = '# CSV export\n\nExport the table as CSV.\n';
 const ada = { kind: 'human', id: 'ada' } as const;
@@ -30,9 +30,9 @@ async function open(dbPath: string, options: Partial<OrchestratorOptions> = {}):
 }
 
 /** Approves every gate until the run ends. */
-async function toTheEnd(run: Run): Promise<DriveResult> {
+async function toTheEnd(run: Run): Promise<PipelineResult> {
   let result = await run.drive();
-  while (result.status === 'suspended') {
+  while (result.status === 'waiting') {
     for (const gate of result.gates) await run.decide(gate, yes);
     result = await run.drive();
   }
@@ -54,10 +54,10 @@ describe('Orchestrator', () => {
     const run = await devs.start({ id: 'csv-export', brief: BRIEF });
 
     const atDesign = await run.drive();
-    expect(atDesign).toMatchObject({ status: 'suspended', gates: [{ kind: 'design_approval' }] });
+    expect(atDesign).toMatchObject({ status: 'waiting', gates: [{ kind: 'design_approval' }] });
     await run.decide(only(atDesign.gates), yes);
     const atDag = await run.drive();
-    expect(atDag).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
+    expect(atDag).toMatchObject({ status: 'waiting', gates: [{ kind: 'dag_approval' }] });
     await run.decide(only(atDag.gates), yes);
 
     const done = await run.drive();
@@ -71,8 +71,8 @@ describe('Orchestrator', () => {
     const first = await open(dbPath, options);
     await (await first.start({ id: 'csv-export', brief: BRIEF })).drive();
     first.close();
-    let status = 'suspended';
-    for (let processes = 0; status === 'suspended' && processes < 5; processes += 1) {
+    let status = 'waiting';
+    for (let processes = 0; status === 'waiting' && processes < 5; processes += 1) {
       const next = await open(dbPath, options);
       const run = await next.start({ brief: BRIEF, id: 'csv-export' });
       for (const gate of await run.gates()) await run.decide(gate, yes);
@@ -394,7 +394,7 @@ describe('a run with agents', () => {
       if (step === 'implement') stop.abort();
     });
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive({ signal: stop.signal })).status).toBe('drained');
+    expect((await run.drive({ signal: stop.signal })).status).toBe('paused');
     expect(calls.at(-1)).toBe('T1 implement');
     expect(db.prepare("SELECT count(*) FROM agent_steps WHERE state = 'intent'").pluck().get()).toBe(0);
     expect((await run.drive()).commits).toHaveLength(3);

@@ -9,7 +9,7 @@ import { ThreadStore } from '../../state/ThreadStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';
 import type { Run } from '../Run.ts';
-import type { DriveResult } from '../views.ts';
+import type { PipelineResult } from '../views.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 
@@ -71,12 +71,12 @@ async function aRun(dbPath: string, { start = {}, agents = {}, checks = scripted
   return { run, requests, workspace };
 }
 
-const shown = ({ gates: [gate] }: Pick<DriveResult, 'gates'>): CodeReview => gate?.artifact as CodeReview;
+const shown = ({ gates: [gate] }: Pick<PipelineResult, 'gates'>): CodeReview => gate?.artifact as CodeReview;
 const approve = (run: Run) => decide(run, { approved: true });
 const reject = (run: Run, feedback: string, tasks?: readonly string[]) =>
   decide(run, { approved: false, feedback, ...(tasks && { tasks }) });
 
-async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<DriveResult> {
+async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<PipelineResult> {
   const [gate] = (await run.gates()) as readonly [Gate];
   await run.decide(gate, { ...answer, by: ada });
   return run.drive();
@@ -86,7 +86,7 @@ async function tasksOf(run: Run): Promise<readonly string[]> {
   return (await run.status()).tasks.map(({ label, status }) => `${label} ${status}`);
 }
 
-const subjects = ({ commits }: DriveResult): readonly string[] => commits.map(({ subject }) => subject);
+const subjects = ({ commits }: PipelineResult): readonly string[] => commits.map(({ subject }) => subject);
 
 describe('a run whose code is reviewed after every task', () => {
   test('shows what was committed and what speaks for it, before anything else is begun', async ({
@@ -96,7 +96,7 @@ describe('a run whose code is reviewed after every task', () => {
     const first = await run.drive();
     const [commit] = first.commits;
     expect(first).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ kind: 'review', taskId: 'shop:1', message: expect.stringContaining('Read the code') }],
       commits: { length: 1 },
     });
@@ -193,7 +193,7 @@ describe('a run whose code is reviewed after every task', () => {
     await run.drive();
     isBroken = true;
     const again = await reject(run, 'Name it sum.');
-    expect(again).toMatchObject({ status: 'suspended', gates: [{ kind: 'review' }], commits: { length: 2 } });
+    expect(again).toMatchObject({ status: 'waiting', gates: [{ kind: 'review' }], commits: { length: 2 } });
     expect(requests.at(-1)?.guidance).toEqual(['Name it sum.']);
     expect(shown(again).rejections).toHaveLength(1);
   });
@@ -217,10 +217,10 @@ describe('a run whose code is reviewed after every task', () => {
   test('reaches a goal when its code was approved', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
     expect(await run.drive({ only: 'T1' })).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       gates: [{ kind: 'review' }],
     });
-    expect(await approve(run)).toMatchObject({ status: 'drained', reason: 'T1 is finished' });
+    expect(await approve(run)).toMatchObject({ status: 'paused', reason: 'T1 is finished' });
     expect(await tasksOf(run)).toEqual(['T1 completed', 'T2 pending', 'T3 pending']);
   });
 });

@@ -5,7 +5,7 @@ import type { PlanResult, StageAgents, TaskDraft } from '../../orchestration/por
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';
 import type { DriveRunOptions, Run } from '../Run.ts';
-import type { DriveResult } from '../views.ts';
+import type { PipelineResult } from '../views.ts';
 
 const BRIEF = '# Shop\n\nSell things.\n';
 const ada = { kind: 'human', id: 'ada' } as const;
@@ -53,22 +53,22 @@ async function aRun(dbPath: string, { start = {}, agents = {} }: Setting = {}) {
 const auto = { gates: { design: 'auto', dag: 'auto' } } as const;
 
 /** Approves every gate until the run stops for another reason. */
-async function onwards(run: Run, options: DriveRunOptions = {}): Promise<DriveResult> {
+async function onwards(run: Run, options: DriveRunOptions = {}): Promise<PipelineResult> {
   let result = await run.drive(options);
-  while (result.status === 'suspended') {
+  while (result.status === 'waiting') {
     for (const gate of result.gates) await run.decide(gate, { approved: true, by: ada });
     result = await run.drive();
   }
   return result;
 }
 
-const subjects = ({ commits }: DriveResult): readonly string[] => commits.map(({ subject }) => subject);
+const subjects = ({ commits }: PipelineResult): readonly string[] => commits.map(({ subject }) => subject);
 
 describe('a run that is driven until a gate is approved', () => {
   test('stops behind it, and goes on with the next drive', async ({ dbPath }) => {
     const { run, calls } = await aRun(dbPath, { start: { documents: [aDesign], gates: auto.gates } });
     expect(await run.drive({ until: 'design' })).toMatchObject({
-      status: 'drained',
+      status: 'paused',
       reason: 'the design is approved',
     });
     expect((await run.state())?.status).toBe('planning');
@@ -84,7 +84,7 @@ describe('a run that is driven until a gate is approved', () => {
     const first = await run.drive({ until: 'design' });
     for (const gate of first.gates) await run.decide(gate, { approved: false, feedback: 'More.', by: ada });
     const end = await onwards(await again());
-    expect(end).toMatchObject({ status: 'drained', reason: 'the design is approved' });
+    expect(end).toMatchObject({ status: 'paused', reason: 'the design is approved' });
     const names = (await run.log()).map(({ name }) => name);
     expect(names.filter((name) => name.startsWith('GOAL_'))).toEqual(['GOAL_SET', 'GOAL_REACHED']);
   });
@@ -92,7 +92,7 @@ describe('a run that is driven until a gate is approved', () => {
   test('stops at once when that gate was approved before', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
     await run.drive({ only: 'T1' });
-    expect(await run.drive({ until: 'dag' })).toMatchObject({ status: 'drained', commits: { length: 1 } });
+    expect(await run.drive({ until: 'dag' })).toMatchObject({ status: 'paused', commits: { length: 1 } });
   });
 });
 
@@ -100,7 +100,7 @@ describe('a run that is driven for some of its tasks', () => {
   test('works on one task and what it depends on, and later on the rest, each once', async ({ dbPath }) => {
     const { run, calls, again } = await aRun(dbPath, { start: auto });
     const first = await run.drive({ only: 'T5' });
-    expect(first).toMatchObject({ status: 'drained', reason: 'T5 is finished' });
+    expect(first).toMatchObject({ status: 'paused', reason: 'T5 is finished' });
     expect(subjects(first)).toEqual(['Task 1', 'Task 3', 'Task 5']);
 
     const rest = await (await again()).drive();
@@ -112,7 +112,7 @@ describe('a run that is driven for some of its tasks', () => {
   test('works on an epic at a time', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
     const first = await run.drive({ epic: 'E1' });
-    expect(first).toMatchObject({ status: 'drained', reason: 'E1 is finished' });
+    expect(first).toMatchObject({ status: 'paused', reason: 'E1 is finished' });
     expect(subjects(first)).toEqual(['Task 1', 'Task 2', 'Task 3']);
     expect(await run.drive({ epic: 'E2' })).toMatchObject({ status: 'completed', commits: { length: 5 } });
   });
@@ -131,11 +131,11 @@ describe('a run that is driven for some of its tasks', () => {
       },
     });
     let result = await run.drive({ only: 'T2' });
-    expect(result).toMatchObject({ status: 'suspended', gates: [{ kind: 'task_failure' }] });
+    expect(result).toMatchObject({ status: 'waiting', gates: [{ kind: 'task_failure' }] });
     for (const gate of result.gates) await run.decide(gate, { action: 'skip', by: ada });
     result = await run.drive();
     expect(result).toMatchObject({
-      status: 'drained',
+      status: 'paused',
       reason: 'T2 has tasks that were given up',
       commits: [],
     });
@@ -159,11 +159,11 @@ describe('a run that is driven for some of its tasks', () => {
       },
     });
     expect(await run.drive({ only: 'T4', abort: abort.signal })).toMatchObject({
-      status: 'drained',
+      status: 'paused',
       commits: [],
     });
     const next = await run.drive({ only: 'T2' });
-    expect(next).toMatchObject({ status: 'drained', reason: 'T2 is finished' });
+    expect(next).toMatchObject({ status: 'paused', reason: 'T2 is finished' });
     expect(subjects(next)).toEqual(['Task 4', 'Task 2']);
     expect(calls).toEqual(['Task 4', 'Task 4', 'Task 2']);
   });
@@ -171,7 +171,7 @@ describe('a run that is driven for some of its tasks', () => {
   test('says when the plan has no such task', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
     expect(await run.drive({ only: 'T9' })).toMatchObject({
-      status: 'drained',
+      status: 'paused',
       reason: 'the plan has no T9',
     });
     await expect(run.drive({ only: 'four' })).rejects.toThrow('Expected only to be T and a number');

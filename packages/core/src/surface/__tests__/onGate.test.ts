@@ -59,7 +59,7 @@ describe('onGate', () => {
     onTestFinished(() => warned.mockRestore());
     const run = await (await open(dbPath, onGate)).start({ id: 'shop', brief: '# Shop' });
     const { status, gates } = await run.drive();
-    expect({ status, kind: only(gates).kind }).toEqual({ status: 'suspended', kind: 'design_approval' });
+    expect({ status, kind: only(gates).kind }).toEqual({ status: 'waiting', kind: 'design_approval' });
     await expect
       .poll(() => warned)
       .toHaveBeenCalledWith(expect.stringContaining('no network'), 'DevsListenerWarning');

@@ -152,7 +152,7 @@ describe('Run.rewind', () => {
   test('takes the task under way as target, too: it is begun anew', async ({ dbPath }) => {
     const project = await start(dbPath, stuckAtT2());
     const { run } = project;
-    expect((await run.drive()).status).toBe('suspended');
+    expect((await run.drive()).status).toBe('waiting');
     const [first, second] = await statusesOf(project);
     expect(first).toBe('completed');
     expect(['failed', 'in_progress']).toContain(second);
@@ -430,7 +430,7 @@ describe('Run.undoRewind', () => {
     await run.rewind('T2', { by: ADA });
     await run.undoRewind({ by: ADA });
     const { status, gates } = await run.drive();
-    expect(status).toBe('suspended');
+    expect(status).toBe('waiting');
     expect(gates.map(({ kind }) => kind)).toEqual([asked?.kind]);
     expect(gates[0]?.sessionId).not.toBe(asked?.sessionId);
   });

@@ -21,7 +21,7 @@ import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import type { DriveResult } from '../views.ts';
+import type { PipelineResult } from '../views.ts';
 import { listedStatus } from './listedStatus.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */
@@ -93,7 +93,7 @@ export class PipelineRuns implements RunDriver {
   }
 
   /** Drives a run in this process, if no worker is faster. */
-  driveHere(id: string, { abort, ...options }: DriveRunOptions): Promise<DriveResult> {
+  driveHere(id: string, { abort, ...options }: DriveRunOptions): Promise<PipelineResult> {
     return this.#access.drive(
       id,
       (held) => held.drive((told) => this.#driveOver(id, held, options, told), abort),
@@ -146,7 +146,7 @@ export class PipelineRuns implements RunDriver {
     opened: Opened,
     options: Omit<DriveRunOptions, 'abort'>,
     told: ToldDrive,
-  ): Promise<DriveResult> {
+  ): Promise<PipelineResult> {
     const pipeline = this.#pipelineOver(opened);
     return driveRun(id, options, { app: PipelineApp.over(opened.app), pipeline }, told);
   }

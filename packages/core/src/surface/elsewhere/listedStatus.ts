@@ -1,22 +1,26 @@
 import type { ListedRun } from '../../engine/files/standing.ts';
 import type { RunIndex } from '../../engine/runs/Runs.ts';
-import type { RunStatus } from '../views.ts';
+import type { PipelineRunInfo } from '../views.ts';
 
 /** What a list tells of a run that nobody drives, beside what every list has. */
-type ListedStatus = Omit<RunStatus, 'id' | 'title' | 'status' | 'reason' | 'driver' | 'running' | 'gates'>;
+type ListedStatus = Omit<
+  PipelineRunInfo,
+  'id' | 'title' | 'status' | 'reason' | 'isDriven' | 'driver' | 'running' | 'gates'
+>;
 
 /** What runs of the pipeline have, and others have none of. */
 const PLAIN = { agents: null, workspace: null, tasks: [], review: null, rewinds: [] } as const;
 
 /** As it is kept beside a run's file, for {@link statusListed}. */
-export function listedStatus(status: RunStatus): ListedRun & ListedStatus {
+export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus {
   const {
     id: _,
     title: __,
     status: ___,
     reason: ____,
-    driver: _____,
-    running: ______,
+    isDriven: _____,
+    driver: ______,
+    running: _______,
     gates,
     ...listed
   } = status;
@@ -24,12 +28,15 @@ export function listedStatus(status: RunStatus): ListedRun & ListedStatus {
 }
 
 /** The status of a run without its file; `null` where what is kept beside that says nothing, or is of another release. */
-export function statusListed(id: string, { view, title, status, reason, gates }: RunIndex): RunStatus | null {
+export function statusListed(
+  id: string,
+  { view, title, status, reason, gates }: RunIndex,
+): PipelineRunInfo | null {
   if (!isListed(view)) return null;
   const { as: _, ...listed } = view;
-  const here = { id, title: title ?? id, status, reason, driver: null, running: null };
+  const here = { id, title: title ?? id, status, reason, isDriven: false, driver: null, running: null };
   return { ...here, ...PLAIN, ...listed, gates };
 }
 
 const isListed = (view: unknown): view is ListedRun & Partial<ListedStatus> =>
-  typeof view === 'object' && view !== null && 'as' in view && view.as === 1;
+  typeof view === 'object' && view !== null && 'as' in view && view.as === 1 && 'graph' in view;

@@ -6,6 +6,6 @@ export function onlyHere(what: string, id?: string): DevsError {
   return new DevsError(`${whose} in files elsewhere: ${what} works in a local state file alone.`, {
     code: 'RUN_ELSEWHERE',
     remedy: 'Take the run here (devs pull), or do it where its files are.',
-    context: { what, ...(id !== undefined && { id }) },
+    context: { what, ...(id !== undefined && { threadId: id }) },
   });
 }

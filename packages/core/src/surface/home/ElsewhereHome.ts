@@ -14,7 +14,7 @@ import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { Run, RunDeps } from '../Run.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
-import type { RunStatus } from '../views.ts';
+import type { PipelineRunInfo } from '../views.ts';
 import type { PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** Of a list that is read to its end. */
@@ -98,9 +98,9 @@ export class ElsewhereHome implements PipelineHome {
     return cursorOf({ at: run.createdAt, id });
   }
 
-  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     const indexed = await this.#runs.indexed(ids);
-    const statuses: RunStatus[] = [];
+    const statuses: PipelineRunInfo[] = [];
     for (const id of ids) {
       const index = indexed.get(id)?.index ?? null;
       statuses.push((index && statusListed(id, index)) ?? (await this.handle(id).status()));

@@ -9,7 +9,7 @@ import type { DoctorReport } from '../../state/doctor.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Run } from '../Run.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
-import type { RunStatus } from '../views.ts';
+import type { PipelineRunInfo } from '../views.ts';
 
 /** A part of the list of runs; without either member, all of it. */
 export interface RunListPage {
@@ -58,7 +58,7 @@ export interface PipelineHome {
   /** Newest first. */
   ids(page: RunListPage): Promise<readonly string[]>;
   /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */
-  statuses(ids: readonly string[]): Promise<readonly RunStatus[]>;
+  statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]>;
   gates(): Promise<readonly Gate[]>;
   openGates(page: PageRequest): Promise<GatePage & { readonly total: number }>;
   gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]>;

@@ -16,7 +16,7 @@ import { workspaceName } from '../../state/workspaceName.ts';
 import type { PipelineApp } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import type { RunStatus } from '../views.ts';
+import type { PipelineRunInfo } from '../views.ts';
 import type { Collected, PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** All runs in one local state file. */
@@ -83,7 +83,7 @@ export class StateFileHome implements PipelineHome {
       .map(({ id }) => id);
   }
 
-  async statuses(ids: readonly string[]): Promise<readonly RunStatus[]> {
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     return Promise.all(ids.map((id) => this.handle(id).status()));
   }
 

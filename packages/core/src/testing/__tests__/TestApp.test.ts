@@ -33,7 +33,7 @@ describe('an app for tests', () => {
   test('runs in memory, is answered with yes, and goes on after a restart', async () => {
     const app = opened(testApp(publishing()));
     const { gates, status } = await app.run('post', { log: [] });
-    expect(status).toBe('suspended');
+    expect(status).toBe('waiting');
     app.restart();
     await app.answer(gates[0]);
     const ended = await app.run('post');
@@ -73,7 +73,7 @@ describe('an app for tests', () => {
     const app = opened(testApp(circle, options));
     const kinds = new Set<string>();
     let { gates, status } = await app.run('round', { log: [] });
-    while (status === 'suspended') {
+    while (status === 'waiting') {
       const [gate] = gates;
       kinds.add(String(gate?.kind));
       if (gate?.kind === 'budget') {
@@ -99,7 +99,7 @@ describe('an app for tests', () => {
       return { log: [await step('wake', () => 'woken')] };
     };
     const app = opened(testApp(twoSteps(naps)));
-    expect(await app.run('nap', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('nap', { log: [] })).toMatchObject({ status: 'waiting' });
     expect((await app.skip(DAY)).driven).toEqual([]);
     app.restart();
     app.clock.advance(DAY);

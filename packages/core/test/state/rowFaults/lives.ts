@@ -50,7 +50,7 @@ async function toTheEnd(driven: Drivable, answer: (gate: Gate) => readonly objec
   const asked: string[] = [];
   for (let drives = 0; drives < MOST_DRIVES; drives += 1) {
     const { status, gates, values } = await driven.drive();
-    if (status !== 'suspended') return { status, values: comparable(values), asked: asked.sort() };
+    if (status !== 'waiting') return { status, values: comparable(values), asked: asked.sort() };
     for (const gate of gates) {
       asked.push(`${gate.kind}: ${JSON.stringify(comparable(gate.artifact))}`);
       for (const given of answer(gate)) await driven.decide(gate, given);

@@ -49,7 +49,7 @@ describe('views', () => {
       choicesAt({ kind: 'node_gate', artifact: null, ...(takes && { takes }) }).map(({ name }) => name);
     expect(names()).toEqual(['approve', 'reject']);
     expect(names({ gate: 'publish', value: true })).toEqual(['value', 'reject']);
-    expect(names({ gate: 'publish', edit: 'artefact' })).toEqual(['approve', 'reject', 'version']);
+    expect(names({ gate: 'publish', edit: 'artifact' })).toEqual(['approve', 'reject', 'version']);
     const unknown = 'of another release' as HitlSessionKind;
     expect(wordsOf(unknown)).toEqual({ name: unknown, choices: [] });
   });

@@ -121,7 +121,7 @@ describe('a node with a cache policy', () => {
     const app = durable(costlyGraph(asks), { db, cache: new InMemoryCache() });
     for (const id of ['a', 'b']) {
       const { status, gates } = await app.run(id, { log: [] });
-      expect(status).toBe('suspended');
+      expect(status).toBe('waiting');
       await app.decide(only(gates), { value: `for ${id}`, by: ada });
       expect((await app.run(id)).values?.log).toEqual([`for ${id}`, 'after']);
     }
@@ -137,7 +137,7 @@ describe('a node with a cache policy', () => {
     await app.admit({ threadId: 'early', input: { log: [] } });
     await tell('early');
     expect((await app.run('early')).values?.log).toEqual(['for early', 'after']);
-    expect(await app.run('untold', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('untold', { log: [] })).toMatchObject({ status: 'waiting' });
   });
 
   test.for(['an answer', 'a signal'])(
@@ -169,7 +169,7 @@ describe('a node with a cache policy', () => {
     const app = durable(builder, { db, cache: new InMemoryCache(), guards: { maxDepth: 6 } });
     const { status, gates } = await app.run('round', { log: [] });
     const { kind, artifact } = only(gates);
-    expect([status, kind, visits]).toEqual(['suspended', 'recursion_limit', 2]);
+    expect([status, kind, visits]).toEqual(['waiting', 'recursion_limit', 2]);
     expect((artifact as { readonly depth: number }).depth).toBeLessThanOrEqual(2 * 6);
   });
 

@@ -45,7 +45,7 @@ describe('what a child uses', () => {
     const made: string[] = [];
     const below = durable(calling(3, made), { db });
     const app = parentOf(below, ['a'], { db, budget: { tokens: 20 } });
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', children: ['a'] });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting', children: ['a'] });
     expect(made).toHaveLength(2);
     expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 20, limit: 20 }]);
     const gate = only(await below.gates('a'));
@@ -73,7 +73,7 @@ describe('what a child uses', () => {
       }),
       { db, budget: { calls: 5 } },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended' });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting' });
     expect(made).toHaveLength(5);
     expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'calls', spent: 5 }]);
   });
@@ -119,7 +119,7 @@ describe('what a child uses', () => {
       }),
       { db, budget: { tokens: 20, usd: 2.5 } },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended' });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting' });
     expect(only(await asking.gates('b')).artifact).toMatchObject({
       limits: [
         { measure: 'usd', run: 'p', spent: 0, reserved: 1, next: 2, limit: 2.5 },
@@ -149,7 +149,7 @@ describe('what a child uses', () => {
     const made: string[] = [];
     const below = durable(calling(3, made), { db, budget: { calls: 1 } });
     const app = parentOf(below, ['a'], { db, budget: { tokens: 1000 } });
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', children: ['a'] });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting', children: ['a'] });
     expect(made).toHaveLength(1);
     await below.decide(only(await below.gates('a')), { action: 'raise', calls: 2, by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'completed' });

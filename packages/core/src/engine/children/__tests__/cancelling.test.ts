@@ -42,7 +42,7 @@ describe('cancel of a run', () => {
       ),
       { db },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', children: ['middle'] });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting', children: ['middle'] });
     await app.cancel('p');
     expect(['p', 'middle', 'leaf', 'quick'].map((id) => app.store.threads.require(id).status)).toEqual([
       'cancelled',
@@ -137,7 +137,7 @@ describe('cancel of a run', () => {
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'failed' });
     const ran = await app.run('p');
-    expect(ran).toMatchObject({ status: 'suspended', children: ['c'] });
+    expect(ran).toMatchObject({ status: 'waiting', children: ['c'] });
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
     expect(await app.run('p')).toMatchObject({ values: { log: ['start', 'tea', 'right'] } });
   });
@@ -202,7 +202,7 @@ describe('a request to cancel', () => {
     await app.run('r', {}, { turn: '1' });
     await cancel('x');
     expect(status()).toBe('cancelled');
-    expect(await app.run('r', {}, { turn: '2' })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('r', {}, { turn: '2' })).toMatchObject({ status: 'waiting' });
     await cancel('x');
     expect(status()).toBe('waiting');
     await cancel('y');
@@ -247,7 +247,7 @@ describe('pause of a run', () => {
       twoSteps(async () => ({ log: [(await child(below, 'c', {})).values?.found ?? ''] })),
       { db },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'drained' });
+    expect(await app.run('p', {})).toMatchObject({ status: 'paused' });
     expect(app.store.threads.require('c').status).toBe('paused');
     expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['gone', 'second'] } });
   });

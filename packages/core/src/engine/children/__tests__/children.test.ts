@@ -181,8 +181,8 @@ describe('child()', () => {
       { db },
     );
     const ran = await app.run('p', {});
-    expect(ran).toMatchObject({ status: 'suspended', gates: [], children: ['c'] });
-    expect(await app.run('p')).toMatchObject({ status: 'suspended', children: ['c'] });
+    expect(ran).toMatchObject({ status: 'waiting', gates: [], children: ['c'] });
+    expect(await app.run('p')).toMatchObject({ status: 'waiting', children: ['c'] });
     expect((await app.driveDue()).driven).toEqual([]);
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['tea', 'second'] } });
@@ -286,7 +286,7 @@ describe('child()', () => {
       }),
       { db },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', waitsFor: ['go'] });
+    expect(await app.run('p', {})).toMatchObject({ status: 'waiting', waitsFor: ['go'] });
     expect(await below.run('c')).toMatchObject({ status: 'completed', values: { found: 'luck' } });
     await app.signal('p', 'go', null, { by: ada, signalId: '1' });
     expect((await app.run('p')).values?.log).toEqual(['failed', 'failed', 'second']);
@@ -327,7 +327,7 @@ describe('child()', () => {
       ),
       { db },
     );
-    expect(await app.run('p', {})).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(await app.run('p', {})).toMatchObject({ status: 'paused', reason: 'pause' });
     expect(app.store.threads.require('c').status).toBe('created');
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     expect(await app.run('p')).toMatchObject({ status: 'completed' });

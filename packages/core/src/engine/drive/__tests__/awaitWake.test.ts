@@ -64,11 +64,11 @@ describe('a driver that waits', () => {
     const driving = app.run('r', {}, { wait: true, signal: stopping.signal });
     await waiting(app);
     stopping.abort();
-    expect(await driving).toMatchObject({ status: 'suspended' });
+    expect(await driving).toMatchObject({ status: 'waiting' });
   });
 
   test.for([
-    ['pause', 'drained'],
+    ['pause', 'paused'],
     ['cancel', 'cancelled'],
   ] as const)('is told of a %s while it drives', async ([request, status], { db, dbPath }) => {
     const app = durable(endless(), { db, guards: { maxDepth: 1_000_000 } });

@@ -133,7 +133,7 @@ describe('a decision', () => {
       expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by }))).toBe(code);
       expect(everyTable(db)).toBe(before);
 
-      expect((await app.run('run')).status).toBe('suspended');
+      expect((await app.run('run')).status).toBe('waiting');
       await app.decide(gate, { approved: true, by: ada });
       expect(await app.run('run')).toMatchObject({
         status: 'completed',
@@ -287,7 +287,7 @@ describe('an answer', () => {
     await app.decide(only((await app.run('run', {})).gates), { value: 'one', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'failed', reason: 'flaky' });
     const second = await app.run('run');
-    expect(second).toMatchObject({ status: 'suspended', gates: [{ artifact: 'second?' }] });
+    expect(second).toMatchObject({ status: 'waiting', gates: [{ artifact: 'second?' }] });
     await app.decide(only(second.gates), { value: 'two', by: bob });
     const { values } = await app.run('run');
     expect(values?.answer).toEqual(['one', 'two']);
@@ -301,7 +301,7 @@ describe('an answer', () => {
     const app = durable(twoSteps(node), { db, gates: { first: () => 'go?' } });
     await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
     expect((await app.run('run')).status).toBe('failed');
-    expect(await app.run('run')).toMatchObject({ status: 'suspended', gates: [{ artifact: 'really?' }] });
+    expect(await app.run('run')).toMatchObject({ status: 'waiting', gates: [{ artifact: 'really?' }] });
   });
 
   test('to the depth question never answers the gate behind it', async ({ db }) => {
@@ -312,7 +312,7 @@ describe('an answer', () => {
     const gate = only((await app.run('run')).gates);
     expect(gate).toMatchObject({ kind: 'node_gate', artifact: 'publish?' });
     expect(await codeOf(app.decide(deep, { action: 'continue', by: ada }))).toBe('GATE_ALREADY_DECIDED');
-    expect((await app.run('run')).status).toBe('suspended');
+    expect((await app.run('run')).status).toBe('waiting');
     await app.decide(gate, { approved: true, by: ada });
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
   });
@@ -385,7 +385,7 @@ describe('a bare interrupt()', () => {
       error: { code: 'VALUE_NOT_STORABLE' },
     });
     value = 'plain';
-    expect(await app.run('run')).toMatchObject({ status: 'suspended', gates: [{ artifact: 'plain' }] });
+    expect(await app.run('run')).toMatchObject({ status: 'waiting', gates: [{ artifact: 'plain' }] });
   });
 });
 
@@ -535,7 +535,7 @@ describe('an abort signal', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('drained');
+    expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('paused');
     expect(calls).toEqual(['one']);
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(calls).toEqual(['one', 'two']);
@@ -551,7 +551,7 @@ describe('an abort signal', () => {
       return { log: [said] };
     };
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('nested', {}, { signal: stop.signal })).status).toBe('drained');
+    expect((await app.run('nested', {}, { signal: stop.signal })).status).toBe('paused');
     const names = app.store.steps.listForThread('nested').map(({ name, state }) => `${name} ${state}`);
     expect(names.toSorted()).toEqual(['call done', 'call: work done']);
   });
@@ -564,16 +564,16 @@ describe('an abort signal', () => {
     };
     const app = durable(twoSteps(node), { db });
     const drained = await app.run('run', {}, { signal: stop.signal });
-    expect(drained).toMatchObject({ status: 'drained', values: { log: ['first'] } });
+    expect(drained).toMatchObject({ status: 'paused', values: { log: ['first'] } });
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
   });
 
   test('that was given before does nothing and leaves the run free', async ({ db }) => {
     const app = gated(db);
     const drained = await app.run('run', {}, { signal: AbortSignal.abort() });
-    expect(drained).toMatchObject({ status: 'drained', values: null });
+    expect(drained).toMatchObject({ status: 'paused', values: null });
     expect(app.store.threads.require('run').leaseOwner).toBeNull();
-    expect((await app.run('run')).status).toBe('suspended');
+    expect((await app.run('run')).status).toBe('waiting');
   });
 
   test('is not needed: a node may stop the run by itself', async ({ db }) => {
@@ -586,7 +586,7 @@ describe('an abort signal', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    expect(await app.run('run', {})).toMatchObject({ status: 'drained', reason: 'enough for today' });
+    expect(await app.run('run', {})).toMatchObject({ status: 'paused', reason: 'enough for today' });
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     expect((await app.run('run')).status).toBe('completed');
   });
@@ -715,7 +715,7 @@ describe('the depth guard', () => {
       stop = new AbortController();
       const file = createDatabase({ dbPath });
       const app = durable(graph(), { db: file, guards: { maxDepth: LIMIT } });
-      expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('drained');
+      expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('paused');
       file.close();
     }
     const app = durable(graph(), { db, guards: { maxDepth: LIMIT } });
@@ -758,7 +758,7 @@ describe('the failure gate', () => {
       { db },
     );
     const asked = await app.run('run', {});
-    expect(asked).toMatchObject({ status: 'suspended', values: { log: ['first'] } });
+    expect(asked).toMatchObject({ status: 'waiting', values: { log: ['first'] } });
     const gate = only(asked.gates);
     expect(gate).toMatchObject({
       kind: 'task_failure',
@@ -810,7 +810,7 @@ describe('the failure gate', () => {
       { db },
     );
     const { status, gates } = await app.run('run', {});
-    expect(status).toBe('suspended');
+    expect(status).toBe('waiting');
     expect(gates).toMatchObject([{ message: 'Node "second" makes no progress.' }]);
     expect((await app.run('run')).gates).toEqual(gates);
     await app.decide(only(gates), { action: 'retry', by: ada });
@@ -850,7 +850,7 @@ describe('the failure gate', () => {
       const tooEarly = { sessionId, artifactHash: 'a'.repeat(64) };
       codes.push(codeOf(app.decide(tooEarly, { action: 'retry', by: ada })));
     });
-    expect((await app.run('run', {})).status).toBe('suspended');
+    expect((await app.run('run', {})).status).toBe('waiting');
     // Elsewhere the news may come after the output: it is another version then.
     const refused = HAS_FILES ? /^GATE_(NOT_READY|STALE)$/ : /^GATE_NOT_READY$/;
     expect(await Promise.all(codes)).toEqual([expect.stringMatching(refused)]);
@@ -987,7 +987,7 @@ describe('a run that is taken over', () => {
       await plant(db, leaveBehind);
       statuses.push((await app.run('run', undefined, { signal: stop.signal })).status);
     }
-    expect(statuses).toEqual([...Array.from({ length: 8 }, () => 'drained'), 'completed']);
+    expect(statuses).toEqual([...Array.from({ length: 8 }, () => 'paused'), 'completed']);
     expect(eventsOf(db).filter((name) => name === 'RUN_RECOVERED')).toHaveLength(9);
   });
 });

@@ -70,7 +70,7 @@ describe('what a run is given', () => {
     await expect(app.run('run', {}, { tags: [] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
     expect(rowsIn(db)).toBe(before);
     for (const same of [given, { context }, {}]) {
-      expect(await app.run('run', {}, structuredClone(same))).toMatchObject({ status: 'suspended' });
+      expect(await app.run('run', {}, structuredClone(same))).toMatchObject({ status: 'waiting' });
     }
     await app.run('without', {}, { context });
     await expect(app.run('without', {}, given)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });

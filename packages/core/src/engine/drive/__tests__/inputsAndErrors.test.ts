@@ -21,7 +21,7 @@ describe('an input for a run that is known', () => {
   test('may be the same again, in any order of its fields', async ({ db }) => {
     const app = durable(asking, { db });
     await app.run('mail', MAIL);
-    expect(await app.run('mail', { text: 'Hello.', to: 'grace' })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('mail', { text: 'Hello.', to: 'grace' })).toMatchObject({ status: 'waiting' });
   });
 
   test('is refused when it is another one, and the run is as it was', async ({ db }) => {
@@ -33,14 +33,14 @@ describe('an input for a run that is known', () => {
     }
     expect(app.store.threads.require('mail').leaseEpoch).toBe(epoch);
     expect(await app.gates('mail')).toEqual(gates);
-    expect(await app.run('mail')).toMatchObject({ status: 'suspended', values: MAIL });
+    expect(await app.run('mail')).toMatchObject({ status: 'waiting', values: MAIL });
   });
 
   test('is compared as it was recorded: exactly, and with its classes', async ({ db }) => {
     const app = durable(asking, { db });
     const secret = { to: 'grace', text: `token ghp_${'a1B2'.repeat(9)}` };
     await app.run('secret', secret);
-    expect(await app.run('secret', secret)).toMatchObject({ status: 'suspended' });
+    expect(await app.run('secret', secret)).toMatchObject({ status: 'waiting' });
     const other = { ...secret, text: `token ghp_${'a1B3'.repeat(9)}` };
     await expect(app.run('secret', other)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
 
@@ -50,7 +50,7 @@ describe('an input for a run that is known', () => {
     );
     const said = (text: string) => ({ messages: [new HumanMessage(text)] });
     await chat.run('chat', said('Hello.'));
-    expect(await chat.run('chat', said('Hello.'))).toMatchObject({ status: 'suspended' });
+    expect(await chat.run('chat', said('Hello.'))).toMatchObject({ status: 'waiting' });
     await expect(chat.run('chat', said('Bye.'))).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
   });
 });

@@ -119,7 +119,7 @@ describe('an answer to interrupt() that is none', () => {
       code: 'INVALID_ANSWER',
       message: expect.stringContaining('value.copies.1.n'),
     });
-    expect((await app.run('run')).status).toBe('suspended');
+    expect((await app.run('run')).status).toBe('waiting');
     await app.decide(gate, { value: { to: 'ada', copies: [{ n: 1 }] }, by: ada });
     expect((await app.run('run')).values?.answer).toEqual({ to: 'ada', copies: [{ n: 1 }] });
   });
@@ -167,7 +167,7 @@ describe('several interrupts', () => {
       expect((await app.run('run')).status).toBe('failed');
       isBroken = false;
       const waiting = await app.run('run');
-      expect(waiting).toMatchObject({ status: 'suspended', gates: [{ artifact: 'second?' }] });
+      expect(waiting).toMatchObject({ status: 'waiting', gates: [{ artifact: 'second?' }] });
       await app.decide(only(waiting.gates), { value: 'no', by: ada });
       expect((await app.run('run')).values?.log).toEqual(expect.arrayContaining(['yes', 'no', 'last']));
     },
@@ -189,7 +189,7 @@ describe('several interrupts', () => {
     const left = gates.find(({ artifact }) => artifact === 'left?');
     if (left === undefined || right === undefined) throw new Error('both ask');
     await app.decide(right, { value: 1, by: ada });
-    expect(await app.run('run')).toMatchObject({ status: 'suspended', gates: [{ artifact: 'left?' }] });
+    expect(await app.run('run')).toMatchObject({ status: 'waiting', gates: [{ artifact: 'left?' }] });
     await app.decide(left, { value: 2, by: ada });
     expect((await app.run('run')).values?.log).toEqual(expect.arrayContaining(['left 2', 'right 1']));
   });

@@ -72,7 +72,7 @@ describe('a graph that never waits', () => {
     const outcome = await durable(looping(asks), { db, guards }).run('run', {});
     await asked;
     elsewhere.close();
-    expect(outcome).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(outcome).toMatchObject({ status: 'paused', reason: 'pause' });
   });
 
   test(

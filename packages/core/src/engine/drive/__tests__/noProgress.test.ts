@@ -71,8 +71,8 @@ describe('an app inside a node of another', () => {
       }),
       { db },
     );
-    expect(await outer.run('run', {})).toMatchObject({ status: 'completed', values: { log: ['suspended'] } });
-    expect(seen).toEqual(['suspended', 'inner?']);
+    expect(await outer.run('run', {})).toMatchObject({ status: 'completed', values: { log: ['waiting'] } });
+    expect(seen).toEqual(['waiting', 'inner?']);
     expect(await outer.gates('run')).toEqual([]);
     await inner.decide(only(await inner.gates('run')), { value: 1, by: ada });
     expect((await inner.run('run')).values?.answer).toBe(1);
@@ -158,7 +158,7 @@ describe('a run that waits beside a branch that wrote nothing', () => {
       twoBranches(asks, () => ({})),
       { db },
     );
-    for (const _drive of [1, 2, 3]) expect(await app.run('run', {})).toMatchObject({ status: 'suspended' });
+    for (const _drive of [1, 2, 3]) expect(await app.run('run', {})).toMatchObject({ status: 'waiting' });
     expect(visits).toBe(1);
     await app.decide(only(await app.gates('run')), { value: 'yes', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'yes' } });
@@ -264,7 +264,7 @@ test('a drive lets timers run between its turns', async ({ db }) => {
   };
   setImmediate(tick);
   // A turn to the stop, and one that finds it.
-  expect(await app.run('run', {})).toMatchObject({ status: 'suspended' });
+  expect(await app.run('run', {})).toMatchObject({ status: 'waiting' });
   isDriven = false;
   expect(ticks).toBeGreaterThan(0);
 });

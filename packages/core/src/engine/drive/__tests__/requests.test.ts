@@ -36,11 +36,11 @@ describe('requests to a run', () => {
     while (other.store.threads.driverOf('r') === null) await sleep(5);
     await other.pause('r');
 
-    expect(await driving).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(await driving).toMatchObject({ status: 'paused', reason: 'pause' });
     expect(other.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
     const { rounds: done = 0 } = (await other.values('r')) ?? {};
     expect(done).toBeLessThan(40);
-    expect(await other.run('r')).toMatchObject({ status: 'suspended', values: { rounds: 40 } });
+    expect(await other.run('r')).toMatchObject({ status: 'waiting', values: { rounds: 40 } });
     other.store.db.close();
   });
 
@@ -103,7 +103,7 @@ describe('requests to a run', () => {
     const driving = app.run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
     while (app.store.threads.get('r')?.status !== 'waiting') await sleep(20);
     stop.abort();
-    expect(await driving).toMatchObject({ status: 'suspended' });
+    expect(await driving).toMatchObject({ status: 'waiting' });
   });
 
   test('an abort reaches the call in flight, which is made again when the run goes on', async ({ db }) => {
@@ -122,7 +122,7 @@ describe('requests to a run', () => {
     const driving = app.run('r', { rounds: 0 }, { abort: abort.signal });
     while (begun.length === 0) await sleep(10);
     abort.abort();
-    expect(await driving).toMatchObject({ status: 'drained' });
+    expect(await driving).toMatchObject({ status: 'paused' });
     expect(app.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
     expect(app.store.log.list('r').map(({ name }) => name)).not.toContain('NODE_FAILED');
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 7 } });
@@ -178,7 +178,7 @@ describe('requests to a run', () => {
     db.prepare(`UPDATE checkpoints SET writes = (${count}) WHERE checkpoint_id = @at`).run(lost);
 
     const { status, gates } = await app.run('r');
-    expect([status, gates.length]).toEqual(['suspended', 2]);
+    expect([status, gates.length]).toEqual(['waiting', 2]);
     expect(db.prepare(`SELECT count(*) ${asked}`).pluck().get()).toBe(2);
     for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     expect(await app.run('r')).toMatchObject({ status: 'completed' });

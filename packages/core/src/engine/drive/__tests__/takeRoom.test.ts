@@ -113,7 +113,7 @@ describe('a run whose driver has died', () => {
     const left = own.run('left', undefined, { signal: leaving.signal });
     await aWhile();
     leaving.abort();
-    expect(await left).toMatchObject({ status: 'drained' });
+    expect(await left).toMatchObject({ status: 'running', reason: 'it is not due' }); // as its driver has left it
     expect(new ThreadStore(db).deathsOf('left')).toBe(1);
     hold.keep();
     await held;

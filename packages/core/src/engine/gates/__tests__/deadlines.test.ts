@@ -45,7 +45,7 @@ describe('a deadline of a gate', () => {
     expect(await app.driveDue()).toMatchObject({ driven: [] });
     clock.step(HOUR);
     expect(only((await app.driveDue()).driven)).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       until: clock.at - HOUR + DAY,
     });
     expect((await app.driveDue()).driven).toEqual([]);
@@ -210,7 +210,7 @@ describe('a deadline of a gate', () => {
     await gated(db, clock, [{ within: HOUR, do: 'remind' }]).run('r', {});
     const later = gated(db, clock, [{ within: 1, do: 'approve' }]);
     clock.step(HOUR);
-    expect(only((await later.driveDue()).driven)).toMatchObject({ status: 'suspended' });
+    expect(only((await later.driveDue()).driven)).toMatchObject({ status: 'waiting' });
     expect(eventsOf(db, 'GATE_REMINDED')).toHaveLength(1);
   });
 
@@ -222,7 +222,7 @@ describe('a deadline of a gate', () => {
     clock.step(DAY / 2);
     await app.decide(gate, { approved: true, by: ada });
     shown = 'two';
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', until: clock.at + DAY });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', until: clock.at + DAY });
     clock.step(DAY / 2);
     expect((await app.driveDue()).driven).toEqual([]);
   });
@@ -340,7 +340,7 @@ describe('a deadline of a gate', () => {
     const { gates, until } = await app.run('r');
     expect(until).toBe(clock.at + HOUR); // as the run was started
     await app.decide(only(gates), { approved: true, by: ada });
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', until: clock.at + DAY });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', until: clock.at + DAY });
     clock.step(DAY);
     expect(await app.run('r')).toMatchObject({ status: 'cancelled' });
   });

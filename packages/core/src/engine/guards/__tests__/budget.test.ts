@@ -92,7 +92,7 @@ describe('a budget', () => {
     const { made, builder } = eightCallers();
     const app = durable(builder, { db, budget: { calls: 3 } });
     const first = await app.run('run', {});
-    expect(first).toMatchObject({ status: 'suspended', gates: [{ kind: 'budget' }] });
+    expect(first).toMatchObject({ status: 'waiting', gates: [{ kind: 'budget' }] });
     expect(made).toEqual(['call-0', 'call-1', 'call-2']);
     expect(only(first.gates)).toMatchObject({
       artifact: {
@@ -104,7 +104,7 @@ describe('a budget', () => {
 
     await app.decide(only(first.gates), { action: 'raise', calls: 2, by: ada });
     const second = await app.run('run');
-    expect(second).toMatchObject({ status: 'suspended', gates: [{ kind: 'budget' }] });
+    expect(second).toMatchObject({ status: 'waiting', gates: [{ kind: 'budget' }] });
     expect(made).toHaveLength(5);
     await app.decide(only(second.gates), { action: 'raise', calls: 3, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
@@ -189,7 +189,7 @@ describe('a budget', () => {
       return {};
     };
     const app = durable(twoSteps(node), { db, budget: { tokens: 10 } });
-    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'drained' });
+    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'paused' });
     expect(made).toEqual(['first']);
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(made).toEqual(['first', 'second']);
@@ -301,7 +301,7 @@ describe('a budget', () => {
       return { answer: 'done without it' };
     };
     const app = durable(twoSteps(node), { db, budget: { calls: 1 } });
-    expect(await app.run('run', {})).toMatchObject({ status: 'suspended', gates: [{ kind: 'budget' }] });
+    expect(await app.run('run', {})).toMatchObject({ status: 'waiting', gates: [{ kind: 'budget' }] });
   });
 
   test('stops the calls that would follow beside the one it refused', async ({ db }) => {
@@ -350,7 +350,7 @@ describe('a budget', () => {
       return {};
     };
     const app = durable(twoSteps(node), { db, budget: { calls: 2 } });
-    for (const status of ['failed', 'failed', 'suspended']) {
+    for (const status of ['failed', 'failed', 'waiting']) {
       expect((await app.run('run', {})).status).toBe(status);
     }
     expect(app.store.steps.costOf('run').tokensIn).toBe(20);

@@ -52,7 +52,7 @@ describe('deleting a run', () => {
     expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
     await expect(app.delete('run', { by: bob })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
     // The id may be used again.
-    expect(await app.run('run', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect(await app.run('run', { log: [] })).toMatchObject({ status: 'waiting' });
   });
 
   test('leaves what other runs share with it: values and words', async ({ db }) => {
@@ -109,8 +109,12 @@ describe('deleting a run', () => {
     await app.cancel('folder');
     const before = rowsIn(db);
     const refusals = [
-      ['waits', { by: ada }, { code: 'REMOVE_REFUSED', context: { id: 'waits', reason: 'not_ended' } }],
-      ['folder', { by: ada }, { code: 'REMOVE_REFUSED', context: { id: 'folder', reason: 'has_folder' } }],
+      ['waits', { by: ada }, { code: 'REMOVE_REFUSED', context: { threadId: 'waits', reason: 'not_ended' } }],
+      [
+        'folder',
+        { by: ada },
+        { code: 'REMOVE_REFUSED', context: { threadId: 'folder', reason: 'has_folder' } },
+      ],
       ['none', { by: ada }, { code: 'THREAD_NOT_FOUND' }],
       ['ended', { by: { kind: 'agent', id: 'a' } }, { code: 'AGENT_MAY_NOT_DECIDE' }],
       ['ended', { by: { kind: 'policy', id: 'p' } }, { code: 'POLICY_NOT_DECLARED' }],

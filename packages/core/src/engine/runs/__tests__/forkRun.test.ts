@@ -72,7 +72,7 @@ describe('a fork', () => {
     expect(await app.getStateHistory('new')).toHaveLength(1);
     expect(app.store.steps.costOf('new')).toEqual(app.store.steps.costOf('nobody'));
 
-    expect(await app.run('new')).toMatchObject({ status: 'suspended' }); // its own gate
+    expect(await app.run('new')).toMatchObject({ status: 'waiting' }); // its own gate
     await approve(app, 'new');
     expect(await app.values('new')).toEqual({ log: ['in', 'first 1', 'second 3'] });
     expect(calls).toEqual(['first old', 'second old', 'second new']);
@@ -114,7 +114,7 @@ describe('a fork', () => {
     expect((await app.gates('old')).map(({ sessionId }) => sessionId)).not.toContain(gate.sessionId);
     await app.decide(gate, { value: 'this', by: ada });
     expect(await app.run('new')).toMatchObject({ status: 'completed', values: { answer: 'this' } });
-    expect(await app.run('old')).toMatchObject({ status: 'suspended' });
+    expect(await app.run('old')).toMatchObject({ status: 'waiting' });
   });
 
   test('of a run that a guard has stopped is stopped by it, too, and goes on by its own answer', async ({

@@ -7,7 +7,8 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threadRecords.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
-import type { RunFilter, RunPage, RunSummary } from '../listRuns.ts';
+import type { RunInfo } from '../../RunResult.ts';
+import type { RunFilter, RunPage } from '../listRuns.ts';
 
 const open = (db: Database, now = { ms: 0 }, version = '1') =>
   durable(twoSteps(), { db, version, gates: { second: ({ log }) => log }, now: () => now.ms });
@@ -74,7 +75,7 @@ describe('a list of runs', () => {
         ...{ createdAt: '1970-01-01T00:00:01.000Z', updatedAt: '1970-01-01T00:00:01.000Z', endedAt: null },
       },
     ]);
-    expectTypeOf<RunSummary['status']>().toEqualTypeOf<ThreadStatus>();
+    expectTypeOf<RunInfo['status']>().toEqualTypeOf<ThreadStatus>();
   });
 
   test('tells a run that is driven from one whose driver has died', async ({ db }) => {
@@ -124,7 +125,7 @@ describe('a list of runs', () => {
 
     const stop = new AbortController();
     stop.abort();
-    expect(await app.run('run', undefined, { signal: stop.signal })).toMatchObject({ status: 'drained' });
+    expect(await app.run('run', undefined, { signal: stop.signal })).toMatchObject({ status: 'paused' });
     expect(await due({ graph: app.fingerprint })).toEqual(['run']);
 
     const { gates } = await app.run('run');

@@ -152,7 +152,7 @@ describe('every version that a checkpoint names has a row', () => {
     await app.decide(gate, { approved: true, by: ada });
     await app.run('run');
     await new SqliteSaver(db).prune('run', { keepLast: 1 });
-    expect((await app.run('fork')).status).toBe('suspended');
+    expect((await app.run('fork')).status).toBe('waiting');
     expect([without(db), doctor(db).ok]).toEqual([0, true]);
   });
 

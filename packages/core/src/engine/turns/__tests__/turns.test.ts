@@ -199,7 +199,7 @@ describe('a turn', () => {
     await expect(app.decide(one as never, { approved: true, by: ada })).rejects.toMatchObject({
       code: 'GATE_STALE',
     });
-    expect(await app.run('run')).toMatchObject({ status: 'suspended', turn: '2' });
+    expect(await app.run('run')).toMatchObject({ status: 'waiting', turn: '2' });
     await app.decide(two as never, { approved: true, by: ada });
     const { status, values } = await app.run('run');
     expect({ status, log: values?.log }).toEqual({
@@ -217,7 +217,7 @@ describe('a turn', () => {
     await app.decide(only(gates), { value: 'first', by: ada });
     await app.cancel('run');
     const second = await app.run('run', {}, turn('2'));
-    expect(second).toMatchObject({ status: 'suspended', turn: '2' });
+    expect(second).toMatchObject({ status: 'waiting', turn: '2' });
     await app.decide(only(second.gates), { value: 'second', by: ada });
     expect((await app.run('run')).values?.answer).toBe('second');
   });
@@ -335,7 +335,7 @@ describe('a turn that did not complete', () => {
     const app = durable(twoSteps(), { db });
     const aborted = AbortSignal.abort();
     expect(await app.run('run', { log: ['a'] }, { ...turn('1'), signal: aborted })).toMatchObject({
-      status: 'drained',
+      status: 'paused',
     });
     await app.cancel('run');
     expect(await app.run('run', { log: ['b'] }, { ...turn('2'), signal: aborted })).toMatchObject({
@@ -387,7 +387,7 @@ describe('a turn that did not complete', () => {
     const app = durable(graph, { db, now: () => now });
     expect(await app.run('run', {}, turn('1'))).toMatchObject({ status: 'failed' });
     fails = false;
-    expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'suspended' });
+    expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'waiting' });
     now += 120_000;
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
   });
@@ -407,7 +407,7 @@ describe('a turn that did not complete', () => {
     const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
     await app.run('run', {}, turn('1'));
     await app.hold('run', async (lease) => endCancelled(lease, { store: app.store }));
-    expect(await app.run('run')).toMatchObject({ status: 'suspended' });
+    expect(await app.run('run')).toMatchObject({ status: 'waiting' });
     await app.cancel('run');
     expect(await app.run('run')).toMatchObject({ status: 'cancelled' });
   });

@@ -52,7 +52,7 @@ function chat(world: World, isDurable: boolean) {
     .addEdge('act', 'close');
 }
 
-type Status = 'completed' | 'suspended' | 'failed' | 'cancelled';
+type Status = 'completed' | 'waiting' | 'failed' | 'cancelled';
 
 interface Stand {
   readonly status: Status;
@@ -81,7 +81,7 @@ class Model {
       if (known.text !== text) return 'INPUT_NOT_TAKEN';
       return key === this.#current ? this.retry() : known.stand;
     }
-    if (this.stand?.status === 'suspended') return 'INPUT_NOT_TAKEN';
+    if (this.stand?.status === 'waiting') return 'INPUT_NOT_TAKEN';
     this.#current = key;
     this.#turns.set(key, { text, stand: { status: 'failed', said: [] } });
     return this.#invoke(inputOf(text));
@@ -98,7 +98,7 @@ class Model {
 
   cancel(): void {
     const { stand } = this;
-    if (stand?.status === 'suspended' || stand?.status === 'failed')
+    if (stand?.status === 'waiting' || stand?.status === 'failed')
       this.#note({ ...stand, status: 'cancelled' });
   }
 
@@ -108,7 +108,7 @@ class Model {
 
   async #invoke(input: unknown): Promise<Stand> {
     const status = await this.#graph.invoke(input as never, this.#config).then(
-      (result): Status => (INTERRUPT in result ? 'suspended' : 'completed'),
+      (result): Status => (INTERRUPT in result ? 'waiting' : 'completed'),
       (): Status => 'failed',
     );
     return this.#note({ status, said: texts((await this.#graph.getState(this.#config)).values) });
@@ -179,7 +179,7 @@ async function doIn({ app }: Process, id: string, act: Act): Promise<Stand | str
 async function doInModel(model: Model, act: Act): Promise<Stand | string | null> {
   if (act.act === 'run') return model.run(act.key, act.text);
   if (act.act === 'cancel') model.cancel();
-  if (act.act === 'answer' && model.stand?.status === 'suspended') return model.answer('yes');
+  if (act.act === 'answer' && model.stand?.status === 'waiting') return model.answer('yes');
   return model.stand === undefined ? 'THREAD_NOT_FOUND' : model.retry();
 }
 

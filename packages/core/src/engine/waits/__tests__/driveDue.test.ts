@@ -50,7 +50,7 @@ describe('driveDue()', () => {
     const until = clock.at + HOUR;
     expect((await app.driveDue({ now: until - 1 })).driven).toEqual([]);
     expect(only((await app.driveDue({ now: until + DAY })).driven)).toMatchObject({
-      status: 'suspended',
+      status: 'waiting',
       until,
     });
     expect(only((await app.driveDue({ now: until })).driven)).toMatchObject({ status: 'completed' });
@@ -146,7 +146,7 @@ describe('driveDue()', () => {
     await app.run('other', {});
     clock.step(HOUR);
     const { driven } = await app.driveDue({ signal: leaving.signal });
-    expect(only(driven)).toMatchObject({ status: 'drained' });
+    expect(only(driven)).toMatchObject({ status: 'paused' });
     const left = (await app.driveDue()).driven.map(({ id, status }) => [id, status]);
     expect(left.sort()).toEqual([
       ['other', 'completed'],
@@ -168,7 +168,7 @@ describe('driveDue()', () => {
     );
     await app.run('r', {});
     clock.step(HOUR);
-    expect(await app.run('r')).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(await app.run('r')).toMatchObject({ status: 'paused', reason: 'pause' });
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
   });
 
@@ -199,7 +199,7 @@ describe('a run that sleeps', () => {
     );
     await app.run('r', {});
     await app.signal('r', 'mail', 'one', { by: ada, signalId: '1' });
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'suspended', waitsFor: ['mail'] });
+    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'waiting', waitsFor: ['mail'] });
     expect((await app.driveDue()).driven).toEqual([]);
     await app.signal('r', 'mail', 'two', { by: ada, signalId: '2' });
     expect(only((await app.driveDue()).driven).values?.log).toEqual(['one', 'two', 'second']);
@@ -224,7 +224,7 @@ describe('a run that sleeps', () => {
     clock.step(HOUR / 2);
     const changed = graph('rest');
     await changed.acceptGraph('r', { by: ada, renamed: { nodes: { nap: 'rest' } } });
-    expect(await changed.run('r')).toMatchObject({ status: 'suspended', until: clock.at + HOUR / 2 });
+    expect(await changed.run('r')).toMatchObject({ status: 'waiting', until: clock.at + HOUR / 2 });
     clock.step(HOUR / 2);
     expect(only((await changed.driveDue()).driven)).toMatchObject({ values: { log: ['rest', 'last'] } });
   });

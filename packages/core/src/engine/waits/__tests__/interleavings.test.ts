@@ -149,7 +149,7 @@ describe('sleeps, signals, a clock that is set, drives and restarts in any order
           if (model.isDone) {
             const log = model.branches.flatMap((branch) => branch.log);
             expect(ran).toMatchObject({ status: 'completed', values: { log } });
-          } else expect([ran.status, ran.until]).toEqual(['suspended', model.until]);
+          } else expect([ran.status, ran.until]).toEqual(['waiting', model.until]);
         };
         model.drive(clock.at);
         await look();

@@ -37,9 +37,9 @@ describe('sleep()', () => {
     });
     const app = durable(graph, { db, now: clock.now });
     const until = clock.at + HOUR;
-    expect(await app.run('r', {})).toMatchObject({ status: 'suspended', gates: [], until });
+    expect(await app.run('r', {})).toMatchObject({ status: 'waiting', gates: [], until });
     clock.step(HOUR - 1);
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', until });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', until });
     expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
     clock.step(1);
     const { driven } = await app.driveDue();
@@ -157,9 +157,9 @@ describe('sleep()', () => {
     );
     const app = durable(graph, { db, now: clock.now });
     const { gates, until, status } = await app.run('r', {});
-    expect([status, until]).toEqual(['suspended', clock.at + DAY]);
+    expect([status, until]).toEqual(['waiting', clock.at + DAY]);
     await app.decide(only(gates), { value: 'yes', by: ada });
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', gates: [], until: clock.at + DAY });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', gates: [], until: clock.at + DAY });
     clock.step(DAY);
     const { values } = await app.run('r');
     expect(values?.log).toEqual(['start', 'left', 'right yes']);
@@ -181,7 +181,7 @@ describe('sleep()', () => {
     clock.step(DAY);
     const { driven } = await app.driveDue();
     expect(woken).toEqual([clock.at]);
-    expect(only(driven)).toMatchObject({ status: 'suspended' });
+    expect(only(driven)).toMatchObject({ status: 'waiting' });
     expect(only(driven)).not.toHaveProperty('until');
     await app.decide(only(only(driven).gates), { value: 'yes', by: ada });
     expect((await app.run('r')).values?.log).toEqual(['start', 'left', 'right yes']);
@@ -196,7 +196,7 @@ describe('sleep()', () => {
     const app = durable(graph, { db, now: clock.now });
     const start = clock.at;
     for (const hours of [1, 2, 3]) {
-      expect(await app.run('r', {})).toMatchObject({ status: 'suspended', until: start + hours * HOUR });
+      expect(await app.run('r', {})).toMatchObject({ status: 'waiting', until: start + hours * HOUR });
       clock.step(HOUR);
     }
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
@@ -219,7 +219,7 @@ describe('sleep()', () => {
       .addEdge(START, 'node')
       .addEdge('node', END);
     const app = durable(graph, { db, now: clock.now });
-    expect(await app.run('r', {})).toMatchObject({ status: 'suspended' });
+    expect(await app.run('r', {})).toMatchObject({ status: 'waiting' });
     clock.step(HOUR);
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { log: ['woken'] } });
     expect(runs).toBe(3);
@@ -253,7 +253,7 @@ describe('sleep()', () => {
       .addEdge('last', END);
     const app = durable(graph, { db, now: clock.now });
     const waits: number[] = [];
-    for (let ran = await app.run('r', {}); ran.status === 'suspended'; ran = await app.run('r')) {
+    for (let ran = await app.run('r', {}); ran.status === 'waiting'; ran = await app.run('r')) {
       waits.push((ran.until ?? Number.NaN) - clock.at);
       clock.at = ran.until ?? Number.NaN;
     }
@@ -302,7 +302,7 @@ describe('sleep()', () => {
       .addEdge('nap', END);
     const app = durable(graph, { db, now: clock.now });
     let naps = 0;
-    for (let ran = await app.run('r', {}); ran.status === 'suspended'; ran = await app.run('r')) {
+    for (let ran = await app.run('r', {}); ran.status === 'waiting'; ran = await app.run('r')) {
       naps += 1;
       clock.at = ran.until ?? Number.NaN;
     }
@@ -324,7 +324,7 @@ describe('sleep()', () => {
     clock.step(-3 * DAY);
     expect(await app.driveDue()).toMatchObject({ driven: [] });
     clock.step(3 * DAY + HOUR);
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'suspended' });
+    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'waiting' });
     clock.step(-DAY); // what has fired stays fired
     expect(await app.run('r')).toMatchObject({ until: clock.at + DAY + HOUR });
     clock.step(100 * DAY);
@@ -383,9 +383,9 @@ describe('a signal', () => {
 
   test('is taken by who waits for it, once', async ({ db }) => {
     const app = durable(listening('paid', 'paid'), { db });
-    expect(await app.run('r', {})).toMatchObject({ status: 'suspended', waitsFor: ['paid'] });
+    expect(await app.run('r', {})).toMatchObject({ status: 'waiting', waitsFor: ['paid'] });
     await app.signal('r', 'paid', { amount: 1 }, { by: bank, signalId: 's-1' });
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', waitsFor: ['paid'] });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', waitsFor: ['paid'] });
     await app.signal('r', 'paid', { amount: 2 }, { by: bank, signalId: 's-2' });
     const { driven } = await app.driveDue();
     expect(only(driven)).toMatchObject({ values: { log: ['{"amount":1}', '{"amount":2}', 'second'] } });
@@ -474,7 +474,7 @@ describe('a signal', () => {
       const payload = { approved: true, sessionId, artifactHash };
       await app.signal('r', name, payload, { by: { kind: 'agent', id: 'eve' }, signalId: name });
     }
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', gates: [{ sessionId }] });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', gates: [{ sessionId }] });
   });
 
   test('or the time: one wins, once and for all', async ({ db }) => {
@@ -501,7 +501,7 @@ describe('a signal', () => {
     const app = durable(twoBranches(branch('left'), branch('right')), { db });
     await app.run('r', {});
     await app.signal('r', 'x', 1, { by: bank, signalId: '1' });
-    expect(await app.run('r')).toMatchObject({ status: 'suspended', waitsFor: ['x'] });
+    expect(await app.run('r')).toMatchObject({ status: 'waiting', waitsFor: ['x'] });
     await app.signal('r', 'x', 2, { by: bank, signalId: '2' });
     expect((await app.run('r')).values?.log).toEqual(['start', 'left 1', 'right 2']);
   });

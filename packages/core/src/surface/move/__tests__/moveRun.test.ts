@@ -70,7 +70,7 @@ describe('a run that is moved out', () => {
       throw new RangeError('the disk is full');
     };
     await expect(moveRunOut(db, 'kept', { by: ada, keep: full })).rejects.toThrow('the disk is full');
-    expect(await (await here.run('kept')).drive()).toMatchObject({ status: 'suspended' });
+    expect(await (await here.run('kept')).drive()).toMatchObject({ status: 'waiting' });
   });
 
   test('is nobody else’s meanwhile: whoever drives it keeps it', async ({ dbPath, db }) => {
