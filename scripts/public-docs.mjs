@@ -129,7 +129,8 @@ const isHidden = (member) =>
   (member.name !== undefined && ts.isPrivateIdentifier(member.name));
 
 const memberName = (member) =>
-  member.name?.getText() ?? (ts.isConstructorDeclaration(member) ? 'constructor' : ts.SyntaxKind[member.kind]);
+  member.name?.getText() ??
+  (ts.isConstructorDeclaration(member) ? 'constructor' : ts.SyntaxKind[member.kind]);
 
 /** Members of a class, an interface or the object types inside a type alias. */
 function membersOf(declaration) {
@@ -150,7 +151,8 @@ function baseNames(declaration) {
   const names = [];
   const visit = (node) => {
     if (ts.isTypeReferenceNode(node) && ts.isIdentifier(node.typeName)) names.push(node.typeName.text);
-    if (ts.isExpressionWithTypeArguments(node) && ts.isIdentifier(node.expression)) names.push(node.expression.text);
+    if (ts.isExpressionWithTypeArguments(node) && ts.isIdentifier(node.expression))
+      names.push(node.expression.text);
     if (!ts.isTypeLiteralNode(node) && !ts.isFunctionTypeNode(node)) ts.forEachChild(node, visit);
   };
   if (ts.isTypeAliasDeclaration(declaration)) visit(declaration.type);
@@ -198,21 +200,24 @@ function kindOf(path, name) {
   return ts.SyntaxKind[declaration.kind].replace(/(Declaration|Statement|FirstStatement)$/, '').toLowerCase();
 }
 
+/** Every exported name with where it is declared and the entry that exports it. */
+function exportsOf(name, entries) {
+  return entriesOf(name)
+    .filter(({ entry }) => entries === undefined || entries.includes(entry))
+    .flatMap(({ entry, path }) => {
+      const label = entry === '.' ? `@devs/${name}` : `@devs/${name}/${entry.slice(2)}`;
+      return namesOf(path).map((exported) => ({ exported, label, target: resolveExport(path, exported) }));
+    })
+    .filter(({ target }) => target !== null);
+}
+
 /** Every public name of `packages`, once, with the entries that export it. */
 export function publicDocs({ packages = ['core'], entries } = {}) {
   const found = new Map();
-  for (const name of packages) {
-    for (const { entry, path } of entriesOf(name)) {
-      if (entries !== undefined && !entries.includes(entry)) continue;
-      for (const exported of namesOf(path)) {
-        const target = resolveExport(path, exported);
-        if (target === null) continue;
-        const label = entry === '.' ? `@devs/${name}` : `@devs/${name}/${entry.slice(2)}`;
-        const known = found.get(exported) ?? { name: exported, target, entries: [] };
-        if (!known.entries.includes(label)) known.entries.push(label);
-        found.set(exported, known);
-      }
-    }
+  for (const { exported, label, target } of packages.flatMap((name) => exportsOf(name, entries))) {
+    const known = found.get(exported) ?? { name: exported, target, entries: [] };
+    if (!known.entries.includes(label)) known.entries.push(label);
+    found.set(exported, known);
   }
   return [...found.values()]
     .map(({ target, ...about }) => {
@@ -226,8 +231,9 @@ export function publicDocs({ packages = ['core'], entries } = {}) {
 /** The distinct comments of public names, in the order of files and lines. */
 export function publicComments(options) {
   const comments = new Map();
-  for (const { docs } of publicDocs(options))
-    for (const { file, line, text } of docs) if (text !== null) comments.set(`${file}:${line}`, { file, line, text });
+  for (const { file, line, text } of publicDocs(options).flatMap(({ docs }) => docs)) {
+    if (text !== null) comments.set(`${file}:${line}`, { file, line, text });
+  }
   return [...comments.values()].sort((one, other) =>
     one.file === other.file ? one.line - other.line : one.file < other.file ? -1 : 1,
   );
@@ -251,7 +257,9 @@ function linesOf(args) {
     return docs.filter(({ docs: [own] }) => own?.text == null).map(({ name, file }) => `${name}\t${file}`);
   return docs.flatMap(({ name, kind, entries, docs: all }) => [
     `# ${name} (${kind}, ${entries.join(', ')})`,
-    ...all.filter(({ text }) => text !== null).map(({ member, text }) => (member === null ? text : `${member}: ${text}`)),
+    ...all
+      .filter(({ text }) => text !== null)
+      .map(({ member, text }) => (member === null ? text : `${member}: ${text}`)),
     '',
   ]);
 }

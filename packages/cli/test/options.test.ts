@@ -30,7 +30,9 @@ describe('docs/reference/commands.md', () => {
     const verbs = await everyVerb((...names) => helpOf(dir, ...names));
     const helps = await Promise.all([helpOf(dir), ...verbs.map((verb) => helpOf(dir, verb))]);
     const known = new Set(['--help', ...helps.flatMap(listedOptions)]);
-    const named = [...COMMANDS.matchAll(/`(?:devs [^`]*?)?(--[a-z][a-z-]+)/g)].flatMap(([, name]) => name ?? []);
+    const named = [...COMMANDS.matchAll(/`(?:devs [^`]*?)?(--[a-z][a-z-]+)/g)].flatMap(
+      ([, name]) => name ?? [],
+    );
     // `--budget-…` stands for several.
     expect(named.filter((name) => !known.has(name) && !name.endsWith('-'))).toEqual([]);
   });

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { CheckPart, CheckRequest, CheckResult, Checks } from '@devs/core';
 
 export interface NamedCheck {
-  /** Shown when it fails; the names of its cases begin with it. */
+  /** Shown if it fails; prefix of its test cases. */
   readonly name: string;
-  /** Folder it runs in, relative to the workspace. */
+  /** Folder to run in, relative to the workspace. */
   readonly dir: string;
   readonly checks: Checks;
-  /** What it judges. @defaultValue 'test' */
+  /** Kind of the check. @defaultValue 'test' */
   readonly kind?: CheckPart['kind'];
 }
 
 /**
- * Several checks as one: each in its own folder, in order, all of them, so that what is red is told whole.
+ * Several checks as one, each in its own folder. All run in order, so that every failure is reported.
  *
  * @example
  * ```ts
@@ -25,13 +25,13 @@ export interface NamedCheck {
 export class CheckSuite implements Checks {
   readonly #checks: readonly NamedCheck[];
 
-  /** @throws TypeError without a check: nothing would judge the work. */
+  /** @throws TypeError without a check. */
   constructor(checks: readonly NamedCheck[]) {
     if (checks.length === 0) throw new TypeError('Expected at least one check, got none.');
     this.#checks = checks;
   }
 
-  /** The first red result, or the last, with the output and the cases of all. */
+  /** Returns the first failed result, or the last one, with the output and the cases of all. */
   async run(request: CheckRequest): Promise<CheckResult> {
     const ran: Ran[] = [];
     for (const check of this.#checks) ran.push({ check, result: await runNamed(check, request) });
@@ -60,9 +60,9 @@ export class CheckSuite implements Checks {
   }
 
   /**
-   * Another command in the top folder, with the rights and limits of the first check.
+   * Runs another command in the top folder, with the rights and limits of the first check.
    *
-   * @throws TypeError where that one cannot run another command.
+   * @throws TypeError if the first check cannot run another command.
    */
   async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
     const { checks } = this.#checks[0] as NamedCheck;

@@ -60,7 +60,7 @@ const RUNS = new Set([
   '-m',
 ]);
 
-/** What a command judges, by the program it runs; tests, where it is not known. */
+/** Returns the kind of a check from its program; `test` if unknown. */
 export function checkKind(argv: readonly string[]): CheckPart['kind'] {
   const program = argv.find((word) => !RUNS.has(word) && (!word.startsWith('-') || RUNS.has(word))) ?? '';
   const name = basename(program)

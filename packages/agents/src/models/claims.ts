@@ -1,18 +1,18 @@
 import { itemsUnder } from './sections.ts';
 
-/** One claim of a report, with the mark that tells a human how far to trust it. */
+/** One claim of a report, marked as sourced or not. */
 export interface Claim {
   readonly text: string;
-  /** What the claim rests on; `null` for one from memory, or assumed. */
+  /** Source of the claim; `null` if it is from memory or assumed. */
   readonly source: string | null;
 }
 
 const CLAIM = /^\[(?:sourced: *(?<source>[^\]]*[^\]\s])|unsourced)\] +(?<text>\S.*)$/;
 
 /**
- * The claims a report lists under `## Claims`: `- [sourced: RFC 4180] …` or `- [unsourced] …`.
+ * Reads the claims of a report under `## Claims`: `- [sourced: RFC 4180] …` or `- [unsourced] …`.
  *
- * @returns What is wrong instead, in words, when there is no such list or a line without a mark.
+ * @returns The problem as text, if the list is missing or a line lacks a mark.
  */
 export function readClaims(report: string): readonly Claim[] | string {
   const items = itemsUnder('Claims', report);

@@ -26,15 +26,14 @@ import { type RecordedCall, type RecordedUsage, type Recording, readRecording } 
 const MAX_LISTED = 8;
 
 export interface ReplayOptions {
-  /** Called before each answer: a ledger of what was asked, kept outside the engine. */
+  /** Called before each answer, to count calls outside the engine. */
   readonly onCall?: (key: CallKey) => void;
 }
 
 /**
- * Agents that answer from a recording: offline, and the same every time.
+ * Agents that answer from a recording: offline, and equal every time.
  *
- * A call is found by stage, task, attempt and step; its request is only compared. Anything that was not
- * recorded fails loudly, it is never guessed.
+ * A call is found by stage, task, attempt and step; its request is compared. A call that was not recorded throws.
  *
  * @example
  * ```ts
@@ -45,9 +44,9 @@ export interface ReplayOptions {
 export class ReplayAgents implements StageAgents {
   readonly name: string;
   readonly provenance: Provenance;
-  /** Only where the recording has a pivot: agents without one end a stuck task differently. */
+  /** Present if the recording has a pivot; agents without one end a stuck task differently. */
   readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
-  /** Only where the recording has one: agents without it say that they answer no questions. */
+  /** Present if the recording has one; without it, questions are rejected. */
   readonly answer?: (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
   readonly #calls: ReadonlyMap<string, RecordedCall>;
   readonly #onCall: (key: CallKey) => void;

@@ -27,9 +27,11 @@ export async function everyVerb(help: Help): Promise<readonly string[]> {
   return [...listedVerbs(daily).filter((verb) => verb !== 'admin'), ...listedVerbs(admin)];
 }
 
-const withoutGlobals = (text: string): string => text.replace(/\nGlobal Options:\n[\s\S]*?(?=\n\n|$)/, '').trim();
+const withoutGlobals = (text: string): string =>
+  text.replace(/\nGlobal Options:\n[\s\S]*?(?=\n\n|$)/, '').trim();
 
-const block = (name: string, text: string): string => `## \`${name}\`\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+const block = (name: string, text: string): string =>
+  `## \`${name}\`\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
 
 /** The page `docs/reference/help.md`. */
 export async function helpPage(help: Help): Promise<string> {
