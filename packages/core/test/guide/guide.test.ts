@@ -77,7 +77,8 @@ describe('the quick start', () => {
   test('calls the model once, waits, and publishes once', async () => {
     const { app } = await import('./posts/post.ts');
     for (const _ of ['first', 'again']) {
-      const { gates } = await app.run('post-42', { topic: 'green tea' });
+      const { status, gates } = await app.run('post-42', { topic: 'green tea' });
+      expect(status).toBe('waiting');
       expect(gates.map(({ artifact }) => artifact)).toEqual([{ text: 'Five facts about green tea' }]);
     }
     for (const gate of await app.gates('post-42'))

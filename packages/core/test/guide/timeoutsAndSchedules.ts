@@ -65,14 +65,6 @@ export async function inTime() {
   return review.timedOut ? {} : { draft: review.payload };
 }
 
-export function approval() {
-  const app = durable(builder, {
-    file: 'state.sqlite',
-    gates: { publish: { show: ({ draft }) => draft, deadlines: { within: 2 * DAY, do: 'reject' } } },
-  });
-  return app;
-}
-
 export function daily() {
   const builder = new StateGraph(Report);
   const tick = async ({ count }: typeof Report.State) => {

@@ -99,7 +99,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   'restore a backup': 'guide/troubleshooting.md: Restore a backup',
   'delete a run': 'guide/your-graph.md: Delete a run',
   'idempotency key': 'guide/steps-and-retries.md: Use an idempotency key',
-  'child runs': 'guide/your-graph.md: Start a child run',
+  'child runs': 'guide/your-graph.md: Start child runs',
   'approve tool calls': 'guide/human-approval.md: Approve tool calls',
   'several approvals': 'guide/human-approval.md: Require several approvals',
   'hide secrets in logs': 'guide/security.md: Hide secrets in logs and output',
