@@ -6,13 +6,20 @@ import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const read = (path) => readFileSync(at(path), 'utf8');
-const ROW = /^\| (?<question>[^|]+) \| (?<pages>.*\]\(.*) \|$/gm;
+const ROW = /^\| (?<pages>\[.*\)) \| (?<answers>[^|]+) \|$/gm;
 const LINK = /\[([^\]]+)\]\(([^)]+)\)/g;
 
-/** Of the table: the question, and a link for each page that answers it. */
-function linesOf({ question, pages }) {
+/** A link for each page of a row, with the question it answers. */
+function linesOf({ pages, answers }) {
   const links = [...pages.matchAll(LINK)];
-  return links.map(([, title, target]) => `- [${title}](${posix.join('docs', target)}): ${question}`);
+  return links.map(([, title, target]) => `- [${title}](${posix.join('docs', target)}): ${answers}`);
+}
+
+/** A list of docs/README.md: its heading and the pages of its table. */
+function shelfOf(section) {
+  const [heading] = section.split('\n', 1);
+  const rows = [...section.matchAll(ROW)].map(({ groups }) => groups);
+  return [`## ${heading}`, '', ...rows.flatMap(linesOf), ''];
 }
 
 /** What stands above the first heading of the README: its name, and what it is. */
@@ -22,8 +29,8 @@ function introduction() {
   return [title, '', ...text.split('\n').map((line) => `> ${line}`.trimEnd())];
 }
 
-const rows = [...read('docs/README.md').matchAll(ROW)].map(({ groups }) => groups);
-const text = [...introduction(), '', '## Documentation', '', ...rows.flatMap(linesOf), ''].join('\n');
+const [, ...shelves] = read('docs/README.md').split(/^## /m);
+const text = [...introduction(), '', ...shelves.flatMap(shelfOf)].join('\n');
 
 if (!process.argv.includes('--check')) writeFileSync(at('llms.txt'), text);
 else if (read('llms.txt') !== text) {

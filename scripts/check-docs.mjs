@@ -1,5 +1,6 @@
-// Documentation that can be checked: relative links lead somewhere; every DEVS_* variable, error code, event and public name
-// is documented; and what is called reserved or not emitted is exactly what no source raises or emits.
+// Checks the documentation: relative links lead to a file and, with an anchor, to a heading of it; every DEVS_* variable, error
+// code, event and public name is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short;
+// pages that sources name are there.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -8,8 +9,14 @@ import { survey } from './names.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
-const LINK = /\]\(([^)\s#]+)(?:#[^)]*)?\)/g;
+const LINK = /\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g;
 const CODE = /^ {0,3}```[\s\S]*?^ {0,3}```|`[^`\n]*`/gm;
+const FENCE = /^ *```[\s\S]*?^ *```/gm;
+const NAMED = /(?<![\w./-])docs\/[\w/-]+\.md\b/g;
+/** Examples of the files of a user. */
+const OF_A_USER = ['docs/PRD.md', 'docs/ui-ux.md', 'docs/architecture.md'];
+const PAGE_WORDS = 1500;
+const GUIDE_WORDS = 20_000;
 
 /** Tracked and new files, without what git ignores. */
 function filesNamed(...patterns) {
@@ -18,12 +25,77 @@ function filesNamed(...patterns) {
   return listed.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
 }
 
+const anchors = new Map();
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(path) {
+  const known = anchors.get(path);
+  if (known !== undefined) return known;
+  const found = new Map();
+  const names = new Set();
+  for (const [, heading] of read(path)
+    .replaceAll(FENCE, '')
+    .matchAll(/^#{1,6} +(.+?)\s*#*$/gm)) {
+    const slug = slugOf(heading);
+    const times = found.get(slug) ?? 0;
+    names.add(times === 0 ? slug : `${slug}-${times}`);
+    found.set(slug, times + 1);
+  }
+  anchors.set(path, names);
+  return names;
+}
+
+const slugOf = (heading) =>
+  heading
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[*`]/g, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+
 function brokenLinks(path) {
-  return [...read(path).replaceAll(CODE, '').matchAll(LINK)]
-    .map(([, target]) => target)
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .filter((target) => !existsSync(join(root, dirname(path), target)))
-    .map((target) => `${path}: leads nowhere: ${target}`);
+  return [...read(path).replaceAll(CODE, '').matchAll(LINK)].flatMap(([, target, anchor]) => {
+    if (/^[a-z]+:/.test(target) || (target === '' && anchor === undefined)) return [];
+    const file = target === '' ? path : join(dirname(path), target);
+    if (!existsSync(join(root, file))) return [`${path}: leads nowhere: ${target}`];
+    const isLost = anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor);
+    return isLost ? [`${path}: no such heading: ${target}#${anchor}`] : [];
+  });
+}
+
+/** Pages that sources and scripts name, in a message or a comment. */
+function lostPages() {
+  const sources = filesNamed(
+    'packages/*/src/**/*.ts',
+    'packages/*.agent.md',
+    'packages/*/bench/*.ts',
+    'scripts/*.mjs',
+  );
+  return sources
+    .filter((path) => !path.includes('__tests__'))
+    .flatMap((path) =>
+      [...new Set(read(path).match(NAMED))]
+        .filter((page) => !OF_A_USER.includes(page) && !existsSync(join(root, page)))
+        .map((page) => `${path}: names a page that is not there: ${page}`),
+    );
+}
+
+/** Words outside code blocks. The cells of tables count, their lines do not. */
+const wordsOf = (path) =>
+  read(path)
+    .replaceAll(FENCE, '')
+    .match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+
+/** The guide has limits: for each page, and for all of it. */
+function lengthComplaints() {
+  const pages = filesNamed('docs/guide/*.md').map((path) => ({ path, words: wordsOf(path) }));
+  const all = pages.reduce((sum, { words }) => sum + words, 0);
+  return [
+    ...pages
+      .filter(({ words }) => words > PAGE_WORDS)
+      .map(({ path, words }) => `${path}: ${words} words, at most ${PAGE_WORDS}`),
+    ...(all > GUIDE_WORDS ? [`docs/guide: ${all} words, at most ${GUIDE_WORDS}`] : []),
+  ];
 }
 
 function undocumentedVariables() {
@@ -62,17 +134,19 @@ function wronglyReserved(code) {
   ];
 }
 
-/** Every event has a row in docs/events.md. */
+/** Every event has a row in docs/reference/events.md. */
 function eventComplaints() {
   const names = read('packages/core/src/events/events.ts').match(/^ {2}[A-Z_]+(?=:)/gm);
-  const rows = read('docs/events.md').split('\n');
+  const rows = read('docs/reference/events.md').split('\n');
   return names.flatMap((spaced) => {
     const name = spaced.trim();
     const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
-    if (row === undefined) return [`docs/events.md: no row for ${name}`];
+    if (row === undefined) return [`docs/reference/events.md: no row for ${name}`];
     const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|(?:event|name): )'${name}'`).test(source);
     if (row.includes('not emitted yet') !== isEmitted) return [];
-    return [`docs/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
+    return [
+      `docs/reference/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`,
+    ];
   });
 }
 
@@ -102,6 +176,8 @@ const complaints = [
   ...errorComplaints(),
   ...eventComplaints(),
   ...undocumentedNames(),
+  ...lengthComplaints(),
+  ...lostPages(),
 ];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(`docs: ${pages.length} pages, ${complaints.length} complaints\n`);

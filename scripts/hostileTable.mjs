@@ -2,16 +2,16 @@
 
 const SECTION = '## What stays open';
 const ITEM =
-  /^\*\*(?<name>.+?)\*\* \((?<kinds>\[.+?\]\([\w.-]*#[\w-]+\)(?:, \[.+?\]\([\w.-]*#[\w-]+\))*)\): (?<text>.+)$/;
+  /^\*\*(?<name>.+?)\*\* \((?<kinds>\[.+?\]\([\w./-]*#[\w-]+\)(?:, \[.+?\]\([\w./-]*#[\w-]+\))*)\): (?<text>.+)$/;
 
 /**
- * The list of docs/security.md: `- **Name** ([kind](#section), …): text.`
- * @returns `{ name, kinds: { kind: link }, text }` of each; a link is relative to docs/
+ * The list of docs/internals/security.md: `- **Name** ([kind](#section), …): text.`
+ * @returns `{ name, kinds: { kind: link }, text }` of each; a link is relative to docs/internals/
  * @throws Error at an item that is not of that form
  */
 export function readOpen(page) {
   const [, after] = page.split(`\n${SECTION}\n`);
-  if (after === undefined) throw new Error(`docs/security.md has no section "${SECTION}".`);
+  if (after === undefined) throw new Error(`docs/internals/security.md has no section "${SECTION}".`);
   const [section] = after.split('\n## ');
   return section
     .split(/^- /m)
@@ -22,8 +22,9 @@ export function readOpen(page) {
         .replaceAll(/\s*\n\s*/g, ' ')
         .trim();
       const { name, kinds, text } = ITEM.exec(line)?.groups ?? {};
-      if (name === undefined) throw new Error(`docs/security.md, ${SECTION}: not of its form: ${line}`);
-      const links = [...kinds.matchAll(/\[(.+?)\]\(([\w.-]*#[\w-]+)\)/g)].map(([, kind, anchor]) => [
+      if (name === undefined)
+        throw new Error(`docs/internals/security.md, ${SECTION}: not of its form: ${line}`);
+      const links = [...kinds.matchAll(/\[(.+?)\]\(([\w./-]*#[\w-]+)\)/g)].map(([, kind, anchor]) => [
         kind,
         anchor,
       ]);
@@ -136,7 +137,7 @@ export function renderTable(rows, open) {
   const without = rows.length - ran.length;
   const named = open.filter(({ kinds }) => rows.some(({ name }) => name in kinds));
   return [
-    cells('kind', 'what is tried', 'ways', 'open', 'through', 'time', 'named in docs/security.md'),
+    cells('kind', 'what is tried', 'ways', 'open', 'through', 'time', 'named in docs/internals/security.md'),
     ...rows.map(lineOf),
     cells(
       'all',
@@ -147,7 +148,7 @@ export function renderTable(rows, open) {
     ...rows
       .filter(({ state }) => state === 'failed')
       .flatMap(({ name, why }) => ['', `FAILED ${name}`, ...why.map((each) => `  ${each}`)]),
-    ...(named.length > 0 ? ['', 'stays open, as docs/security.md#what-stays-open says'] : []),
+    ...(named.length > 0 ? ['', 'stays open, as docs/internals/security.md#what-stays-open says'] : []),
     ...named.map(({ name, kinds }) => `${Object.keys(kinds).join(', ').padEnd(24)}${name}`),
     '',
   ].join('\n');

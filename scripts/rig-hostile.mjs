@@ -18,7 +18,7 @@ const LOGS = 'test-results';
 const HELP = `Usage: pnpm rig:hostile [--only NAME]... [--minutes N] [--json] [--list]
 
 Runs the tests and rigs of every kind of attack, one kind after the other, and prints a table: ways tried, how many of
-them are open as docs/security.md says, and how many came through. Ways are counted while they are tried.
+them are open as docs/internals/security.md says, and how many came through. Ways are counted while they are tried.
 
   --only NAME   only this kind; may be given several times
   --minutes N   how long all of it may take; 15 without it. More minutes try more ways; the least is the short form of
@@ -190,7 +190,7 @@ async function main() {
   if (values.help) return void process.stdout.write(HELP);
   if (values.list) return void process.stdout.write(LIST);
   const minutes = minutesOf(values.minutes);
-  const open = readOpen(readFileSync(join(root, 'docs/security.md'), 'utf8'));
+  const open = readOpen(readFileSync(join(root, 'docs/internals/security.md'), 'utf8'));
   const { rows, isStopped } = await runAll(choose(values.only), { minutes, open });
   process.stdout.write(
     values.json

@@ -4,7 +4,7 @@ import { entry, eventLine, openProject, shown } from './entry.mjs';
 const usage = `Usage: node scripts/story.mjs DIR ID
 
 Prints every event of the run ID of the project folder DIR, oldest first: time (UTC), task, event, payload.
-Only reads. docs/events.md says what the events mean. Build first: npx --yes pnpm@10.34.9 build
+Only reads. docs/reference/events.md says what the events mean. Build first: npx --yes pnpm@10.34.9 build
 `;
 
 await entry({ usage, count: 2 }, async (core, dir, id) => {

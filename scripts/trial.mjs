@@ -1,4 +1,4 @@
-// The pipeline on real repositories, with agents that have vices. See docs/trial.md.
+// The pipeline on real repositories, with agents that have vices. See docs/internals/trial.md.
 //
 //   pnpm trial                    all combinations, within an hour
 //   pnpm trial --only p-limit     those of one repository, agent or transport

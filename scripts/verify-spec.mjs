@@ -141,7 +141,7 @@ const HELP = `Usage: pnpm verify:spec [--no-commands]
        pnpm verify:spec --mutate [--only ID]... [--resume] [--json]
        pnpm verify:spec --mutate [--touched [--base REF]] [--draw N] [--at-most N]
 
-Proves docs/specification-ledger.md: every file, test and quote is there, every command ends with 0.
+Proves docs/internals/specification-ledger.md: every file, test and quote is there, every command ends with 0.
 
   --no-commands  only what needs no run
   --mutate       makes each row false, one at a time, in a copy of the source, by the change that

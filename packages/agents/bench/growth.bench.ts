@@ -1,5 +1,5 @@
 // `pnpm bench:growth [--quick] [--only NAME]... [--json]`: what looking at a run, a gate, a page of a log or a change in a
-// repository costs as what is not looked at grows. CPU time, and the exponent by which it grows. See docs/benchmarks.md. Ends with
+// repository costs as what is not looked at grows. CPU time, and the exponent by which it grows. See docs/internals/benchmarks.md. Ends with
 // code 1 where a target is missed.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ import {
 import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
 
 /**
- * Agents of which some stages are done by others: a coding CLI that implements what a model has designed.
+ * Combines agents: some stages are answered by others, for example a coding CLI that implements a model's design.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 // `pnpm bench:cli [--quick] [--rounds N] [--json] [--help]`: what a verb takes, a whole process from its start to its end, beside
-// a Node.js that does nothing. See docs/benchmarks.md.
+// a Node.js that does nothing. See docs/internals/benchmarks.md.
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

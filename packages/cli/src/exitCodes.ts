@@ -1,4 +1,4 @@
-/** Exit codes of `devs`. Documented in docs/cli.md; scripts rely on them. */
+/** Exit codes of `devs`. Documented in docs/reference/commands.md; scripts depend on them. */
 export const EXIT = {
   ok: 0,
   runFailed: 1,

@@ -10,7 +10,7 @@ import { Output, wantsColor } from './terminal/Output.ts';
 import { pagerFor } from './terminal/pager.ts';
 
 /**
- * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on
+ * Runs one command line, without the program's name, and returns its exit code. It does not throw: errors are on
  * `io.stderr`, masked.
  *
  * @example

@@ -1,5 +1,5 @@
 // `pnpm bench:chat [--quick] [--json]`: a chat of 300 turns with messages of 100 KB and five photos of 3 MB, kept by `durable`
-// and, as far as they come, by LangGraph's own savers. See docs/benchmarks.md. Ends with code 1 where ours does not end, or its
+// and, as far as they come, by LangGraph's own savers. See docs/internals/benchmarks.md. Ends with code 1 where ours does not end, or its
 // file grows faster than what was said.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // `pnpm bench:crowd [--minutes N] [--runs N] [--json]`: many runs at once in one process over one file, for minutes. Each super-step
 // makes a recorded call that takes 5 to 50 ms; a run that ends is followed by the next. Says what happened in each tenth of the
-// time, and ends with code 1 where a call was made twice, a result was lost, or a run did not end. See docs/benchmarks.md.
+// time, and ends with code 1 where a call was made twice, a result was lost, or a run did not end. See docs/internals/benchmarks.md.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';

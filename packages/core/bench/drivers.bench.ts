@@ -1,5 +1,5 @@
 // `pnpm bench:drivers [--quick] [--json]`: 1 to 16 drivers, each a process, over one state file: super-steps in all, and how long
-// one takes. Ends with code 1 where a driver met an error. See docs/benchmarks.md.
+// one takes. Ends with code 1 where a driver met an error. See docs/internals/benchmarks.md.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

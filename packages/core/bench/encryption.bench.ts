@@ -1,5 +1,5 @@
 // `pnpm bench:encryption [--quick] [--json]`: what a key of the state file costs a super-step, with and without it in turn in one
-// process; and what opening a file costs with a text and with bytes. See docs/benchmarks.md.
+// process; and what opening a file costs with a text and with bytes. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // How well the entropy score tells a stuck agent from a slow one, beside the five classic stuck patterns, and how fast
-// it is. Prints Markdown; the figures are in docs/benchmarks.md. `--misses` lists the traces each one misses.
+// it is. Prints Markdown; the figures are in docs/internals/benchmarks.md. `--misses` lists the traces each one misses.
 
 import { scoreEntropy } from '../src/engine/entropy/scoreEntropy.ts';
 import type { Turn } from '../src/engine/entropy/Turn.ts';

@@ -1,5 +1,5 @@
 // `pnpm bench:import [--rounds N] [--json]`: what importing the built packages costs above LangGraph, a process for each
-// import, in turn. See docs/benchmarks.md.
+// import, in turn. See docs/internals/benchmarks.md.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 // What the maskers find, what they wrongly change, and how fast they are. Prints Markdown; the figures are in
-// docs/security.md and docs/benchmarks.md. `--quick` times fewer of the adversarial texts, `--misses` lists what leaks and
+// docs/internals/security.md and docs/internals/benchmarks.md. `--quick` times fewer of the adversarial texts, `--misses` lists what leaks and
 // what is changed wrongly. Times are of the processor, so that other work on the machine counts little.
 
 import { randomBytes } from 'node:crypto';

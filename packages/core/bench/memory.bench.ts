@@ -1,5 +1,5 @@
 // `pnpm bench:memory [--quick | --thorough] [--json]`: what runs hold in memory as they get longer and deeper, each
-// measurement in a process of its own, beside LangGraph's `MemorySaver` and plain recursion. See docs/benchmarks.md. Ends with code 1
+// measurement in a process of its own, beside LangGraph's `MemorySaver` and plain recursion. See docs/internals/benchmarks.md. Ends with code 1
 // where a target is missed.
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';

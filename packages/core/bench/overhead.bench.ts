@@ -1,6 +1,6 @@
 // `pnpm bench:overhead [--quick] [--profile] [--tasks N] [--json]`: what the engine costs per super-step, beside plain LangGraph
 // over its own savers, interleaved in one process, and what a recorded step is more; whose code that is; a pipeline of N tasks,
-// of 400 unless `--quick`. See docs/benchmarks.md.
+// of 400 unless `--quick`. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

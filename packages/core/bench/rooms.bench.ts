@@ -1,5 +1,5 @@
 // `pnpm bench:rooms [--list]`: how many source files of the engine a visit of a node enters. A count, the same on every machine. See
-// docs/benchmarks.md.
+// docs/internals/benchmarks.md.
 import { type Looked, roomsOf } from './rooms/roomsOf.ts';
 import { table } from './state/figures.ts';
 

@@ -1,4 +1,4 @@
-// `pnpm bench:state [--quick] [--json]`: the state file against LangGraph's own savers. See docs/benchmarks.md.
+// `pnpm bench:state [--quick] [--json]`: the state file against LangGraph's own savers. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // `pnpm bench:tokens [--quick] [--json]`: how much later than by plain LangGraph a model is asked, a reader has its first word,
-// and the run has ended, interleaved in one process. See docs/benchmarks.md.
+// and the run has ended, interleaved in one process. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

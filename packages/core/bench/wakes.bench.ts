@@ -1,5 +1,5 @@
 // `pnpm bench:wakes [--quick] [--json]`: from a decision to the node behind it, in a driver that waits: decided by its own
-// process and by another one, woken and by the clock alone, in turn. See docs/benchmarks.md.
+// process and by another one, woken and by the clock alone, in turn. See docs/internals/benchmarks.md.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';

@@ -10,7 +10,7 @@ import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../src/testing/inde
 import { test } from './support/fixtures.ts';
 
 // The state file of a run may have to be fetched first: what reads or writes it returns a promise, also where nothing
-// is awaited yet. docs/decisions/0006-promises-at-the-edge.md says why. A new method that is synchronous fails here.
+// is awaited yet. docs/internals/decisions/0006-promises-at-the-edge.md says why. A new method that is synchronous fails here.
 
 interface Surface {
   readonly type: { readonly prototype: object };

@@ -19,7 +19,7 @@ import { shortLines } from './shortLines.ts';
 import { TOOLS } from './tools.ts';
 
 export interface OrchestratorServerOptions extends StateReaderOptions {
-  /** Told of every call of a tool that does not exist, masked. */
+  /** Called for each call of an unknown tool, masked. */
   readonly onRefused?: (refusal: ErrorView) => void;
 }
 
@@ -28,10 +28,10 @@ const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint:
 const JSON_TYPE = 'application/json';
 
 /**
- * Shows the runs of one folder, or of a cluster, over MCP: read-only tools and resources, masked [8_RISKS-REQ-001]. It lists nothing
- * that decides a gate, drives a run or changes one, and refuses such a call by name.
+ * Shows the runs of a folder or a cluster over MCP: read-only tools and resources, masked [8_RISKS-REQ-001]. It has no
+ * tool that decides a gate, executes or changes a run, and rejects such calls by name.
  *
- * @throws TypeError unless it is given either; DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`.
+ * @throws TypeError without `dir` or `runs`; DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`.
  *
  * @example
  * ```ts
@@ -47,12 +47,12 @@ export class OrchestratorServer {
     this.#onRefused = onRefused;
   }
 
-  /** Serves one client over this process's stdin and stdout; ends when stdin does. */
+  /** Serves one client over stdin and stdout; ends with stdin. */
   serveStdio(): StdioServerHandle {
     return serveStdio(() => this.mcpServer(), { transport: new MaskedStdioTransport() });
   }
 
-  /** A protocol server for one connection; bring your own transport. */
+  /** Returns a protocol server for one connection; bring your own transport. */
   mcpServer(): McpServer {
     const mcp = new McpServer(INFO);
     mcp.server.registerCapabilities({ tools: {} });

@@ -25,9 +25,9 @@ export type ReadableRun = Pick<
 >;
 
 export interface StateReaderOptions {
-  /** The engine's folder. Give this or `runs`. */
+  /** Folder of the state file. Set this or `runs`. */
   readonly dir?: string;
-  /** Where each run has a file of its own, such as a cluster. Whoever has opened it closes it. */
+  /** Storage with one file per run, such as a cluster. The caller closes it. */
   readonly runs?: Runs;
   /** @defaultValue the process's environment */
   readonly env?: Readonly<Record<string, string | undefined>>;

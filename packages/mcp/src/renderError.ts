@@ -2,7 +2,7 @@ import { isDevsError, maskSensitiveData } from '@devs/core';
 import { maskStart, visibleJson, visibleText } from '@devs/core/internal';
 import { z } from 'zod';
 
-/** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */
+/** An error for a client: code, message and remedy, without a stack. */
 export interface ErrorView {
   /** A code of the engine, or `UNKNOWN_TOOL`, `INVALID_ARGUMENTS`, `INTERNAL` of this server. */
   readonly code: string;

@@ -1,5 +1,5 @@
 // `pnpm bench:cluster [--quick] [--json] [--only steps|runs|waiting|takeover]`: runs in a cluster beside a local file, LangGraph's
-// own saver for PostgreSQL and DBOS, interleaved in one process; runs that wait; what a kill costs. See docs/benchmarks.md.
+// own saver for PostgreSQL and DBOS, interleaved in one process; runs that wait; what a kill costs. See docs/internals/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

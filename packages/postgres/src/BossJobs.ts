@@ -14,13 +14,13 @@ export interface FetchedJob {
   readonly retryCount: number;
 }
 
-/** A run that was given up: its driver failed as often as it was tried. */
+/** A run that is no longer tried, because its executions failed too often. */
 export interface DeadLetter {
   readonly jobId: string;
   readonly threadId: string;
   readonly queue: string;
   readonly attempts: number;
-  /** What its last driver failed with. */
+  /** Error of the last execution. */
   readonly error: string;
   readonly at: Date;
 }
@@ -103,7 +103,7 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
   await boss.stop({ close: false, graceful: false });
 }
 
-/** What `migrateJobs` does to an empty database, for who reads or runs it himself. */
+/** Returns the SQL that `migrateJobs` executes on an empty database. */
 export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
 
 function bossOf(pool: Pool, { schema, onError }: BossJobsOptions, migrate: boolean) {

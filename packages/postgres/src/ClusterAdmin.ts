@@ -12,27 +12,27 @@ import { SCHEMA_STEPS } from './schema.ts';
 import { Tables } from './Tables.ts';
 import { type TenantLine, tenantLines } from './TenantView.ts';
 
-/** Which cluster. */
+/** Address of a cluster. */
 export interface ClusterAddress {
-  /** `postgres://user@host:5432/database`; a password that is not in it is looked for as `pg` does. */
+  /** `postgres://user@host:5432/database`; the password can be in the places that `pg` reads. */
   readonly url: string;
   /** @defaultValue 'devs' */
   readonly schema?: string;
-  /** How long a server is waited for that starts or recovers, ms. @defaultValue 0 */
+  /** How long to wait for a server that starts or recovers, in milliseconds. @defaultValue 0 */
   readonly awayMs?: number;
-  /** Told that it is waited for, and why; with `null`, that it is there. @defaultValue nobody */
+  /** Called with the error while waiting, and with `null` when the server is available. @defaultValue no callback */
   readonly onAway?: (why: unknown) => void;
 }
 
-/** What {@link ClusterAdmin.migrate} has found and made. */
+/** Result of {@link ClusterAdmin.migrate}. */
 export interface Migrated {
   readonly schema: string;
-  /** `null` where there was nothing. */
+  /** `null` for a new schema. */
   readonly before: number | null;
   readonly version: number;
 }
 
-/** What waits in a cluster, and what was given up. */
+/** Waiting runs and dead letters of a cluster. */
 export interface ClusterQueue {
   readonly queues: readonly QueueLine[];
   readonly tenants: readonly TenantLine[];
@@ -43,7 +43,7 @@ export interface ClusterQueue {
 /** Whoever waits at a terminal is told. */
 const AT_ONCE = { awayMs: 0, onAway: () => undefined } as const;
 
-/** What people who run a cluster see of it and change. */
+/** Views and changes of a cluster for operators. */
 export class ClusterAdmin {
   readonly #pool: Pool;
   readonly #tables: Tables;
@@ -52,9 +52,9 @@ export class ClusterAdmin {
   readonly #jobs: BossJobs;
 
   /**
-   * Connects when it is first asked something.
+   * Connects on first use.
    *
-   * @throws DevsError `CONFIG_INVALID` for a URL that is none.
+   * @throws DevsError `CONFIG_INVALID` for an invalid URL.
    */
   constructor({ url, schema = 'devs', awayMs = 0, onAway = () => undefined }: ClusterAddress) {
     requireSchema(schema);
@@ -66,9 +66,9 @@ export class ClusterAdmin {
   }
 
   /**
-   * Makes the tables, or brings them up to this release's; several may try at the same time.
+   * Creates the tables, or updates them to this release. Several processes can call it at once.
    *
-   * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role that may not; `SCHEMA_TOO_NEW`.
+   * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role without the rights; `SCHEMA_TOO_NEW`.
    */
   async migrate(): Promise<Migrated> {
     const { schemaName: schema } = this.#tables;
@@ -77,7 +77,10 @@ export class ClusterAdmin {
     return { schema, before, version: SCHEMA_STEPS };
   }
 
-  /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
+  /**
+   * Returns queues, tenants and dead letters. @throws DevsError `STATE_IO`; `CONFIG_INVALID` if the tables are missing,
+   * old or unreadable; as all methods below.
+   */
   async queue(): Promise<ClusterQueue> {
     await this.#open(false);
     return {
@@ -97,16 +100,16 @@ export class ClusterAdmin {
     return tenantLines(this.#tables);
   }
 
-  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  /** Limits the runs of a tenant that execute at the same time; `null` removes the limit. */
   async setCap(tenant: string, cap: number | null): Promise<void> {
     await this.#open(false);
     await new Leases(this.#tables, this.#jobs).setCap(tenant, cap);
   }
 
   /**
-   * Has runs driven again that were given up: one, or with `null` all. Returns their ids, oldest first.
+   * Executes dead letters again: one, or with `null` all. Returns their ids, oldest first.
    *
-   * @throws DevsError `THREAD_NOT_FOUND` for one that was not given up.
+   * @throws DevsError `THREAD_NOT_FOUND` for a run that is not a dead letter.
    */
   async redrive(id: string | null): Promise<readonly string[]> {
     await this.#open(false);

@@ -2,7 +2,7 @@ import { bossSchema } from './BossJobs.ts';
 import { quoted } from './schema.ts';
 import type { Tables } from './Tables.ts';
 
-/** Runs of one queue that wait to be driven, and whether anybody has their graph in their shape. */
+/** Waiting runs of one queue and its workers. */
 export interface QueueLine {
   readonly queue: string;
   /** Jobs that a worker with a free slot would take now. */
@@ -10,21 +10,21 @@ export interface QueueLine {
   /** Jobs that are tried again later. */
   readonly later: number;
   readonly active: number;
-  /** How long the oldest ready one has waited, seconds. */
+  /** Age of the oldest ready job in seconds. */
   readonly oldestSeconds: number;
   /** Runs that have not ended. */
   readonly runs: number;
-  /** Live workers, draining ones left out, that fetch from it: with none, its runs stand still. */
+  /** Live workers of this queue, without draining ones. Without a worker, its runs wait. */
   readonly workers: number;
 }
 
-/** A process that holds runs, or could. */
+/** A process that executes runs. */
 export interface WorkerLine {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
   readonly slots: number;
-  /** Runs that it holds. */
+  /** Runs that it executes. */
   readonly busy: number;
   readonly queues: readonly string[];
   readonly draining: boolean;

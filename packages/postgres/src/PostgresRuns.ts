@@ -64,7 +64,7 @@ interface InHand {
   readonly run: HeldPostgresRun | null;
 }
 
-/** Runs whose files are in PostgreSQL. Made by `postgres`. */
+/** Runs with files in PostgreSQL. Created by `postgres`. */
 export class PostgresRuns implements Runs {
   readonly #parts: PostgresRunsParts;
   /** That this process has in hand. */
@@ -83,13 +83,16 @@ export class PostgresRuns implements Runs {
   }
 
   /**
-   * Drives runs in this process, as `devs worker` does, until the worker is stopped: before these runs are closed.
+   * Executes runs in this process, like `devs worker`, until the worker is stopped. Stop it before you close these
+   * runs.
    *
    * @throws RangeError, DevsError as `Worker.start`.
    *
    * @example
    * ```ts
-   * const worker = await app.runs.work({ drivers: [app], slots: 10 });
+   * const runs = postgres(url);
+   * const app = durable(builder, { runs, graph: 'mail' });
+   * const worker = await runs.work({ drivers: [app], slots: 10 });
    * process.once('SIGTERM', () => worker.stop().then(() => app.close()));
    * ```
    */
@@ -97,13 +100,13 @@ export class PostgresRuns implements Runs {
     return Worker.start(this, options);
   }
 
-  /** What a worker needs besides, once the database can be used. */
+  /** Returns the parts that a worker needs, when the database is usable. */
   async driving(worker?: WaitingWorker): Promise<DrivingParts> {
     await this.#parts.ready(worker);
     return this.#parts.driving;
   }
 
-  /** This process, as others know it. */
+  /** This process, as other processes see it. */
   get owner(): SessionOwner {
     return this.#parts.owner;
   }
@@ -154,9 +157,9 @@ export class PostgresRuns implements Runs {
   }
 
   /**
-   * As {@link hold}, for who drives many runs: says why it has not got it.
+   * Takes a run's lease for a worker, or returns the reason why it cannot.
    *
-   * @param how - `jobId` is the job it was fetched with: it is done when the run is settled.
+   * @param how - `jobId`: the fetched job, completed when the run is settled.
    */
   async take(id: string, how: Omit<Claimer, 'owner'> = {}): Promise<HeldPostgresRun | NotClaimed> {
     if (this.#held.has(id)) return 'busy';

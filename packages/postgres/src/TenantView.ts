@@ -2,13 +2,13 @@ import { bossSchema } from './BossJobs.ts';
 import { quoted } from './schema.ts';
 import type { Tables } from './Tables.ts';
 
-/** Whose runs they are, and how many of them are driven at the same time. */
+/** Runs of a tenant and its limit. */
 export interface TenantLine {
   readonly tenant: string;
-  /** `null`: as many as there are slots. */
+  /** `null`: limited by slots only. */
   readonly cap: number | null;
   readonly driven: number;
-  /** Jobs that a worker with a free slot would take now, if the cap lets it. */
+  /** Jobs that a worker with a free slot would take now, within the cap. */
   readonly ready: number;
   /** Runs that have not ended. */
   readonly runs: number;

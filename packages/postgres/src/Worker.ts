@@ -16,19 +16,19 @@ import type { WorkerMeters } from './WorkerMeters.ts';
 import { metricsText } from './workerMetrics.ts';
 
 export interface WorkerOptions {
-  /** What it drives: runs of these graphs, in these shapes. */
+  /** Apps whose runs it executes. */
   readonly drivers: readonly RunDriver[];
   /** Runs at the same time. @defaultValue 10 */
   readonly slots?: number;
-  /** Of a server of `/livez`, `/readyz` and `/metrics`; 0 for any port. @defaultValue no server */
+  /** Port of a server for `/livez`, `/readyz` and `/metrics`; 0 for any port. @defaultValue no server */
   readonly healthPort?: number | undefined;
-  /** Told what a worker does, for people to follow. @defaultValue nobody */
+  /** Receives events of the worker. @defaultValue no callback */
   readonly onEvent?: (event: WorkerEvent) => void;
-  /** Ends waiting for PostgreSQL at the start. */
+  /** Abort it to stop waiting for PostgreSQL at the start. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a worker says while it works. */
+/** An event of a worker. */
 export type WorkerEvent =
   /** `cut off` is at the end of a drain: it goes on elsewhere; `lost` to somebody else: it goes on there already. */
   | { readonly is: 'driving' | 'cut off' | 'lost'; readonly threadId: string }
@@ -49,8 +49,8 @@ const LEAVE_MS = 3000;
 const AGAIN_MS = 1000;
 
 /**
- * Drives the runs of its graphs: fetches a job, claims its run, drives it and settles. Several workers share the queues; the
- * runs of one that dies are driven by the others.
+ * Executes the runs of its graphs: fetches a job, claims its run, executes it and settles. Several workers share the
+ * queues. If one dies, the others execute its runs.
  */
 export class Worker {
   readonly #runs: PostgresRuns;
@@ -101,10 +101,11 @@ export class Worker {
   }
 
   /**
-   * Resolves when it is known to the others and fetches.
+   * Resolves after the worker is registered and fetches jobs.
    *
-   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL stays away, `CONFIG_INVALID`
-   *   and `SCHEMA_TOO_NEW` at once; what the system says of a `healthPort` that cannot be had; the reason of `signal`.
+   * @throws RangeError for less than one slot, or without a driver; DevsError `STATE_IO` if PostgreSQL stays away,
+   *   `CONFIG_INVALID` and `SCHEMA_TOO_NEW` at once; the system's error for an unusable `healthPort`; the reason of
+   *   `signal`.
    */
   static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
     const { slots = SLOTS, drivers, healthPort, onEvent, signal } = options;
@@ -136,7 +137,7 @@ export class Worker {
     }
   }
 
-  /** Where its health is asked for; `null` where it is not. */
+  /** Port of the health server, or `null`. */
   get healthPort(): number | null {
     return this.#health?.port ?? null;
   }
@@ -158,21 +159,21 @@ export class Worker {
     return this.#dispatcher.busy;
   }
 
-  /** Whether it takes runs: it is known to the others, and not on its way out. */
+  /** Whether it accepts runs: registered and not draining. */
   get isReady(): boolean {
     return !this.#drain.signal.aborted && this.#runs.owner.isReady;
   }
 
   /**
-   * Fetches no more; every run stops at its next safe point, and another worker goes on with it. What has not come to one after
-   * `drainMs` is cut off: its call is made again. Returns how many runs were left as they were, for others to take up.
+   * Fetches no more jobs and pauses each run at its next safe point, for another worker to continue. After `drainMs`,
+   * it ends calls in flight; they are made again. Returns the number of runs it left.
    */
   stop({ drainMs = 25_000 }: { readonly drainMs?: number } = {}): Promise<number> {
     this.#stopped ??= this.#stop(drainMs);
     return this.#stopped;
   }
 
-  /** What has not come to a safe point while it stops has no more time. */
+  /** Ends calls in flight of a stopping worker now. */
   cutOff(): void {
     this.#abort.abort();
   }

@@ -20,28 +20,28 @@ import { Watches } from './Watches.ts';
 import { WorkerMeters } from './WorkerMeters.ts';
 import { WorkingCopies } from './WorkingCopies.ts';
 
-/** Where runs are kept, and how. */
+/** Options of `postgres`. */
 export interface PostgresOptions {
-  /** Such as `postgres://user:password@host:5432/database`. */
+  /** For example `postgres://user:password@host:5432/database`. */
   readonly url: string;
-  /** Around a pooler: one connection of each process listens and has a lock. @defaultValue `url` */
+  /** The server itself, if `url` is a pooler: one connection per process listens and has a lock. @defaultValue `url` */
   readonly directUrl?: string;
-  /** Of the tables; the jobs have `${schema}_boss`. @defaultValue 'devs' */
+  /** Schema of the tables; jobs are in `${schema}_boss`. @defaultValue 'devs' */
   readonly schema?: string;
-  /** Whether tables that are missing or of an older release are made by the first process that comes. @defaultValue true */
+  /** Whether to create or update tables on first use. @defaultValue true */
   readonly migrate?: boolean;
   /**
-   * How long PostgreSQL may be away before what needs it fails, ms. Who asks for the first time is told at once that nobody
-   * listens there, unless it is a worker. @defaultValue 60,000
+   * How long PostgreSQL can be away before calls fail, in milliseconds. A first call fails at once if there is no
+   * server at the address, except in a worker. @defaultValue 60,000
    */
   readonly awayMs?: number;
-  /** Told that it is away, and why; with `null`, that it is back. @defaultValue nobody */
+  /** Called with the error while it is away, and with `null` when it is back. @defaultValue no callback */
   readonly onAway?: (why: unknown) => void;
-  /** Encrypts the files of a tenant's runs. What lists and questions show stays readable. @defaultValue as they are */
+  /** Encrypts the files of a tenant's runs. Lists and gates stay readable. @defaultValue files are stored as they are */
   readonly codec?: RunCodecs;
-  /** A run whose file grows beyond it fails until it is pruned, bytes; at most 1 GB. @defaultValue 256 MiB */
+  /** Largest file of a run, in bytes; at most 1 GB. A larger one fails until it is pruned. @defaultValue 256 MiB */
   readonly maxFileBytes?: number;
-  /** For working copies: a local disk, or memory. @defaultValue the folder of temporary files */
+  /** Folder of working copies: a local disk, or memory. @defaultValue the folder of temporary files */
   readonly dir?: string;
 }
 
@@ -51,13 +51,12 @@ const AWAY_MS = 60_000;
 const CONNECT_MS = 10_000;
 
 /**
- * Runs of any number of machines, each a file that is kept in PostgreSQL. Connects when it is first asked something; close it in
- * the end.
+ * Creates a storage for runs of any number of machines: each run is a file in PostgreSQL. Connects on first use; close
+ * it at the end.
  *
  * @param options - Or only the URL.
- * @throws DevsError `CONFIG_INVALID` for a URL that is none, or names another server than it shows, and for a schema that can
- *   be none; RangeError for limits. What is wrong with the server is told by the first call:
- *   `STATE_IO`, `CONFIG_INVALID`, `SCHEMA_TOO_NEW`, before anything is changed.
+ * @throws DevsError `CONFIG_INVALID` for an invalid URL or schema, or a URL that hides another server; RangeError for
+ *   limits. The first call throws `STATE_IO`, `CONFIG_INVALID` or `SCHEMA_TOO_NEW`, before it changes anything.
  *
  * @example
  * ```ts

@@ -18,8 +18,8 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Gives a role what workers, commands and programs need, and no more: it makes no tables, so its processes have them made by
- * another one, and say `migrate: false`.
+ * Returns the SQL that grants a role the rights of workers, commands and programs. The role cannot create tables: its
+ * processes set `migrate: false`.
  */
 export function rightsSql(schema: string, role: string): string {
   const [tables, jobs, to] = [quoted(schema), quoted(bossSchema(schema)), quoted(role)];

@@ -150,7 +150,7 @@ const LOCK = 0x64657673;
 
 export const quoted = (schema: string): string => `"${schema.replaceAll('"', '""')}"`;
 
-/** What `migrate` does to an empty schema, for who reads or runs it himself. */
+/** Returns the SQL that `migrate` executes on an empty schema. */
 export function schemaSql(schema: string): string {
   const name = quoted(schema);
   const version = `CREATE TABLE ${name}.schema_version (version integer NOT NULL);\nINSERT INTO ${name}.schema_version VALUES (${STEPS.length});`;

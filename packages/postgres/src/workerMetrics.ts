@@ -42,7 +42,7 @@ const gauge = (name: string, help: string, values: Metric['values']): Metric => 
   values,
 });
 
-/** Every metric of a worker; docs/cluster.md lists them. Those of the whole cluster are the same from each of its workers. */
+/** Every metric of a worker; docs/reference/metrics.md lists them. Those of the whole cluster are the same from each of its workers. */
 export const METRICS: readonly Metric[] = [
   gauge(
     'devs_worker_ready',

@@ -243,7 +243,7 @@ describe('the health of a worker', () => {
   });
 
   test('has a page that lists every metric', () => {
-    const page = readFileSync(new URL('../../../docs/cluster/worker.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
     expect([...page.matchAll(/^\| `(devs_\w+)`/gm)].map(([, name]) => name)).toEqual(
       METRICS.map(({ name }) => name),
     );

@@ -4,7 +4,7 @@ import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { query } from './support/query.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
-/** What docs/security.md says of who has the rights of a worker, and does not do what a worker does. */
+/** What docs/internals/security.md says of who has the rights of a worker, and does not do what a worker does. */
 let cluster: Cluster;
 let honest: PostgresRuns;
 let url: string;

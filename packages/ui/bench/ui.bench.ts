@@ -1,5 +1,5 @@
 // `pnpm bench:ui [--quick]`: what the page weighs, and how long a person waits for it, in a real Chromium beside this process. Times
-// by the clock, medians; each with the longest task of the browser. See docs/benchmarks.md. Ends with code 1 where a target is missed.
+// by the clock, medians; each with the longest task of the browser. See docs/internals/benchmarks.md. Ends with code 1 where a target is missed.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -12,43 +12,43 @@ import type { ReadCode, ReadCommit } from './views/gateCode.ts';
 import type { Rewinding } from './views/rewindView.ts';
 
 export interface UiOptions extends RunsPlaceOptions {
-  /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
+  /** `Host` values to accept, such as `inbox.example.org`. */
   readonly hosts: readonly string[];
-  /** Who asks; `null` for nobody who may look. A person who may look may decide, in their own name. */
+  /** Returns the person of a request, or `null` to reject it. A person who can read can decide in their own name. */
   readonly identify: (request: Request) => Principal | null | Promise<Principal | null>;
-  /** Nobody decides here. @defaultValue false */
+  /** Disable decisions. @defaultValue false */
   readonly readOnly?: boolean;
-  /** Under which path the handler is mounted, without a slash at its end. @defaultValue '' */
+  /** Path of the handler, without a slash at its end. @defaultValue '' */
   readonly base?: string;
-  /** The code of a review. @defaultValue the page says where it is */
+  /** Reads the code of a review. @defaultValue the page prints where it is */
   readonly readCode?: ReadCode;
-  /** What a commit of a run has changed. @defaultValue the page says where it is */
+  /** Reads the changes of a run's commit. @defaultValue the page prints where it is */
   readonly readCommit?: ReadCommit;
   /**
-   * Opens a run with the agents, workspace and checks it was started with, to set it back: that moves its files.
-   * @defaultValue without: a run that was started with agents is not set back here
+   * Opens a run with the agents, workspace and checks of its start, to rewind it, which moves its files.
+   * @defaultValue runs with agents cannot be rewound here
    */
   readonly rewinding?: Rewinding;
   /**
-   * The folder in which is kept what people have written and not sent, a file each, readable by its owner alone.
+   * Folder for drafts, one file each, readable by its owner only.
    *
-   * @defaultValue it lasts as long as the tab
+   * @defaultValue drafts last as long as the tab
    */
   readonly drafts?: string;
-  /** Agents that are asked about what they made, in the runs' own budgets. @defaultValue nobody can be asked */
+  /** Agents that answer questions about their work, within the runs' budgets. @defaultValue questions are unavailable */
   readonly asking?: Asking;
-  /** Turns a one-time code into the secret of a session; see `OneTimeCodes`. @defaultValue there are no codes */
+  /** Exchanges a one-time code for a session secret; see `OneTimeCodes`. @defaultValue without codes */
   readonly signIn?: (code: string) => string | null;
   /** The files of the page. @defaultValue those of this package */
   readonly readAsset?: ReadAsset;
 }
 
-/** Answers a request of the page; never rejects. */
+/** Answers a request of the page. It does not reject. */
 export type UiHandler = (request: Request) => Promise<Response>;
 
 /**
- * The page as a handler, to be mounted in any server. It reads one state file, or a cluster, and records what the people decide whom
- * `identify` knows; it drives nothing, and holds nothing while nobody looks.
+ * Creates the page as a handler for any server. It reads one state file or a cluster and records decisions of the
+ * people that `identify` returns. It executes no run and keeps nothing open while the page is closed.
  *
  * @example
  * ```ts

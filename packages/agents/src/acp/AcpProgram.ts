@@ -1,21 +1,21 @@
 import type { CodingProgram } from '../coding/CodingTool.ts';
 
-/** What an agent is started for. */
+/** Purpose of an agent's process. */
 export interface AcpMode {
-  /** A sandbox confines it. */
+  /** Whether it runs in a sandbox. */
   readonly confined: boolean;
-  /** Its stage changes no file. */
+  /** Whether its stage only reads. */
   readonly readOnly: boolean;
 }
 
 /** A program that speaks the Agent Client Protocol on its standard input and output. */
 export interface AcpProgram extends CodingProgram {
-  /** Variables it is given besides, by what it is started for. @defaultValue none */
+  /** More environment variables, by purpose. @defaultValue none */
   readonly settings?: (mode: AcpMode) => Readonly<Record<string, string>>;
-  /** False where the tokens it tells of are not those of the whole turn: they are then not known. @defaultValue true */
+  /** Set to false if the reported tokens are not those of the whole turn; they are then ignored. @defaultValue true */
   readonly countsTokens?: boolean;
-  /** The way to authenticate it chooses none of by itself, with the variable that has to be set for it. */
+  /** The authentication method to choose, with the variable that it needs. */
   readonly auth?: { readonly method: string; readonly variable: string };
-  /** The command that logs its user in. */
+  /** The command for a login. */
   readonly login?: string;
 }

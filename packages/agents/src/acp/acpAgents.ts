@@ -7,27 +7,30 @@ import { ACP_PROGRAMS, type AcpName } from './programs.ts';
 const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const DEFAULT_GRACE_MS = 10_000;
 
-/** A coding CLI known by name, or a program of your own that speaks the protocol. */
+/** The name of a known coding CLI, or your own program that speaks the protocol. */
 export type AcpSource = AcpName | AcpProgram;
 
 export interface AcpAgentsOptions extends CodingAgentsOptions<AcpSource> {
-  /** Of every stage that `perStage` does not name. */
+  /** The CLI of every stage not in `perStage`. */
   readonly agent: AcpSource;
-  /** Bytes an agent may print within one stage; more ends it. @defaultValue 256 MiB */
+  /** Largest output of one stage in bytes; more ends it. @defaultValue 256 MiB */
   readonly maxOutputBytes?: number;
-  /** Time it has to end its turn after `session/cancel`, ms; then it is ended, with its group. @defaultValue 10 000 */
+  /**
+   * Time to end the turn after `session/cancel`, in milliseconds; then its process group is killed. @defaultValue 10
+   * 000
+   */
   readonly graceMs?: number;
 }
 
 /**
- * Agents that drive a coding CLI through the Agent Client Protocol. It edits the workspace in place, and the engine takes
- * the difference; where a stage is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong
- * shape is sent back once. What it does is told as it happens (`call.onActivity`); what it asks for, a policy answers.
+ * Creates agents that use a coding CLI through the Agent Client Protocol. The CLI edits the workspace in place, and the
+ * engine takes the difference. In stages with documents, a plan or a verdict it answers with JSON; an answer of the
+ * wrong shape is returned once. It reports progress (`call.onActivity`), and a policy answers its permission requests.
  *
- * A process stays warm from one stage to the next as long as the folder and the kind of work (reading, editing) are the
- * same; `close` ends it, and so does the end of this process.
+ * A process stays alive between stages as long as the folder and the kind of work (reading, editing) are the same.
+ * `close` ends it, and so does the end of this process.
  *
- * @throws DevsError `CONFIG_INVALID` when a program is not installed.
+ * @throws DevsError `CONFIG_INVALID` if a program is not installed.
  *
  * @example
  * ```ts

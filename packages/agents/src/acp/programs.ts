@@ -13,7 +13,7 @@ const OPENCODE_ASKS = JSON.stringify({
   permission: { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', external_directory: 'ask' },
 });
 
-/** Coding CLIs that speak the protocol, by themselves or by their adapter; `goose` and `copilot` were never run with it. */
+/** Coding CLIs that speak the protocol, directly or through their adapter. `goose` and `copilot` were never tried. */
 export const ACP_PROGRAMS = {
   claude: {
     name: 'claude',

@@ -24,13 +24,16 @@ export interface CommandChecksOptions {
   readonly timeoutMs?: number;
   /** Bytes of output kept, from its end. @defaultValue 64 KiB */
   readonly maxOutputBytes?: number;
-  /** Names of further variables the command may see. @defaultValue none */
+  /** Names of more visible environment variables. @defaultValue none */
   readonly env?: readonly string[];
-  /** What confines the command; `null` runs it with all rights of this user. @defaultValue `null` */
+  /** Sandbox of the command; `null` runs it with all rights of this user. @defaultValue `null` */
   readonly sandbox?: Sandbox | null;
-  /** Whether it may use the network: to install dependencies. Only a sandbox can refuse it. @defaultValue `false` */
+  /**
+   * Whether it can use the network, for example to install dependencies. Only a sandbox can block it. @defaultValue
+   * `false`
+   */
   readonly network?: boolean;
-  /** File the command writes its test cases to, relative to where it runs: JUnit XML, or JSON of Vitest or Jest. */
+  /** File with the command's test cases, relative to its folder: JUnit XML, or JSON of Vitest or Jest. */
   readonly report?: string;
 }
 
@@ -43,9 +46,8 @@ const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 /**
  * Judges a workspace by running its own tests as a command.
  *
- * The command gets an allow-listed environment, an empty HOME and a TMPDIR of its own (both removed
- * afterwards), a time limit that ends its whole process group, and an output cap. Without a sandbox it can read and
- * write what this user can.
+ * The command gets an allow-listed environment, an empty HOME and its own TMPDIR (both removed afterwards), a time
+ * limit that ends its whole process group, and an output cap. Without a sandbox it has this user's rights.
  *
  * @example
  * ```ts
@@ -81,10 +83,10 @@ export class CommandChecks implements Checks {
   }
 
   /**
-   * A command that is missing, fails or takes too long is a red check, not an error.
+   * Runs the command. A missing, failing or slow command is a failed check, not an error.
    *
-   * @throws DevsError `WORKSPACE_FAILED` when `dir` is no folder.
-   * @throws the signal's reason when aborted, once the command is gone.
+   * @throws DevsError `WORKSPACE_FAILED` if `dir` is not a folder.
+   * @throws the signal's reason if it is aborted, after the command has ended.
    */
   async run(request: CheckRequest): Promise<CheckResult> {
     const { dir, signal } = request;
@@ -95,7 +97,7 @@ export class CommandChecks implements Checks {
     return result;
   }
 
-  /** Another command, with the rights and limits of this one. */
+  /** Runs another command with the rights and limits of this one. */
   runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
     return new CommandChecks({ ...this.#options, argv }).run(request);
   }

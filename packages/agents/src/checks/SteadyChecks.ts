@@ -2,8 +2,8 @@ import type { CheckRequest, CheckResult, Checks } from '@devs/core';
 import { failuresOf } from '@devs/core/internal';
 
 /**
- * Checks that are run again where they fail, so that what fails only now and then refuses no work. They stop at the first
- * pass, and where two runs failed alike. What failed and passed on the same tree is told.
+ * Repeats failing checks, so that flaky tests do not reject work. Stops at the first pass, and after two equal
+ * failures. Reports cases that failed and then passed on the same tree.
  *
  * @example
  * ```ts
@@ -19,8 +19,8 @@ export class SteadyChecks implements Checks {
   #tellsCases = false;
 
   /**
-   * @param retries - How often at most; 0 for never.
-   * @throws RangeError for what is no count.
+   * @param retries - Most repetitions; 0 for none.
+   * @throws RangeError for an invalid count.
    */
   constructor(checks: Checks, retries: number) {
     if (!Number.isSafeInteger(retries) || retries < 0) {
@@ -41,7 +41,7 @@ export class SteadyChecks implements Checks {
     return { ...last, flaky, output: `${last.output}\n${runs.length} runs; flaky: ${flaky.join('; ')}` };
   }
 
-  /** @throws TypeError where the checks cannot run another command. */
+  /** @throws TypeError if the checks cannot run another command. */
   async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
     if (this.#checks.runCommand === undefined) throw new TypeError('The checks cannot run another command.');
     return this.#checks.runCommand(argv, request);

@@ -2,19 +2,19 @@ import type { AgentCall } from '@devs/core';
 import type { ModelStage } from '../models/loadPrompts.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
 
-/** A coding CLI, however it is reached. */
+/** A coding CLI. */
 export interface CodingProgram {
-  /** Shown wherever the run is shown. */
+  /** Name, shown with the run. */
   readonly name: string;
-  /** Program and arguments; no shell is involved. */
+  /** Program and arguments, executed without a shell. */
   readonly argv: readonly string[];
-  /** Names of the variables it may see, its key among them. @defaultValue none */
+  /** Names of visible environment variables, its key included. @defaultValue none */
   readonly env?: readonly string[];
-  /** Files below your home that are copied into its own: how it is logged in. @defaultValue none */
+  /** Files below your home that are copied into its own home, for its login. @defaultValue none */
   readonly home?: readonly string[];
-  /** False for a program that asks nobody: a sandbox then gives it no network. @defaultValue true */
+  /** Set to false for a program without network access; a sandbox then blocks it. @defaultValue true */
   readonly network?: boolean;
-  /** The command that installs it. */
+  /** The command to install it. */
   readonly install?: string;
 }
 

@@ -17,11 +17,11 @@ const MAX_SUMMARY = 2_000;
 
 export interface CodingAgentsOptions<Source> {
   readonly perStage?: Readonly<Partial<Record<ModelStage, Source>>>;
-  /** What confines it, from `findSandbox`; `null` lets it do what you can, on purpose. */
+  /** Sandbox from `findSandbox`; `null` runs the CLI with your rights. */
   readonly sandbox: Sandbox | null;
   /** Version of the prompts. @defaultValue the newest */
   readonly prompts?: string;
-  /** Time limit of one stage, ms. @defaultValue 1 800 000 */
+  /** Longest stage, in milliseconds. @defaultValue 1 800 000 */
   readonly timeoutMs?: number;
 }
 

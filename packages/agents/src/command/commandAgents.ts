@@ -7,29 +7,29 @@ import { RECIPES, type RecipeName } from './recipes.ts';
 const DEFAULT_MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const DEFAULT_GRACE_MS = 2_000;
 
-/** A coding CLI known by name, or one of your own. */
+/** The name of a known coding CLI, or your own. */
 export type CommandSource = RecipeName | CommandRecipe;
 
 export interface CommandAgentsOptions extends CodingAgentsOptions<CommandSource> {
-  /** Of every stage that `perStage` does not name. */
+  /** The CLI of every stage not in `perStage`. */
   readonly command: CommandSource;
-  /** Time limit of one call, ms. @defaultValue 1 800 000 */
+  /** Longest call, in milliseconds. @defaultValue 1 800 000 */
   readonly timeoutMs?: number;
-  /** Bytes of output read, from its end. @defaultValue 4 MiB */
+  /** Bytes of output to read, from its end. @defaultValue 4 MiB */
   readonly maxOutputBytes?: number;
-  /** Time it has to end after SIGTERM, ms; then it is killed, with its group. @defaultValue 2 000 */
+  /** Time to end after SIGTERM, in milliseconds; then its process group is killed. @defaultValue 2 000 */
   readonly graceMs?: number;
 }
 
 /**
- * Agents that call an installed coding CLI that speaks no protocol (those that do are for `acpAgents`). It edits the
- * workspace in place, and the engine takes the difference; where a stage is about documents, a plan or a verdict it
- * answers with JSON, and an answer of the wrong shape is sent back once.
+ * Creates agents that call an installed coding CLI without a protocol (see `acpAgents` for those with one). The CLI
+ * edits the workspace in place, and the engine takes the difference. In stages with documents, a plan or a verdict it
+ * answers with JSON; an answer of the wrong shape is returned once.
  *
- * It is given a network unless its recipe needs none, the variables and files its recipe names, and nothing else of this
- * process's environment. What it prints is told as it comes (`call.onActivity`).
+ * It has a network unless its recipe disables it, and sees only the variables and files of its recipe. Its output is
+ * reported as it arrives (`call.onActivity`).
  *
- * @throws DevsError `CONFIG_INVALID` when a program is not installed.
+ * @throws DevsError `CONFIG_INVALID` if a program is not installed.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import type { CommandRecipe } from './CommandRecipe.ts';
 
-/** Coding CLIs that are known by name and do not speak the Agent Client Protocol. None may ask: nobody sits in front of them. */
+/** Known coding CLIs without the Agent Client Protocol. They must not ask questions. */
 export const RECIPES = {
   // Never run: its arguments follow its documentation.
   aider: {

@@ -8,10 +8,10 @@ const execute = promisify(execFile);
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks git about a folder; starts no program that its repository names.
+ * Runs a git command about a folder, without starting a program that its repository names.
  *
- * @returns What git wrote.
- * @throws Error of `execFile` where git is not there, says no or takes longer than 5 s.
+ * @returns The output of git.
+ * @throws Error of `execFile` if git is missing, fails or takes longer than 5 s.
  */
 export async function askGit(
   args: readonly string[],

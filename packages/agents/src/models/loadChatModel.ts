@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { DevsError, secretRegistry } from '@devs/core';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 
-/** `"provider:model"`, or a LangChain chat model of your own. */
+/** `"provider:model"`, or your own LangChain chat model. */
 export type ModelSource = string | BaseChatModel;
 
-/** What a provider's chat model is constructed with: `temperature`, `apiKey`, `baseUrl`, … */
+/** Constructor options of a provider's chat model: `temperature`, `apiKey`, `baseUrl`, … */
 export type ModelSettings = Readonly<Record<string, unknown>>;
 
 export type ToolCallingModel = BaseChatModel & Required<Pick<BaseChatModel, 'bindTools'>>;

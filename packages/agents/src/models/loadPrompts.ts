@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { DevsError } from '@devs/core';
 
-/** The stages that are asked of a model; each has a prompt of this name. */
+/** Stages that a model answers; each has a prompt with this name. */
 export const MODEL_STAGES = [
   'research',
   'design',

@@ -22,30 +22,29 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_ROUNDS = 50;
 
 export interface ModelAgentsOptions {
-  /** Of every stage that `perStage` does not name. */
+  /** The model of every stage not in `perStage`. */
   readonly model: ModelSource;
   readonly perStage?: Readonly<Partial<Record<ModelStage, ModelSource>>>;
-  /** Handed to the constructor of every model that is given by name: `temperature`, `baseUrl`, … */
+  /** Constructor options of every model given by name: `temperature`, `baseUrl`, … */
   readonly settings?: ModelSettings;
   /** Version of the prompts. @defaultValue the newest */
   readonly prompts?: string;
-  /** Time limit of one request to a model, ms. @defaultValue 600 000 */
+  /** Longest request to a model, in milliseconds. @defaultValue 600 000 */
   readonly timeoutMs?: number;
-  /** Requests to a model within one stage. @defaultValue 50 */
+  /** Requests to a model in one stage. @defaultValue 50 */
   readonly maxRounds?: number;
   /** Whether answers are streamed; some servers cannot stream tool calls. @defaultValue true */
   readonly streaming?: boolean;
 }
 
 /**
- * Agents that ask a chat model, over LangChain. The model reads and edits the project through tools and answers by
- * calling one; an answer of the wrong shape is sent back once. What it says and does is told as it happens
- * (`call.onActivity`).
+ * Creates agents that call a chat model through LangChain. The model reads and edits the project with tools and answers
+ * by calling one; an answer of the wrong shape is returned once. It reports progress (`call.onActivity`).
  *
- * Loaded and checked before anything runs, so a run never starts with a model it cannot ask. Transient failures are
- * retried by the engine: give a model of your own `maxRetries: 0`.
+ * Packages and keys are checked first, so a run does not start with an unusable model. The engine retries transient
+ * failures: set `maxRetries: 0` on your own model.
  *
- * @throws DevsError `CONFIG_INVALID`: a package or a key is missing, a name is not `provider:model`.
+ * @throws DevsError `CONFIG_INVALID` for a missing package or key, or a name that is not `provider:model`.
  *
  * @example
  * ```ts

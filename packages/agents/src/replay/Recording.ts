@@ -25,14 +25,14 @@ export const RECORDING_FORMAT = 'devs-recording/1';
 /** The first line of a recording. */
 export interface RecordingHeader {
   readonly format: typeof RECORDING_FORMAT;
-  /** `scripted`: written by hand; `recorded`: said by a model. */
+  /** `scripted`: written by hand; `recorded`: from a model. */
   readonly label: 'scripted' | 'recorded';
   readonly name: string;
 }
 
 /** One answered call. */
 export interface RecordedCall extends CallKey {
-  /** Normalised; absent in a scripted line that answers any request. */
+  /** Normalized; absent in a scripted line that answers any request. */
   readonly request?: Json | undefined;
   readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult | PivotResult | AnswerResult;
   readonly usage?: RecordedUsage | undefined;
@@ -77,10 +77,10 @@ const call = z.strictObject({
 });
 
 /**
- * Reads a recording: JSON Lines, a header and then one answered call per line. Blank lines are skipped.
+ * Reads a recording: JSON Lines with a header and one answered call per line. Skips blank lines.
  *
- * @throws DevsError `CONFIG_INVALID` with file and line number: not readable, not JSON, not of the expected
- * shape, or a call recorded twice.
+ * @throws DevsError `CONFIG_INVALID` with file and line number for an unreadable file, invalid JSON, an unexpected
+ *   shape, or a call recorded twice.
  */
 export function readRecording(file: string): Recording {
   const lines = readLines(file);
@@ -97,7 +97,7 @@ export function readRecording(file: string): Recording {
   return { header: parse(header, { file, number: first.number, value: first.json }), calls };
 }
 
-/** The text of a recording; {@link readRecording} reads it back equal. */
+/** Returns the text of a recording; {@link readRecording} reads it back equal. */
 export function recordingText({ header: first, calls }: Recording): string {
   return [first, ...calls].map((line) => `${JSON.stringify(line)}\n`).join('');
 }

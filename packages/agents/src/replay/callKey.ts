@@ -17,19 +17,19 @@ export const STEPS = [
 export type RecordedStage = (typeof STAGES)[number];
 export type RecordedStep = (typeof STEPS)[number];
 
-/** Names one agent call of a run, the same in every run of the same brief. */
+/** Key of one agent call, equal in every run of the same brief. */
 export interface CallKey {
   readonly stage: RecordedStage;
-  /** `T1`, `T2`, … for task calls and what is asked about one; empty for the others. */
+  /** `T1`, `T2`, … for calls and questions about a task; empty for others. */
   readonly task: string;
   /** From 1. */
   readonly attempt: number;
   /**
-   * `call` for stages that ask once; `again` for a design that was sent back for the files it names; for a question the
-   * stage that answers it.
+   * `call` for stages with one request; `again` for a design that was returned because of missing files; for a
+   * question, the answering stage.
    */
   readonly step: RecordedStep;
-  /** Of `ask`: the words of a person at a gate. Their attempts are the states of the documents they were asked on. */
+  /** Of `ask`: a person's question at a gate. Its attempts are versions of the documents. */
   readonly question?: string | undefined;
 }
 

@@ -37,18 +37,17 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
 ];
 
 /**
- * Reduces a request to what is the same whenever the same brief runs: the form that recordings store and
- * compare. Normalising twice changes nothing.
+ * Reduces a request to the parts that are equal in every run of the same brief, for recordings. Idempotent.
  *
- * - the workspace reader is dropped, as is every member that JSON cannot hold;
- * - what the repository says is dropped (instructions, checks, diffs, lists of files), and what was sent back: it is told
- *   from what was answered before, and older recordings do not have it;
- * - of a person's question, what it is asked about besides the documents is dropped: what the gate shows may be the output
- *   of checks, and what was asked before belongs to one conversation;
+ * - the workspace reader is dropped, and members that JSON cannot express;
+ * - data of the repository is dropped (instructions, checks, diffs, lists of files), and rejected work: it follows from
+ * earlier answers, and older recordings lack it;
+ * - of a person's question, everything except the documents is dropped: the content of the gate can be the output of
+ * checks, and earlier questions belong to one conversation;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
- * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
- *   the installed version of a test runner words it.
+ * - the output of a failed check, and an error's message, become one placeholder, because test runners of other
+ * versions use other texts.
  */
 export function normaliseRequest(request: AgentRequest): Json {
   const plain = withoutRepository(request);

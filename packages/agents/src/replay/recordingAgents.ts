@@ -21,13 +21,12 @@ import {
 } from './Recording.ts';
 
 /**
- * Wraps agents and writes every call they answered to a recording (mode 0600). An existing recording of the
- * same agents is continued, so a run may be recorded over several processes; a call made again after a crash
- * replaces its line.
+ * Wraps agents and writes every answered call to a recording (mode 0600). Continues an existing recording of the same
+ * agents, so several processes can record one run; a repeated call after a crash replaces its line.
  *
- * A recording holds what was said, file contents included, unmasked: read it before you share it.
+ * A recording contains all texts unmasked, file contents included: read it before you share it.
  *
- * @throws DevsError `CONFIG_INVALID` when `file` is another recording or a damaged one.
+ * @throws DevsError `CONFIG_INVALID` if `file` is another recording or a damaged one.
  */
 export function recordingAgents(inner: StageAgents, file: string): StageAgents {
   const pivot = inner.pivot?.bind(inner);

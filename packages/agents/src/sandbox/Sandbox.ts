@@ -1,20 +1,20 @@
-/** What one command may reach beside the system, which it can only read. Paths are absolute. */
+/** Paths that one command can reach besides the system, which it can only read. Paths are absolute. */
 export interface Confinement {
   /** The folder of the run; the command may change it. */
   readonly workspace: string;
-  /** Where the command begins: the workspace or a folder in it. */
+  /** Working folder of the command: the workspace or a folder in it. */
   readonly dir: string;
-  /** Holds its home and its temporary folder; removed afterwards. */
+  /** Folder of its home and its temporary files; removed afterwards. */
   readonly scratch: string;
-  /** Checks get none, agents need it. */
+  /** False for checks, true for agents. */
   readonly network: boolean;
-  /** What else it has to see, read-only: a program and the folder it is installed in, unless that is a home. @defaultValue none */
+  /** More readable paths: a program and its installation folder, unless that is a home. @defaultValue none */
   readonly readable?: readonly string[];
 }
 
-/** A sandbox is what stands in front of a command: `[...prefix, program, ...args]` runs confined. */
+/** A prefix for a command: `[...prefix, program, ...args]` runs confined. */
 export interface Sandbox {
-  /** Shown wherever a run is shown. */
+  /** Name, shown with the run. */
   readonly name: string;
   prefix(confinement: Confinement): readonly string[];
 }

@@ -7,9 +7,9 @@ import { systemFolders } from './systemFolders.ts';
 import { toolchain } from './toolchain.ts';
 
 export interface BubblewrapOptions {
-  /** The project folder. Commands see nothing of it but the workspace of their run. */
+  /** The project folder. Commands see only the workspace of their run in it. */
   readonly project: string;
-  /** What commands need to see of a home or the project, read-only: a toolchain, a cache. @defaultValue none */
+  /** Paths of a home or the project that commands can read: a toolchain, a cache. @defaultValue none */
   readonly readable?: readonly string[];
 }
 
@@ -49,15 +49,15 @@ export const BUBBLEWRAP_PROBE: readonly string[] = [
 ];
 
 /**
- * The built-in sandbox of Linux: bubblewrap.
+ * Returns the built-in sandbox of Linux: bubblewrap.
  *
- * A command begins with an empty root. It is shown, read-only, the system's programs and some of its settings, the programs
- * that the `PATH` leads to, and what is named as readable; and, to write in, its workspace and its scratch folder. So it does
- * not see homes, data (`/srv`, `/opt`, `/var`), the project folder (state file, git dirs, other runs, the user's checkout),
- * other processes, sockets of services or, unless it is given one, a network.
+ * A command starts with an empty root. It can read the system's programs, some of its settings, the programs of the
+ * `PATH`, and the readable paths. It can write to its workspace and its scratch folder. It cannot see homes, data
+ * (`/srv`, `/opt`, `/var`), the project folder (state file, git dirs, other runs, the user's checkout), other
+ * processes, sockets of services or, unless enabled, a network.
  *
- * Order matters: what is mounted later covers what was mounted before. `.devs` is covered after everything readable,
- * so no list can bring it back.
+ * Order matters: later mounts cover earlier ones. `.devs` is covered after everything readable, so a list cannot expose
+ * it.
  */
 export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandbox {
   const { folders, variables, isShown } = toolchain(

@@ -1,8 +1,8 @@
 import type { Confinement, Sandbox } from './Sandbox.ts';
 
 /**
- * A sandbox of your own: program and arguments that stand in front of a command. `{workspace}`, `{dir}` and
- * `{scratch}` in an argument become the paths of {@link Confinement}, `{network}` becomes `on` or `off`.
+ * Returns your own sandbox: program and arguments before a command. `{workspace}`, `{dir}` and `{scratch}` in an
+ * argument become the paths of {@link Confinement}, `{network}` becomes `on` or `off`.
  *
  * @throws TypeError without a program.
  *

@@ -5,7 +5,7 @@ import { BUBBLEWRAP_PROBE, type BubblewrapOptions, bubblewrap } from './bubblewr
 import { customSandbox } from './customSandbox.ts';
 import type { Sandbox } from './Sandbox.ts';
 
-/** `bwrap`: the built-in one; `none`: on purpose without; otherwise program and arguments of your own. */
+/** `bwrap`: the built-in one; `none`: without; otherwise your own program and arguments. */
 export type SandboxChoice = 'bwrap' | 'none' | readonly string[];
 
 /** Time bubblewrap has to start a program that does nothing, ms. */
@@ -13,16 +13,16 @@ const PROBE_MS = 10_000;
 
 let bubblewrapProbe: Promise<boolean> | undefined;
 
-/** Whether bubblewrap is installed and allowed to run here: tried once in a process. */
+/** Returns whether bubblewrap works here; tested once per process. */
 export function bubblewrapRuns(): Promise<boolean> {
   bubblewrapProbe ??= probe();
   return bubblewrapProbe;
 }
 
 /**
- * The chosen sandbox; `null` for `none`, which the caller has to record and to show.
+ * Returns the chosen sandbox; `null` for `none`, which the caller must record and show.
  *
- * @throws DevsError `SANDBOX_MISSING` when the built-in one does not run here.
+ * @throws DevsError `SANDBOX_MISSING` if the built-in one does not work here.
  */
 export async function findSandbox(
   choice: SandboxChoice,

@@ -1,4 +1,4 @@
-/** A file that differs between two commits and that git shows no line of: it is binary, or holds a NUL byte. */
+/** A file that differs between two commits and that git does not show as text: it is binary or contains a NUL byte. */
 export interface UnshownFile {
   readonly path: string;
   /** `null` where the commit has no such file. */

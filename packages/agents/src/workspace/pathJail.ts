@@ -38,14 +38,14 @@ const COMPONENT_RULES: readonly (readonly [reason: string, broken: (name: string
 ];
 
 /**
- * Resolves a path that an agent named to an absolute path inside `root`.
+ * Resolves a path of an agent to an absolute path inside `root`.
  *
- * Every existing component below `root` is looked at with `lstat`: folders must be real folders and the last
- * one a regular file or missing, so no link is followed. The check holds for the moment it is made; a process
- * that runs beside it and swaps folders for links can only be stopped by a sandbox.
+ * Every existing component below `root` is checked with `lstat`: folders must be real folders and the last one a
+ * regular file or missing, so links are not followed. The check is valid for its moment; only a sandbox stops a
+ * parallel process that swaps folders for links.
  *
  * @param root - Absolute; its own components are trusted.
- * @throws DevsError `PATH_REFUSED`; nothing was written.
+ * @throws DevsError `PATH_REFUSED`; the workspace is unchanged then.
  *
  * @example
  * ```ts

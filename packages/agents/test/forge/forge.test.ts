@@ -11,7 +11,7 @@ import { tried } from '../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { attackBy, Project } from './Project.ts';
 
-// docs/security.md lists these under "What an agent without a sandbox can forge"; keep both the same.
+// docs/internals/security.md lists these under "What an agent without a sandbox can forge"; keep both the same.
 
 const signal = new AbortController().signal;
 const MODULE = 'export {};\n';

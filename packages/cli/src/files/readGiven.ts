@@ -91,6 +91,6 @@ async function readText(name: string, cwd: string): Promise<string> {
 }
 
 function notUsable(name: string, why: string, cause: unknown) {
-  const remedy = 'Name a readable file; docs/pipeline.md shows the form of documents and plans.';
+  const remedy = 'Name a readable file; docs/guide/the-pipeline.md shows the form of documents and plans.';
   return usageError(`${name} cannot be used: ${why}`, remedy, cause);
 }

@@ -1,4 +1,4 @@
-/** Where text goes. */
+/** A stream for text. */
 export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -8,17 +8,17 @@ export interface Sink {
   readonly rows?: number;
 }
 
-/** What the command may touch of its process. */
+/** The parts of its process that the command uses. */
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborting it asks a run to stop at the next safe point. */
+  /** Abort it to pause a run at its next safe point. */
   readonly signal: AbortSignal;
-  /** Aborting it ends the calls in flight too. */
+  /** Abort it to end the calls in flight too. */
   readonly abort?: AbortSignal;
-  /** For who ends what is in flight in a time of their own: SIGTERM does not, then. */
+  /** Called by a command that ends its calls on its own schedule, so that SIGTERM does not. */
   readonly drainsAlone?: () => void;
 }

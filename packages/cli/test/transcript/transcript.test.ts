@@ -62,8 +62,8 @@ if (howMany('DEVS_REAL_TOOLS', 1) === 1) quickTools();
 
 const PAGE_TIME = { timeout: 300_000 };
 
-test.concurrent('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home, expect }) => {
-  const file = page('docs/cli.md');
+test.concurrent('first-week.md shows what its commands print', PAGE_TIME, async ({ home, expect }) => {
+  const file = page('docs/guide/first-week.md');
   writeShopRecording(join(home, 'recording.jsonl'));
   writeSmallRecording(join(home, 'small.jsonl'));
   const shop = join(home, 'shop');
@@ -71,7 +71,7 @@ test.concurrent('docs/cli.md tells the first week as it goes', PAGE_TIME, async 
   repository(shop, () => {});
   writeFileSync(join(shop, 'receipts.md'), BRIEF);
   const shell = new Shell({ home, cwd: shop, bin: await sharedBin() });
-  const again = await typed({ file, home, hands: FIRST_WEEK, from: '## The first week' }, shell);
+  const again = await typed({ file, home, hands: FIRST_WEEK }, shell);
   for (const name of ['cart', 'money']) {
     const cwd = join(shop, 'packages', name);
     expect(execFileSync('node', ['--test'], { cwd, encoding: 'utf8' })).toMatch(/pass [2-9]/);
@@ -80,10 +80,10 @@ test.concurrent('docs/cli.md tells the first week as it goes', PAGE_TIME, async 
 });
 
 test.concurrent(
-  'docs/tutorial.md leads from an empty folder to a commit',
+  'docs/guide/your-repository.md leads from an empty folder to a commit',
   PAGE_TIME,
   async ({ home, expect }) => {
-    const file = page('docs/tutorial.md');
+    const file = page('docs/guide/your-repository.md');
     writeGreetingRecording(join(home, 'greeting.jsonl'));
     const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
     const hands: Hands = {

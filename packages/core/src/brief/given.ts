@@ -3,13 +3,13 @@ import { assertPlan } from '../orchestration/nodes/plan.ts';
 import type { DraftDocument, PlanResult } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 
-/** What a human brings along: it stands for the output of the stage that would have written it. */
+/** Documents or a plan of a person, used instead of a stage's output. */
 export interface Given {
-  /** Read at the design gate; research and design are not asked. */
+  /** Read at the design gate; research and design are skipped. */
   readonly documents?: readonly DraftDocument[];
-  /** Read at the plan gate; without documents, nothing before it is asked. */
+  /** Read at the plan gate; without documents, all earlier stages are skipped. */
   readonly tasks?: PlanResult;
-  /** False: the design is made from the brief alone. @defaultValue true */
+  /** `false` writes the design from the brief alone. @defaultValue true */
   readonly research?: boolean;
 }
 

@@ -1,10 +1,13 @@
-/** What a call used. Without `costUsd` the cost is computed from `model`'s price; without a price it is unknown. */
+/**
+ * Tokens and cost of a call. Without `costUsd`, the cost is computed from the price of `model`; without a price it is
+ * unknown.
+ */
 export interface CallUsage {
   readonly tokensIn?: number;
   readonly tokensOut?: number;
-  /** Part of `tokensIn`: read from the provider's cache. */
+  /** Part of `tokensIn` that the provider read from its cache. */
   readonly tokensCached?: number;
   readonly costUsd?: number;
-  /** As the provider names it; a prefix `openai:` and a date are allowed. */
+  /** The provider's name of the model; a prefix `openai:` and a date are allowed. */
   readonly model?: string;
 }

@@ -4,25 +4,26 @@ import { DevsError, type ErrorCode } from '../errors/DevsError.ts';
 // How large what is recorded may be. Checked when it is written, never when it is read: what was recorded under other limits
 // stays readable.
 
+/** Sizes of stored values, in bytes of JSON. Checked on write only, so older values stay readable. */
 export interface Limits {
   /**
-   * Bytes of one write: what a node gives one channel, the input of a run, of a turn or of a child, what is asked at a gate, an
-   * item of the store. @defaultValue 8 MiB
+   * Bytes of one write: a node's write to a channel, the input of a run, a turn or a child, the content of a gate, a
+   * store item. @defaultValue 8 MiB
    */
   readonly valueBytes: number;
-  /** Bytes of the value of one channel, such as all messages of a chat. @defaultValue 64 MiB */
+  /** Bytes of one channel, such as all messages of a chat. @defaultValue 64 MiB */
   readonly channelBytes: number;
   /** Bytes of all channels of a checkpoint together. @defaultValue 128 MiB */
   readonly checkpointBytes: number;
   /** Bytes of the result of a `step`. @defaultValue 64 MiB */
   readonly stepBytes: number;
-  /** Bytes of the value or the edit that answers a gate; of the pipeline, of a text of one. @defaultValue 1 MiB */
+  /** Bytes of the value or edit that answers a gate; in the pipeline, of each text of an edit. @defaultValue 1 MiB */
   readonly answerBytes: number;
   /** Bytes of the payload of a signal. @defaultValue 1 MiB */
   readonly signalBytes: number;
-  /** Bytes of one piece that a node writes to the stream. @defaultValue 1 MiB */
+  /** Bytes of one argument of `config.writer`. @defaultValue 1 MiB */
   readonly chunkBytes: number;
-  /** Levels of arrays and objects in a value; only the default serde counts them. @defaultValue 200 */
+  /** Levels of arrays and objects in a value; only the default serializer counts them. @defaultValue 200 */
   readonly depth: number;
 }
 

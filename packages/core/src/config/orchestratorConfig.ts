@@ -40,12 +40,11 @@ const isBetween = (value: unknown, least: number, most: number): boolean =>
 /**
  * Reads the configuration from `DEVS_*` variables, once, at start.
  *
- * A bad depth stops the start, because it guards memory, and so does a bad time. A bad entropy threshold is reported and replaced by
- * its default, because it only shifts when a human is asked. Blank means unset, but for the key: one that was lost on the way
- * must not leave a file readable.
+ * A bad depth or time stops the start. A bad entropy threshold prints a warning and uses its default. Blank means
+ * unset, except for the key, so that a lost key does not leave a file readable.
  *
- * @throws DevsError `CONFIG_INVALID` when `DEVS_MAX_RECURSION_DEPTH` is not an integer in [5, 100], or `DEVS_BUSY_TIMEOUT_MS`
- *   is below 5,000.
+ * @throws DevsError `CONFIG_INVALID` if `DEVS_MAX_RECURSION_DEPTH` is not an integer in [5, 100], or
+ *   `DEVS_BUSY_TIMEOUT_MS` is below 5,000.
  */
 export function loadOrchestratorConfig(
   env: Environment = process.env,

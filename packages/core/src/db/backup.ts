@@ -15,18 +15,18 @@ export interface Backup {
 }
 
 /**
- * Copies an open state file, also while other processes write to it: the copy is one snapshot and holds every commit
- * acknowledged before the call. It is a single file, compacted, readable by its owner only, and opens like any state
- * file. Blocks until the copy is on disk; the target appears whole or not at all.
+ * Copies an open state file, also while other processes write to it. The copy is one snapshot with every commit
+ * acknowledged before the call. It is a single compacted file, readable by its owner only. Blocks until the copy is on
+ * disk; the target appears complete or not at all.
  *
  * ```ts
  * backup(db, 'before-upgrade.sqlite');
  * ```
  *
  * @param db - Open for reading or writing, outside a transaction.
- * @param target - A path where no file exists yet, in a folder that exists.
+ * @param target - A path without a file, in an existing folder.
  * @throws DevsError `CONFIG_INVALID` if the target exists, `STATE_DISK_FULL` or `STATE_IO` if it cannot be written,
- *   `STATE_CORRUPT` if the state file cannot be read as a whole.
+ *   `STATE_CORRUPT` if the state file cannot be read completely.
  */
 export function backup(db: Database, target: string): Backup {
   if (db.inTransaction) throw new TypeError('db: a backup cannot be taken inside a transaction');

@@ -48,19 +48,21 @@ const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
 let defaultDatabase: Database | undefined;
 
 /**
- * Opens the state file, creating it and its folder where they are missing: settings first, then migrations. The only
- * place that opens one for writing. `:memory:` opens a private database that ends with the connection.
+ * Opens the state file for writing. Creates it and its folder if missing, sets pragmas, then applies migrations.
+ * `:memory:` opens a private database that ends with the connection.
  *
  * ```ts
  * const db = createDatabase({ dbPath: '.devs/state.sqlite' });
  * ```
  *
- * The engine waits for others in many short waits; statements of your own on this connection wait for the first, 250 ms.
+ * The engine waits for other writers in many short waits; your own statements on this connection wait for the first
+ * one, 250 ms.
  *
- * @param options - `busyTimeoutMs`, how long a write waits for others, in milliseconds (default 30,000, at least 5,000);
+ * @param options - `busyTimeoutMs`: longest wait for a write, in milliseconds (default 30,000, at least 5,000).
  *   `synchronous` defaults to `full`.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, `SCHEMA_FOREIGN`,
- *   `STATE_KEY_MISMATCH` where the key is missing, one too many or another one, or those of `runMigrations`. A file that is refused is not written to.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`,
+ *   `SCHEMA_FOREIGN`, `STATE_KEY_MISMATCH` for a missing, wrong or unnecessary key, or those of `runMigrations`. A
+ *   rejected file is not written to.
  */
 export function createDatabase(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
@@ -79,11 +81,10 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 }
 
 /**
- * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration. Where nothing
- * can be written beside the file (a file system that is read-only, or full), a copy of it in memory is opened, which
- * stays as the file was; not of an encrypted one.
+ * Opens an existing state file for reading, next to a running engine. Applies no migration. On a read-only or full file
+ * system it opens a copy in memory, except for an encrypted file.
  *
- * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file,
+ * @throws DevsError `STATE_IO` if the file is missing or unreachable, `CONFIG_INVALID` if it is not a state file,
  *   `STATE_KEY_MISMATCH` as {@link createDatabase}, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED`, `MIGRATION_GAP`.
  */
 export function openReadOnly(options: CreateDatabaseOptions): Database {

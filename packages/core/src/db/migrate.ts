@@ -16,16 +16,16 @@ const INSERT_APPLIED = `
 /**
  * Brings a state file up to date. Safe on every open, and from several processes at once.
  *
- * Everything a file lacks is applied in one write transaction, and the history is read again inside it: a racer finds
- * the work done, and a process killed anywhere leaves the old schema. A refused file is not written to. An empty file gets
- * at once what all of the engine's own make of it, in a quarter of the time.
+ * All missing migrations are applied in one write transaction that reads the history again: a second process finds the
+ * work done, and a killed one leaves the old schema. A rejected file is not written to. An empty file receives the
+ * final schema at once.
  *
- * @param db - An open connection; foreign keys may be on.
+ * @param db - An open connection; foreign keys can be on.
  * @param migrations - In ascending order; the engine's own unless a test passes others.
- * @returns The names applied by this call, oldest first; empty when the file was up to date.
+ * @returns The names applied by this call, oldest first; empty if the file was up to date.
  * @throws DevsError `SCHEMA_TOO_NEW` if a newer engine has written the file.
- * @throws DevsError `MIGRATION_EDITED` if the SQL of an applied migration has changed since.
- * @throws DevsError `MIGRATION_GAP` if a migration was put before one that the file already has.
+ * @throws DevsError `MIGRATION_EDITED` if an applied migration has changed since.
+ * @throws DevsError `MIGRATION_GAP` if a migration is missing below an applied one.
  */
 export function runMigrations(db: Database, migrations: readonly Migration[] = MIGRATIONS): string[] {
   assertAscending(migrations);

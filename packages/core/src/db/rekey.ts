@@ -43,18 +43,17 @@ export interface Rekeyed {
 }
 
 /**
- * Gives a state file another key; encrypts one that is not encrypted; or decrypts one. Nobody may have it open. It needs room
- * for a copy beside the file, and blocks until that is on disk. Killed at any time, the file opens with the old key or with the
- * new one: run it again, which removes what was left (`FILE.rekey`). Backups keep the key they were made with.
+ * Encrypts a state file, changes its key, or decrypts it. Close all connections first. It needs disk space for a copy
+ * and blocks until the copy is on disk. After a kill, the file opens with the old or the new key: run it again, which
+ * also removes the leftover `FILE.rekey`. Backups keep their key.
  *
  * ```ts
  * rekey({ dbPath: '.devs/state.sqlite', encryptionKey: old, newEncryptionKey: key });
  * ```
  *
- * @throws DevsError `STATE_IO` where others have the file open, or it cannot be written; `STATE_KEY_MISMATCH` for the wrong
- *   key; `CONFIG_INVALID` for a new key that is too short, a file without a key that is to be decrypted or has a hard link, or a driver that is not
- *   installed;
- *   those of `openReadOnly`. The file is as it was then.
+ * @throws DevsError `STATE_IO` if the file is in use or cannot be written; `STATE_KEY_MISMATCH` for the wrong key;
+ *   `CONFIG_INVALID` for a new key that is too short, an unencrypted file to decrypt, a file with a hard link, or a
+ *   missing driver; those of `openReadOnly`. The file is unchanged then.
  */
 export function rekey({ encryptionKey, newEncryptionKey, ...at }: RekeyOptions): Rekeyed {
   const named = stateFilePath(at);

@@ -49,45 +49,45 @@ import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoint
 import { takeStore } from './store/takeStore.ts';
 import { keptEvents, RunStreams, type StreamsOptions } from './stream/RunStreams.ts';
 
-/** Options of {@link durable} that say nothing of where runs are. */
+/** Options of `durable`, except the place of the runs. */
 export interface AppOptions<
   State,
   Name extends string = string,
   Gates = { readonly [Node in Name]?: GateOf<State> },
 > {
-  /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
+  /** Gates by node name: a function that returns the content to approve, or an object with more options. */
   readonly gates?: Gates;
   readonly guards?: {
-    /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
+    /** Node transitions without `progress()` before the run asks. @defaultValue 25 */
     readonly maxDepth?: number;
-    /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
+    /** Entropy score in [0, 1] at which the run asks. @defaultValue 0.75 */
     readonly entropyThreshold?: number;
-    /** What the agents did and saw, oldest first, from the state: scored after every node. @defaultValue nothing */
+    /** Returns the agent's actions from the state, oldest first; scored after every node. @defaultValue no actions */
     readonly entropy?: (state: State) => readonly Turn[];
-    /** Tools, or turns, that wait for something outside: left out of the score. */
+    /** Tools, or actions, that wait for something outside; left out of the score. */
     readonly polling?: EntropyOptions['polling'];
   };
   /**
-   * What nodes keep beyond the run, as `compile` takes it; `'file'` is a `SqliteStore` in the state file.
-   * @defaultValue what the graph was compiled with, else none
+   * Long-term memory, as for `compile`; `'file'` uses a `SqliteStore` in the state file.
+   * @defaultValue the compiled store, if any
    */
   readonly store?: BaseStore | 'file';
-  /** Where nodes with a `cachePolicy` find their results, as `compile` takes it. @defaultValue as of `store` */
+  /** Results of nodes with a `cachePolicy`, as for `compile`. @defaultValue the compiled cache, if any */
   readonly cache?: BaseCache;
-  /** How large may be what is recorded: writes, channels, inputs, answers, … @defaultValue `DEFAULT_LIMITS` */
+  /** Sizes of stored values: writes, channels, inputs, answers. @defaultValue see `Limits` */
   readonly limits?: Partial<Limits>;
-  /** What a run may use up before a human is asked; recorded with each run when it is started. */
+  /** Use of a run before it asks; stored with each new run. */
   readonly budget?: Budget;
-  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  /** Model prices, or the path of a JSON file with them. @defaultValue list prices */
   readonly prices?: PriceTable | string;
-  /** How much of the streams of runs is kept in the file; `false` for none. @defaultValue 10,000 events of each run */
+  /** Stream events to store per run; `false` stores none. @defaultValue 10,000 events */
   readonly streams?: StreamsOptions | false;
-  /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
+  /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
   readonly version?: string;
-  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  /** Secrets to mask in output. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
   readonly events?: EventBus;
-  /** Milliseconds since the Unix epoch. */
+  /** Clock, in milliseconds since the Unix epoch. */
   readonly now?: () => number;
   readonly newId?: () => string;
 }

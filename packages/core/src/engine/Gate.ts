@@ -14,7 +14,7 @@ export interface GateTakes extends Omit<Takes, 'edit'> {
   readonly edit?: 'artifact' | 'args';
 }
 
-/** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
+/** An open question to a person, with its content. A decision is valid only for its `artifactHash`. */
 export interface Gate {
   readonly sessionId: string;
   readonly threadId: string;
@@ -24,19 +24,19 @@ export interface Gate {
   readonly artifactHash: string;
   readonly message: string;
   readonly artifact: unknown;
-  /** Places of it that were masked before it was recorded, where there are any: nobody can be shown them. */
+  /** Number of places that were masked before the gate was recorded. They cannot be revealed. */
   readonly masked?: number;
-  /** JSON Schema of the values an `interrupt()` or a declared gate takes, where it was given one. */
+  /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
   readonly responseSchema?: unknown;
-  /** What a declared gate takes besides one yes or no. */
+  /** Answers that a declared gate accepts besides an approval. */
   readonly takes?: GateTakes;
-  /** Where it wants approvals of certain people, or of several: who has said yes, oldest first. */
+  /** Approvals so far, oldest first, if the gate needs certain or several people. */
   readonly votes?: readonly GateVote[];
   /** ISO 8601, UTC. */
   readonly openedAt: string;
-  /** When the next of its deadlines passes: ISO 8601, UTC. */
+  /** Next deadline: ISO 8601, UTC. */
   readonly dueAt?: string;
-  /** Whom a deadline has named to decide it. */
+  /** People named by a deadline. */
   readonly assignedTo?: readonly string[];
 }
 
@@ -49,9 +49,8 @@ export interface GateVote {
 }
 
 /**
- * A decision on a gate: the answer of its kind, and who gives it. `via` is the way it was given: `page`, `command`, `file`,
- * `program` or another short word, recorded with it. `withHidden` says how many places of what is shown are hidden: a person
- * who was not shown them says yes all the same.
+ * A decision: the answer of the gate's kind and its author. `via` records how it was made: `page`, `command`, `file`,
+ * `program` or another short word. `withHidden` is the number of hidden places that a person approves unread.
  */
 export type GateAnswer = {
   readonly by: Principal;
@@ -59,19 +58,19 @@ export type GateAnswer = {
   readonly withHidden?: number | undefined;
 } & Readonly<Record<string, unknown>>;
 
-/** A question that is not open any more: what was shown, and what became of it. */
+/** A gate that is no longer open, with its content and decision. */
 export interface ClosedGate extends Gate {
-  /** `decided`: not taken up yet. `resumed`: taken up. `superseded`: asked again, or set back. `cancelled`: the run has ended. */
+  /** `decided`: not applied yet. `resumed`: applied. `superseded`: asked again, or rewound. `cancelled`: the run ended. */
   readonly status: Exclude<HitlSession['status'], 'awaiting_approval'>;
-  /** As it was given; `null` where nobody decided. */
+  /** The recorded answer, or `null`. */
   readonly decision: unknown;
-  /** Such as `human:ada`; `null` where nobody decided. */
+  /** For example `human:ada`; `null` without a decision. */
   readonly principal: string | null;
   /** ISO 8601, UTC. */
   readonly decidedAt: string | null;
-  /** The way it was decided, where that was said: `page`, `command`, `file`, … */
+  /** How the decision was made, if recorded: `page`, `command`, `file`, … */
   readonly via?: string;
-  /** What of it was hidden, where anything was. */
+  /** Hidden places, if there were any. */
   readonly hidden?: HiddenRecord;
 }
 

@@ -3,29 +3,29 @@ import type { GivenOptions } from './drive/givenOptions.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Budget } from './guards/Budget.ts';
 
-/** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
+/** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
   /**
-   * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
-   * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
+   * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
+   * are due. Holds no lease while waiting. Abort `signal` to return. @defaultValue false
    */
   readonly wait?: boolean;
-  /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
+  /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
   readonly by?: Principal;
   /**
-   * Reject with `RUN_FAILED` where the run ends `failed`, as LangGraph's `invoke` would: the cause is what the node threw.
+   * Reject with `RUN_FAILED` if the run ends as `failed`, as LangGraph's `invoke` would. Its cause is the node's error.
    * @defaultValue false
    */
   readonly throwOnFailure?: boolean;
   /**
-   * Key of the turn that the input is: the same one is the same turn, for ever. Such as the id of a message. With
-   * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
+   * Key of the input's turn, for example the id of a message. The same key is the same turn. A new key starts the next
+   * turn of a run that has ended. @defaultValue the run has one turn
    */
   readonly turn?: string;
 }
 
-/** What a run is recorded with, beside its input. */
+/** Options of `start`, recorded with the run. */
 export interface RunStartOptions extends GivenOptions, Pick<RunOptions, 'turn' | 'by'> {
-  /** What it may use up before a human is asked. Not read of a run that is known. @defaultValue the app's */
+  /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
 }

@@ -5,13 +5,13 @@ import type { ErrorCode } from '../errors/DevsError.ts';
 import type { ThreadStatus } from '../state/threadRecords.ts';
 import type { Gate } from './Gate.ts';
 
-/** Timers, signals and child runs that a run waits for. */
+/** Reasons for waiting other than gates. */
 export interface Awaited {
-  /** Next wake-up, its own or that of a child run, in milliseconds since the Unix epoch; absent without a timer. */
+  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
   readonly until?: number;
-  /** Names of the signals it waits for, in the order of the waits; absent without any. */
+  /** Names of the signals it waits for, in order; absent if it waits for none. */
   readonly waitsFor?: readonly string[];
-  /** Ids of the child runs it waits for, in the order of the waits; absent without any. */
+  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
   readonly children?: readonly string[];
 }
 
@@ -75,45 +75,45 @@ export type RunOutcome<Question = Gate> =
   | FailedOutcome<Question>
   | EndedOutcome<Question>;
 
-/**
- * Returned by everything that executes a run, such as `run`. Its `status` is the one that `list` shows at that moment, or the
- * one that an earlier turn ended with.
- */
+/** Result of `run`: the status, open gates and the graph's output. */
 export type RunResult<Output = unknown> = RunOutcome & {
   /**
-   * What LangGraph's `invoke` would return: the channels of the graph's output schema; `app.values()` has all of them. `null`
-   * before the first checkpoint. For an earlier turn, its values at its end; `null` after pruning.
+   * Values of the graph's output schema, as `invoke` returns them; `app.values()` returns the whole state. `null`
+   * before the first checkpoint. For an earlier turn: the values at its end, or `null` after pruning.
    */
   readonly values: Output | null;
-  /** Key of the turn that this result belongs to; absent if it has none. */
+  /** Key of the turn that this result belongs to; absent if the run has no turn key. */
   readonly turn?: string;
 };
 
-/** Where a run stands, as every list has it. Times are ISO 8601, UTC. */
+/** A run in a list. Times are ISO 8601, UTC. */
 export interface RunInfo {
   /** What belongs to a run, such as a gate, names it `threadId`: run and LangGraph thread have the same id. */
   readonly id: string;
   readonly status: ThreadStatus;
-  /** Why it has this status, as a text for people. */
+  /** Why it ended or waits, for people. */
   readonly reason: string | null;
-  /** The `fingerprint` of the graph that it runs on. */
+  /** The `fingerprint` of its graph. */
   readonly graph: string;
-  /** Whether a live process executes or holds it. False while it is `running`: that process has died. */
+  /** Whether a live process runs it. False for a `running` run whose process died. */
   readonly isDriven: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** `null` while it has not ended. */
+  /** `null` until it has ended. */
   readonly endedAt: string | null;
 }
 
-/** Where one run stands, with what it waits for and its values. */
+/** Status of a run that other processes execute. */
 export interface RunDetails<Output = unknown> extends RunInfo {
-  /** Open gates. */
+  /** Its open gates. */
   readonly gates: readonly Gate[];
-  /** As in {@link RunResult}; `null` before the first checkpoint. */
+  /** Values of the output schema, as of `run`; `null` before the first checkpoint. */
   readonly values: Output | null;
-  /** Next automatic wake-up, in milliseconds since the Unix epoch; absent if it waits for an answer, a signal or a command. */
+  /**
+   * Next automatic wake-up, in milliseconds since the Unix epoch; absent if the run waits for a decision, a signal or a
+   * command.
+   */
   readonly until?: number;
-  /** Key of its turn; absent if it has none. */
+  /** Key of its current turn; absent if it has none. */
   readonly turn?: string;
 }

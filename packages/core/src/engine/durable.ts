@@ -12,23 +12,24 @@ import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import type { Runs } from './runs/Runs.ts';
 
+/** Options of `durable`. Set exactly one of `file`, `db` and `runs`. */
 export interface DurableOptions<
   State,
   Name extends string = string,
   Gates = { readonly [Node in Name]?: GateOf<State> },
 > extends AppOptions<State, Name, Gates> {
-  /** Path of the state file; created when missing. Give this, `db` or `runs`. */
+  /** Path of the state file; created if missing. */
   readonly file?: string;
-  /** An open state file made by `createDatabase`. It stays open when the app is closed. */
+  /** An open state file from `createDatabase`. `app.close()` leaves it open. */
   readonly db?: Database;
   /**
-   * How long a write waits while other processes write the file, milliseconds, at least 5,000. With `file`.
+   * Longest wait for a write while other processes write the file, in milliseconds; at least 5,000. Only with `file`.
    * @defaultValue 30,000
    */
   readonly busyTimeoutMs?: number;
   /**
-   * Of the state file, which is encrypted with it when it is made: 32 bytes, or a text of at least 16 characters. It needs the
-   * driver `better-sqlite3-multiple-ciphers`; `rekey` changes it. With `file`.
+   * Key of the state file: 32 bytes, or a string of at least 16 characters. A new file is encrypted with it. Needs the
+   * driver `better-sqlite3-multiple-ciphers`; change it with `rekey`. Only with `file`.
    * @defaultValue the file is not encrypted
    */
   readonly encryptionKey?: EncryptionKey;
@@ -51,16 +52,16 @@ export type AppAt<Where extends Runs | undefined, Source extends GraphSource> = 
   : DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>>;
 
 /**
- * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
- * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store,
- * the cache, the name and the breakpoints it was compiled with; of an agent, its `graph`.
+ * Makes a LangGraph graph durable: every node, gate and step is stored in one SQLite file, and a run resumes from there
+ * in any process. Accepts a builder (which is not changed), a compiled graph (with its store, cache, name and
+ * breakpoints) or an agent.
  *
- * With `runs`, each run has a file of its own there, and its workers drive it: see {@link RunsApp}.
+ * With `runs`, each run has its own file there, and workers execute it.
  *
- * @throws RangeError if a guard's or a value's limit is no number in its range.
- * @throws TypeError if a gate names a node the graph does not have, if not one of `file`, `db` and `runs` is given, if the
- *   graph has no name where it needs one, if `encryptionKey` is given with `db`, or if the graph cannot be taken: it has a channel of the engine's name, or no
- *   builder.
+ * @throws RangeError for a limit outside its range.
+ * @throws TypeError if a gate names an unknown node; unless exactly one of `file`, `db` and `runs` is set; if the graph
+ *   needs a name and lacks one; if `encryptionKey` is set with `db`; or if the graph is not supported: it has a channel
+ *   of the engine's name, or lacks a builder.
  * @throws DevsError as `createDatabase`; `CONFIG_INVALID` for `encryptionKey` with `runs`.
  *
  * @example

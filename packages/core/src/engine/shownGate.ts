@@ -10,8 +10,8 @@ export type ShownGate<Of extends Gate = Gate> = Of & {
 };
 
 /**
- * A gate for people and programs to read: what is approved is shown, but for registered values and tokens that can hold no
- * command. It stays as it is in whatever is masked for output.
+ * Returns a gate for people and programs to read: its content with registered values and fixed tokens hidden, so that
+ * everything to approve stays readable. Later masking of output leaves it unchanged.
  *
  * @example
  * ```ts

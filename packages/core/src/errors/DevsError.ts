@@ -1,4 +1,4 @@
-/** Every code the engine can raise. Each has a remedy; match on the code, never on the message. */
+/** Every code that the engine can raise. Match on the code, not on the message. */
 export const ERROR_CODES = [
   'AGENT_FAILED',
   'AGENT_INVALID_OUTPUT',
@@ -79,9 +79,9 @@ export interface DevsErrorOptions {
 }
 
 /**
- * An operational failure: the program is right, the world is not.
+ * An operational failure, for a reason outside the calling program.
  *
- * Wrong arguments are `TypeError`/`RangeError`; suspensions are signals, not errors.
+ * Wrong arguments are `TypeError` or `RangeError`. Suspensions are signals, not errors.
  */
 export class DevsError extends Error {
   readonly code: ErrorCode;
@@ -100,7 +100,7 @@ export class DevsError extends Error {
   }
 }
 
-/** True for a {@link DevsError}, optionally of one code; also across duplicated packages. */
+/** Returns true for a {@link DevsError}, optionally of one code; also across duplicated packages. */
 export function isDevsError(error: unknown, code?: ErrorCode): error is DevsError {
   if (!(error instanceof Error) || error.name !== 'DevsError') return false;
   return code === undefined || (error as DevsError).code === code;

@@ -1,8 +1,8 @@
 import type { CallUsage } from '../config/callUsage.ts';
 
 /**
- * What an agent, a check or the preparation of a folder does, told while it does it. Raw: whoever shows or keeps it
- * masks it. Losing one costs a line of a transcript, never the work.
+ * Progress of an agent, a check or the setup, reported while it works. Raw: mask it before you show or store it. A lost
+ * activity costs a line of a transcript.
  */
 export type Activity =
   /** A piece of what an agent says. */
@@ -15,7 +15,7 @@ export type Activity =
       readonly id: string;
       readonly name: string;
       readonly state: 'started' | 'finished' | 'failed';
-      /** What it is used on, or what went wrong; one line. */
+      /** Its target, or the error; one line. */
       readonly detail?: string;
     }
   /** An edit, as a unified diff. */

@@ -5,14 +5,14 @@ type Listener<Name extends EventName> = (payload: OrchestratorEvents[Name], scop
 type AnyListener = (name: EventName, payload: OrchestratorEvents[EventName], scope: EventScope) => void;
 type Listeners = { [Name in EventName]?: Set<Listener<Name>> };
 
-/** The part of the bus that engine code depends on. */
+/** The part of the bus that engine code uses. */
 export interface EventSink {
   emit<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope?: EventScope): void;
 }
 
 /**
- * Synchronous, in-process, typed. A throwing listener never reaches the emitter. Beside events, which are also rows of the
- * log, it carries what happens inside of steps, which is none: see {@link onActivity}.
+ * A synchronous, typed event bus of this process. Errors of a listener do not reach the emitter. It also carries
+ * activity of steps, which is not logged: see {@link onActivity}.
  */
 export class EventBus implements EventSink {
   readonly #listeners: Listeners = {};
@@ -38,13 +38,13 @@ export class EventBus implements EventSink {
     return () => this.#anyListeners.delete(listener);
   }
 
-  /** Subscribes to what agents, checks and setup tell while they work; call the returned function to unsubscribe. */
+  /** Subscribes to activity of agents, checks and setup; call the returned function to unsubscribe. */
   onActivity(listener: ActivityListener): () => void {
     this.#activityListeners.add(listener);
     return () => this.#activityListeners.delete(listener);
   }
 
-  /** @param activity - Masked: listeners show it. @param at - Milliseconds since the Unix epoch, UTC. */
+  /** @param activity - Masked, because listeners show it. @param at - Milliseconds since the Unix epoch, UTC. */
   tell(activity: Activity, scope: ActivityScope, at: number): void {
     for (const listener of [...this.#activityListeners])
       this.#call('activity', () => listener(activity, scope, at));

@@ -18,13 +18,13 @@ export interface HiddenRecord {
   readonly revealed: readonly number[];
 }
 
-/** Every event the engine emits, with its payload. Payloads hold ids, numbers and masked text, never states. */
+/** Every event of the engine with its payload: ids, numbers and masked text, without states. */
 export interface OrchestratorEvents {
-  /** Depth reached the warning share of the limit; the run goes on. */
+  /** The depth reached 80 % of the limit; the run continues. */
   RECURSION_DEPTH_WARNING: { readonly depth: number; readonly limit: number };
-  /** Depth reached the limit; the run is suspended. */
+  /** The depth reached the limit; the run is suspended. */
   RECURSION_LIMIT_REACHED: { readonly depth: number; readonly limit: number };
-  /** A question to a human is on disk and can be read; it can be decided once it is bound to its interrupt. */
+  /** A gate is stored and can be read; it can be decided after it is bound to its interrupt. */
   HITL_SESSION_OPENED: { readonly sessionId: string; readonly kind: string; readonly taskId: string };
   /** A decision was recorded. */
   HITL_SESSION_DECIDED: {
@@ -51,7 +51,7 @@ export interface OrchestratorEvents {
     /** On how many places a rejection comments. */
     readonly comments?: number;
   };
-  /** One of several who have to has said yes; the last of them is followed by the decision. */
+  /** One of several approvers approved; the last one is followed by the decision. */
   GATE_VOTED: {
     readonly sessionId: string;
     readonly kind: string;
@@ -61,21 +61,21 @@ export interface OrchestratorEvents {
     readonly needed: number;
     readonly hidden?: HiddenRecord;
   };
-  /** Nobody has decided a gate in time: it is told of again. */
+  /** A deadline of a gate passed: reminder. */
   GATE_REMINDED: {
     readonly sessionId: string;
     readonly kind: string;
     /** Milliseconds from when it was opened. */
     readonly within: number;
   };
-  /** Nobody has decided a gate in time: others are to. */
+  /** A deadline of a gate passed: other people are named. */
   GATE_REASSIGNED: {
     readonly sessionId: string;
     readonly kind: string;
     readonly within: number;
     readonly to: readonly string[];
   };
-  /** What a gate shows is not what its answer was given for: the answer counts no more, and the gate asks again. */
+  /** The gate's content changed after its answer: the answer is discarded and the gate asks again. */
   HITL_ANSWER_VOIDED: {
     readonly sessionId: string;
     readonly kind: string;
@@ -85,27 +85,27 @@ export interface OrchestratorEvents {
     /** Hash of what the gate shows now. */
     readonly shows: string;
   };
-  /** A gate does not take what was answered, which only its own program can tell: it asks again. */
+  /** The program's own schema rejects a recorded value: the gate asks again. */
   HITL_ANSWER_REFUSED: {
     readonly sessionId: string;
     readonly kind: string;
     readonly principal: string;
   };
-  /** What the run was told from outside does not fit any more, such as a decision on a gate that was asked anew. */
+  /** An outdated signal was ignored, such as a decision on a gate that was asked again. */
   SIGNAL_PASSED_OVER: {
     readonly id: string;
     /** `decision`, `message`, `pause` or `cancel`. */
     readonly kind: string;
     readonly why: string;
   };
-  /** A person was shown a gate, by a client that says so. */
+  /** A person viewed a gate. */
   GATE_SHOWN: {
     readonly sessionId: string;
     readonly kind: string;
     readonly principal: string;
     readonly artifactHash: string;
   };
-  /** A person was shown what a gate hides in every view. */
+  /** A person read the hidden places of a gate. */
   GATE_REVEALED: {
     readonly sessionId: string;
     readonly kind: string;
@@ -116,7 +116,7 @@ export interface OrchestratorEvents {
     /** SHA-256 (hex) of where they are; nothing of what is in them. */
     readonly places: string;
   };
-  /** A person asked about an open gate and was answered; nothing was decided. */
+  /** A person asked about an open gate and received an answer. */
   GATE_ASKED: {
     readonly sessionId: string;
     readonly kind: string;
@@ -124,7 +124,7 @@ export interface OrchestratorEvents {
     /** Masked, one line, cut at 200 characters. */
     readonly question: string;
   };
-  /** An agent asked for a permission while it worked, and the policy answered; no gate. At most 100 of one step. */
+  /** An agent asked for a permission and the policy answered. At most 100 per step. */
   AGENT_ASKED: {
     readonly node: string;
     readonly step: string;
@@ -135,33 +135,33 @@ export interface OrchestratorEvents {
   };
   /** A failure gate opened; emitted after its row is committed. */
   FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };
-  /** A journal row could not be written; forward execution goes on without it. */
+  /** A journal row could not be written; the run continues without it. */
   CHECKPOINT_SAVE_FAILED: { readonly nodeName: string; readonly message: string };
-  /** The run has lost journal rows; it goes on, marked. */
+  /** The run has lost journal rows; it continues, marked. */
   RUN_DEGRADED: { readonly reason: string };
-  /** A node passed its entry questions and begins to work. */
+  /** A node passed its gates and starts. */
   NODE_STARTED: { readonly node: string; readonly attempt: number };
-  /** A node's output is about to be committed. */
+  /** A node's output will be committed. */
   NODE_FINISHED: { readonly node: string; readonly durationMs: number };
-  /** A durable step's result is recorded. */
+  /** A step's result is recorded. */
   STEP_FINISHED: { readonly node: string; readonly step: string; readonly attempt: number };
-  /** What a step tells while it runs could not be kept any further; the step goes on. */
+  /** The rest of a step's transcript could not be stored; the step continues. */
   TRANSCRIPT_LOST: { readonly node: string; readonly step: string; readonly message: string };
   /** A node threw, after its retries. */
   NODE_FAILED: { readonly node: string; readonly message: string };
   /** A task's checks passed and its work is committed. */
   TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
-  /** An attempt at a task failed and it is tried again; `final`: it was given up. */
+  /** An attempt at a task failed and is repeated; `final`: the task was abandoned. */
   TASK_FAILED: { readonly taskId: string; readonly name: string; readonly final: boolean };
-  /** A human gave a task up; the run goes on without it. */
+  /** A person skipped a task; the run continues without it. */
   TASK_SKIPPED: { readonly taskId: string; readonly name: string };
-  /** A human sent the code of a completed task back; it is done again. */
+  /** A person sent back the code of a completed task; it is redone. */
   TASK_REOPENED: { readonly taskId: string; readonly name: string };
-  /** A task cannot run because one it depends on was given up or skipped. */
+  /** A task depends on an abandoned or skipped task. */
   TASK_BLOCKED: { readonly taskId: string; readonly name: string };
   /** A new strategy was chosen for a task. */
   PIVOTED: { readonly taskId: string; readonly strategy: string };
-  /** The run was set back to the end of a task. */
+  /** A person rewound the run to the end of a task. */
   REWOUND: {
     readonly targetTaskId: string;
     /** How many tasks are pending again. */
@@ -171,17 +171,17 @@ export interface OrchestratorEvents {
     readonly principal: string;
     readonly reason?: string;
   };
-  /** A run stands again where it stood before it was set back. */
+  /** A person undid a rewind. */
   REWIND_UNDONE: { readonly targetTaskId: string; readonly principal: string; readonly reason?: string };
-  /** A run goes on with other agents, or other prompts, than it was started with. */
+  /** A run continues with agents or prompts other than those of its start. */
   AGENTS_CHANGED: { readonly started: string; readonly now: string };
-  /** A person let the commands of one drive do what the user can, though the run has a sandbox. */
+  /** A person skipped the sandbox for one execution. */
   SANDBOX_WAIVED: { readonly principal: string };
-  /** Files in the run's folder that the engine did not leave there were kept as a commit, then replaced. */
+  /** Files in the run's folder that the engine did not write were saved as a commit, then replaced. */
   WORKSPACE_RESCUED: { readonly ref: string; readonly commit: string; readonly files: number };
-  /** A human's changes in the run's folder were committed in their name; the run goes on from there. */
+  /** A person's changes in the run's folder were committed in their name. */
   CHANGES_ADOPTED: { readonly principal: string; readonly commit: string; readonly files: number };
-  /** The run's commits were put on top of those the user had made meanwhile. */
+  /** The run's commits were moved onto the user's newer commits. */
   RUN_SYNCED: {
     readonly principal: string;
     readonly base: string;
@@ -189,13 +189,13 @@ export interface OrchestratorEvents {
     /** The tasks' commits: the new id by the old one. */
     readonly moved?: Readonly<Record<string, string>>;
   };
-  /** A driver took up a run that another one left. */
+  /** A process took over a run whose process died. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
-  /** A person brought a run back that had been given up as a dead letter. */
+  /** A person revived a dead letter. */
   RUN_REVIVED: { readonly principal: string };
-  /** A person began this run at a checkpoint of another. */
+  /** A person forked this run from a checkpoint of another. */
   RUN_FORKED: { readonly from: string; readonly checkpointId: string; readonly principal: string };
-  /** A person wrote values into the state of a run, between two visits. */
+  /** A person wrote values into the state of a run. */
   STATE_UPDATED: {
     readonly principal: string;
     /** The checkpoint that has them. */
@@ -207,17 +207,17 @@ export interface OrchestratorEvents {
   };
   /** A transient error is about to be retried. */
   RETRIED: { readonly node: string; readonly attempt: number; readonly message: string };
-  /** A guard reached its warning share. */
+  /** A guard reached 80 % of its limit. */
   GUARD_WARNED: GuardEvidence;
   /** A guard reached its limit. */
   GUARD_TRIPPED: GuardEvidence;
-  /** A guard reached its limit while another one had already suspended the run. */
+  /** A guard reached its limit after another one had suspended the run. */
   GUARD_SUPPRESSED: GuardEvidence;
-  /** From now on the run is driven only so far. */
+  /** The run executes only to this goal. */
   GOAL_SET: { readonly goal: string };
-  /** The run stopped where it was to be driven; the next drive goes on. */
+  /** The run stopped at its goal; it continues when it is resumed. */
   GOAL_REACHED: { readonly goal: string; readonly reason: string };
-  /** The run waits: for humans, or for what is none. */
+  /** The run waits for people, time, signals or child runs. */
   RUN_SUSPENDED: {
     readonly gates: number;
     /** When the first of its timers is due: ISO 8601, UTC. */
@@ -227,23 +227,23 @@ export interface OrchestratorEvents {
     /** Ids of the child runs it waits for. */
     readonly children?: readonly string[];
   };
-  /** A timer of a run was due; it goes on. */
+  /** A timer of a run was due. */
   TIMER_FIRED: { readonly purpose: string; readonly dueAt: string };
-  /** Somebody told the run something; kept until a node takes it. */
+  /** A signal was recorded; it is stored until a node receives it. */
   SIGNAL_RECEIVED: { readonly name: string; readonly signalId: string; readonly principal: string };
-  /** A node that waited for a signal has it. */
+  /** A waiting node received a signal. */
   SIGNAL_TAKEN: { readonly name: string; readonly signalId: string };
-  /** A run and all its files were deleted; of no run, as it is in no log any more. */
+  /** A run and all its files were deleted; the event belongs to no run. */
   RUN_REMOVED: { readonly id: string; readonly principal: string };
-  /** The run reached an end. */
+  /** The run ended. */
   RUN_FINISHED: { readonly outcome: string };
-  /** A human declared what became of the names of a changed graph; the run goes on with the graph as it is now. */
+  /** A person accepted a changed graph for the run. */
   GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
-  /** Another driver took the run over; this one stopped. */
+  /** Another process took over the run; this one stopped. */
   LEASE_LOST: { readonly epoch: number };
-  /** A call said that it used what no call can; what was held back for it counts instead. */
+  /** A call reported impossible usage; the reserved amount counts instead. */
   USAGE_REFUSED: { readonly node: string; readonly step: string; readonly reason: string };
-  /** Secrets were taken out of a text before it entered the pipeline's state. */
+  /** Secrets were removed from a text before it entered the pipeline's state. */
   SECRET_REDACTED: { readonly place: string; readonly count: number };
 }
 

@@ -118,7 +118,7 @@ export class SecretRegistry {
   }
 }
 
-/** The registry every masker uses unless it is given another one. */
+/** The default registry of every masker in this process. */
 export const secretRegistry: SecretRegistry = new SecretRegistry();
 
 function patternOf(values: Iterable<string>): RegExp {

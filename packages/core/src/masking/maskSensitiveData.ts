@@ -20,12 +20,12 @@ const SHOWN_RULES: readonly RuleSet[] = [
 ];
 
 /**
- * Masks everything that looks like a secret or is named like one, for all that is shown: errors, logs, events, output.
+ * Masks everything that looks like a secret or has a secret's name, for output: errors, logs, events.
  *
- * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. Idempotent; a long text is masked in slices, so
- * that its time is linear (docs/benchmarks.md has the figures); `maskInTurns` lets the event loop turn meanwhile.
+ * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. Idempotent. Time is linear in the length of
+ * the text.
  *
- * @param registry - Whose values are masked, too; a number is none, so that `texts.map(maskSensitiveData)` works.
+ * @param registry - Registered values to mask too; a number is ignored, so that `texts.map(maskSensitiveData)` works.
  *
  * @example
  * ```ts

@@ -19,19 +19,18 @@ const SCRUB_RULES: readonly RuleSet[] = [
 ];
 
 /**
- * A text, or a plain value with its texts, without the secrets that have a form of their own (a vendor's prefix, a block of a
- * key, credentials in a URL) or that are registered, and how many there were: for texts of models and checks, before they
- * enter a graph's state. With `secrets.mask: 'broad'`, also what a name or its randomness gives away. What is clean is
- * returned as it is.
+ * Removes secrets with a known form (a vendor's prefix, a key block, credentials in a URL) and registered values from a
+ * text or a plain value, and counts them. Use it for texts of models and checks before they enter a graph's state. With
+ * `secrets.mask: 'broad'`, it also uses names and randomness. A clean value is returned unchanged.
  *
- * Bytes stay as they are in every form: a run of more than 200 characters of base64, a `data:` URL, a content block of an
- * image, a file or a sound, a `Uint8Array`; and so do instances of classes, and properties that have to be called.
+ * Bytes stay unchanged in every form: more than 200 characters of base64, a `data:` URL, a content block of an image, a
+ * file or a sound, a `Uint8Array`; and so do instances of classes, and getters.
  *
  * @throws DevsError `VALUE_TOO_LARGE` for a value that contains itself.
  *
  * @example
  * ```ts
- * const answer = await step(() => model.invoke(prompt), { key: 'ask' });
+ * const answer = await step('ask', () => model.invoke(prompt));
  * return { answer: scrub(answer.text).value };
  * ```
  */

@@ -4,28 +4,28 @@ import type { OnActivity } from '../events/Activity.ts';
 
 export interface CheckResult {
   readonly passed: boolean;
-  /** `null` when the command was ended by a signal. */
+  /** `null` if a signal ended the command. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
-  /** Tail of stdout and stderr together, masked. */
+  /** End of stdout and stderr together, masked. */
   readonly output: string;
-  /** The command, as it was run. */
+  /** The executed command. */
   readonly command: string;
-  /** What each named part said, where there is more than one. */
+  /** Results of each named part, if there are several. */
   readonly parts?: readonly CheckPart[];
-  /** Test cases by name; absent where the runner does not tell, or there are too many. */
+  /** Test cases by name; absent if the runner does not report them, or reports too many. */
   readonly cases?: readonly TestCase[];
-  /** Cases, or commands, that failed and passed on the same tree. */
+  /** Cases or commands that failed and then passed on the same tree. */
   readonly flaky?: readonly string[];
-  /** A program that is not there: nothing was checked. */
+  /** A missing program: the check did not run. */
   readonly missing?: string;
 }
 
 export interface TestCase {
-  /** With the file and suites it stands in, joined by ` › `, as far as the runner tells: unique in its run. */
+  /** Name with its file and suites, joined by ` › `; unique in its run. */
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** Stands for a file whose cases are not told: all of them passed; or it did not load, or not end. */
+  /** Represents a file without reported cases: all passed, or it did not load or end. */
   readonly whole?: true;
 }
 
@@ -38,14 +38,14 @@ export interface CheckPart {
 }
 
 export interface CheckRequest {
-  /** Where the command runs, absolute. */
+  /** Absolute path of the folder to run in. */
   readonly dir: string;
-  /** The workspace, where `dir` is a folder inside it. @defaultValue `dir` */
+  /** The workspace, if `dir` is a folder inside it. @defaultValue `dir` */
   readonly root?: string;
   readonly signal: AbortSignal;
-  /** Told what the checks print. */
+  /** Receives the output of the checks. */
   readonly onActivity?: OnActivity;
-  /** What is due: a red that is expected is not run again to see whether it is flaky. @defaultValue 'pass' */
+  /** The expected result: an expected failure is not repeated to find flaky tests. @defaultValue 'pass' */
   readonly expect?: 'pass' | 'fail';
 }
 
@@ -53,7 +53,7 @@ export interface CheckRequest {
 export interface Checks {
   run(request: CheckRequest): Promise<CheckResult>;
   /**
-   * Runs the command a task is `checked-by` as the project's own are run, with the same rights and limits.
+   * Runs the command of a `checked-by` task, with the rights and limits of the project's checks.
    *
    * @param argv - Program and arguments, without a shell.
    * @defaultValue a run with such a task ends with `CONFIG_INVALID`

@@ -39,8 +39,7 @@ export interface OrchestrationGraphOptions {
 /**
  * The pipeline as a plain LangGraph graph: brief → research → design → gate → distill → gate → implement ⇄ verify.
  *
- * Use it as any compiled graph. What a plain call does not have is a lease and the recorded decisions of
- * `Orchestrator`, which is the way to run it for real.
+ * Use it as any compiled graph. `Orchestrator` adds leases and recorded decisions; use that for real runs.
  *
  * @example
  * ```ts
@@ -54,7 +53,7 @@ export class OrchestrationGraph {
   readonly graph: CompiledPipeline;
 
   /**
-   * @throws RangeError if an option of `config` is out of its range.
+   * @throws RangeError if an option of `config` is outside its range.
    * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, without `config`.
    */
   constructor(
@@ -79,7 +78,7 @@ export class OrchestrationGraph {
     });
   }
 
-  /** Every node transition is committed to `db`; a second process goes on from there. Migrates `db` if needed. */
+  /** Commits every node transition to `db`, so that a second process can resume. Migrates `db` if needed. */
   static withSqlitePersistence(
     db: Database,
     options: Omit<OrchestrationGraphOptions, 'db'> = {},
@@ -87,7 +86,7 @@ export class OrchestrationGraph {
     return new OrchestrationGraph(new WindowedSaver(new SqliteSaver(db)), { ...options, db });
   }
 
-  /** The invocation config of a project: several projects share one state file, one thread each. */
+  /** Returns the config of a project: several projects share one state file, with one thread each. */
   static configForProject(
     projectId: string,
   ): RunnableConfig & { readonly configurable: { readonly thread_id: string } } {

@@ -35,7 +35,10 @@ export type {
   HitlSessionKind,
 } from './types.ts';
 
-/** The engine's, with the pipeline's state and every kind of gate a run of it stops at. */
+/**
+ * Opens gates and records their answers. Each gate is answered once, by a person who saw its content (law L2). Source:
+ * 9_ROADMAP-REQ-006.
+ */
 export class HumanInTheLoopManager extends GateManager<GraphState> {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, options: HumanInTheLoopManagerOptions = {}) {

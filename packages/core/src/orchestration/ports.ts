@@ -11,16 +11,16 @@ export type * from './checksPort.ts';
 export type * from './workspacePort.ts';
 export type { Activity, OnActivity, PlanEntry };
 
-/** What an agent is told about the call itself. */
+/** Context of one call of an agent. */
 export interface AgentCall {
-  /** Told what happens while it happens. */
+  /** Reports progress. */
   readonly onActivity?: OnActivity;
-  /** The project's checks, for a stage that works on a task; absent where none are offered. */
+  /** The project's checks, for a stage that works on a task; absent if not offered. */
   readonly checks?: OfferedChecks;
-  /** Stable over retries and restarts of this call: hand it to a provider that accepts one. */
+  /** Equal for every attempt of this call, also after a restart. Pass it to a provider that accepts one. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
-  /** Reports what the call cost; recorded with its result. */
+  /** Reports tokens or cost; recorded with the result. */
   readonly usage: (usage: UsageReport) => void;
 }
 
@@ -42,7 +42,7 @@ export interface DraftDocument {
   readonly type: string;
   readonly title: string;
   readonly content: string;
-  /** In a request: a human sent this version back. */
+  /** In a request: a person rejected this version. */
   readonly rejected?: true;
 }
 
@@ -58,36 +58,36 @@ export interface Instructions {
 
 export interface ResearchRequest {
   readonly brief: string;
-  /** The repository, to be read. Absent where a graph has no workspace. */
+  /** The repository, for reading. Absent if the graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
-  /** The project's checks, and what of them fails before anything is changed; words. */
+  /** The project's checks and their failures before any change, as text. */
   readonly checks?: string;
-  /** From 1; counts every time this stage is asked anew. */
+  /** Starts at 1 and counts every attempt at this stage. */
   readonly attempt: number;
 }
 
 export interface DesignRequest extends ResearchRequest {
   readonly documents: readonly DraftDocument[];
-  /** Why a human sent the last proposal back; `null` on the first attempt. */
+  /** Feedback of the person who rejected the last proposal; `null` on the first attempt. */
   readonly feedback: string | null;
-  /** What became of it since it was proposed, one line each: what humans edited, which files of the repository are others. */
+  /** Changes since the proposal, one line each: edits of people, changed files of the repository. */
   readonly changes?: readonly string[];
   /**
-   * Set when the answer just given named files that the repository does not have: it is asked for once more. `documents`
-   * then has that answer, and `feedback` says so too.
+   * Files in the last answer that the repository does not have; the agent is asked once more. `documents` then contains
+   * that answer, and `feedback` mentions it.
    */
   readonly unknownFiles?: readonly string[];
 }
 
 export interface DocumentsResult {
   readonly documents: readonly DraftDocument[];
-  /** Of `design`: files that are not there, of which the agent was told within its stage; it is not asked again. */
+  /** Of `design`: missing files that the agent was asked about within its stage; it is not asked again. */
   readonly toldOf?: readonly string[];
 }
 
 export interface DistillRequest extends DesignRequest {
-  /** The plan that was sent back, its tasks under the names people know them by (`T4`); `null` on the first attempt. */
+  /** The rejected plan, with task labels such as `T4`; `null` on the first attempt. */
   readonly rejected?: PlanResult | null;
 }
 
@@ -142,28 +142,28 @@ export interface TaskBrief {
 export interface TaskRequest {
   readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
-  /** From 1; counts every attempt at the task, over pivots and human answers. */
+  /** Starts at 1 and counts every attempt at the task, over pivots and answers of people. */
   readonly attempt: number;
-  /** Tail of the last red check of this task; `null` before one. */
+  /** End of the output of the task's last failed check; `null` before one. */
   readonly lastFailure: string | null;
-  /** What the pivot agent chose last; absent before a pivot. */
+  /** The pivot agent's last strategy; absent before a pivot. */
   readonly strategy?: string;
-  /** What humans said about the task, oldest first. */
+  /** Guidance of people for the task, oldest first. */
   readonly guidance: readonly string[];
-  /** The code that a human sent back, unified, against what it was made on; at most 32 KiB, a longer one says so. */
+  /** The rejected code as a unified diff against its base; at most 32 KiB, with a note if it was cut. */
   readonly rejectedDiff?: string;
   readonly workspace: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
 }
 
-/** A task whose work is to be judged. */
+/** A task whose work needs a review. */
 export interface ReviewRequest extends TaskRequest {
-  /** Unified, of the task's work against the last integrated tree; a longer one is cut, and says so. */
+  /** Unified diff of the task's work against the last integrated tree, with a note if it was cut. */
   readonly diff?: string;
   readonly files?: readonly FileChange[];
-  /** Of the project's checks on this work. */
+  /** Result of the project's checks on this work. */
   readonly check?: CheckResult;
-  /** What the tests lose by it. */
+  /** Tests that this work removes or weakens. */
   readonly losses?: readonly TestLoss[];
 }
 
@@ -179,27 +179,27 @@ export interface TestLoss {
 /** Why a task needs another strategy: its turns are spent, or it repeats an error or an output. */
 export type PivotReason = 'turns_spent' | 'same_error' | 'same_output';
 
-/** A task that makes no progress, with all that was tried. */
+/** A task without progress, with all its attempts. */
 export interface PivotRequest {
   readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
-  /** The repository as the last attempt left it, to be read. Absent where a graph has no workspace. */
+  /** The repository as the last attempt left it, for reading. Absent if the graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
   /** As in {@link ResearchRequest}. */
   readonly checks?: string;
-  /** The attempt at the task after which it is asked, from 1. */
+  /** The last attempt at the task, from 1. */
   readonly attempt: number;
   readonly reason: PivotReason;
-  /** Strategies that did not lead on, oldest first. One of these, in other spelling too, is refused. */
+  /** Failed strategies, oldest first. An equal one is rejected, in any spelling. */
   readonly tried: readonly TriedStrategy[];
-  /** What the last attempts did and saw, oldest first. */
+  /** Reports of the last attempts, oldest first. */
   readonly observations: readonly AttemptReport[];
-  /** Messages of the errors thrown since the last strategy, oldest first. Masked. */
+  /** Error messages since the last strategy, oldest first. Masked. */
   readonly errors: readonly string[];
-  /** What humans said about the task, oldest first. */
+  /** Guidance of people for the task, oldest first. */
   readonly guidance: readonly string[];
-  /** The strategy that was just proposed and refused as tried; `null` when asked for the first time. */
+  /** The strategy that was just rejected because it was tried before; `null` on the first request. */
   readonly refused: string | null;
 }
 
@@ -215,13 +215,13 @@ export interface AttemptReport {
 }
 
 export interface PivotResult {
-  /** What the next attempts do differently, in words for the agents that make them. */
+  /** Instructions for the next attempts. */
   readonly strategy: string;
-  /** Why it may work where the others did not; shown to humans. */
+  /** Why it can work, for people. */
   readonly reason: string;
 }
 
-/** An edit proposed by an agent. An agent that edits in place returns no files: the workspace tells. */
+/** Edits of an agent. An agent that edits in place returns no files; the engine reads the workspace. */
 export interface WorkResult {
   readonly summary: string;
   readonly files: readonly FileEdit[];
@@ -232,7 +232,7 @@ export interface WorkResult {
 export interface ReviewResult {
   readonly approved: boolean;
   readonly comments: string;
-  /** What shows that the acceptance criteria are met; recorded with the task. The checks decide. */
+  /** Evidence for each acceptance criterion; recorded with the task. The checks decide. */
   readonly evidence?: readonly CriterionEvidence[] | undefined;
 }
 
@@ -251,9 +251,9 @@ export interface Exchange {
   readonly answer: string;
 }
 
-/** A person asks about an open gate. Whatever is answered decides nothing. */
+/** A person's question about an open gate. The answer decides nothing. */
 export interface AnswerRequest {
-  /** Whose work the gate shows. */
+  /** The stage whose work the gate shows. */
   readonly stage: AnsweringStage;
   readonly gate: {
     readonly kind: HitlSessionKind;
@@ -262,18 +262,18 @@ export interface AnswerRequest {
     readonly artifact: unknown;
   };
   readonly question: string;
-  /** What was asked and answered at this gate before, oldest first. */
+  /** Earlier questions and answers at this gate, oldest first. */
   readonly earlier: readonly Exchange[];
   readonly brief: string;
   readonly documents: readonly DraftDocument[];
-  /** Of a gate about one task. */
+  /** The task of a gate about one task. */
   readonly task?: TaskBrief;
-  /** To be read; absent before the run has a folder. */
+  /** For reading; absent before the run has a folder. */
   readonly workspace?: WorkspaceReader;
 }
 
 export interface AnswerResult {
-  /** Markdown, for the person who asked. */
+  /** Markdown for the person. */
   readonly answer: string;
 }
 
@@ -284,7 +284,7 @@ export type Provenance = 'scripted' | 'recorded' | 'live';
 export interface StageAgents {
   readonly name: string;
   readonly provenance: Provenance;
-  /** What else shapes their answers, such as the hash of their prompts; recorded, and a change is told. */
+  /** Other settings that shape their answers, such as the hash of their prompts. Recorded; a change emits an event. */
   readonly fingerprint?: string;
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;
@@ -293,10 +293,13 @@ export interface StageAgents {
   implement(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   review(request: ReviewRequest, call: AgentCall): Promise<ReviewResult>;
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
-  /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
+  /** Proposes another strategy for a task without progress. Without it, such a task ends the run. */
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
-  /** Answers what a person asks about an open gate. @defaultValue nobody can be asked */
+  /** Answers a person's question about an open gate. @defaultValue questions are rejected */
   answer?(request: AnswerRequest, call: AgentCall): Promise<AnswerResult>;
-  /** Ends what is kept running between calls, when a drive has ended; a later call begins anew. @defaultValue nothing is kept */
+  /**
+   * Ends processes between calls, after an execution has ended. A later call starts them again. @defaultValue does
+   * nothing
+   */
   close?(): Promise<void>;
 }

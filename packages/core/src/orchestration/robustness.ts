@@ -27,7 +27,7 @@ export {
 } from './robustness/turnBudget.ts';
 export type { ErrorKind, ErrorRecord } from './types.ts';
 
-/** The `pivot_agent` node without an agent: says that the strategy has to change, and ends there. The pivot is no more pending. */
+/** The `pivot_agent` node without an agent: requests another strategy and ends there. The pivot is no longer pending. */
 export function pivotAgentNode(state: GraphState): Partial<GraphState> {
   return { ...advance(state, 'strategy_pivot'), ...resetTurnBudget(), pendingRecoveryNode: null };
 }
@@ -40,7 +40,7 @@ export interface StaleTaskInfo {
   readonly epicId: string;
 }
 
-/** Finds the tasks a run left `in_progress`; resuming or rewinding them is the caller's decision. */
+/** Returns the tasks that a run left `in_progress`. The caller decides whether to resume or rewind them. */
 export function findStaleOrDirtyStates({ tasks }: GraphState): StaleTaskInfo[] {
   return tasks
     .filter(({ status }) => status === 'in_progress')

@@ -44,7 +44,7 @@ export function routeAfterImplement(state: GraphState): AskingNode | 'verify' | 
   return suspendedAt(state) ?? (state.pendingRecoveryNode === 'pivot_agent' ? 'pivot_agent' : 'verify');
 }
 
-/** Picks the node after `verify`. */
+/** Returns the node after `verify`. */
 export function routeAfterVerify(state: GraphState): VerifyRoute {
   const asking = suspendedAt(state);
   if (asking !== null) return asking;

@@ -107,19 +107,19 @@ export interface TaskRecord {
   readonly gitHash?: string;
   readonly requirementIds?: readonly string[];
   readonly acceptanceCriteria?: readonly string[];
-  /** What showed the reviewer that the criteria are met. */
+  /** The reviewer's evidence for the criteria. */
   readonly evidence?: readonly CriterionEvidence[];
-  /** Attempts it took; kept where a review may reopen it. */
+  /** Number of attempts; stored if a review can reopen the task. */
   readonly attempts?: number;
-  /** How its work is shown to be right. @defaultValue 'test-first' */
+  /** How the task's work is verified. @defaultValue 'test-first' */
   readonly kind?: TaskKind;
-  /** Of a task `checked-by` something: a command without a shell, or `review`. */
+  /** Of a `checked-by` task: a command without a shell, or `review`. */
   readonly checkedBy?: string;
-  /** Files that `writeTest` wrote in its attempts: `implement` leaves them alone. */
+  /** Files that `writeTest` wrote; `implement` does not change them. */
   readonly testFiles?: readonly string[];
-  /** The checks that let its work pass; kept until the next task is completed. */
+  /** The checks that accepted its work; stored until the next task is completed. */
   readonly green?: CheckedTree;
-  /** What the tests lose by its work. */
+  /** Tests that its work removes or weakens. */
   readonly losses?: readonly TestLoss[];
 }
 
@@ -186,7 +186,7 @@ export interface EditRecord {
 }
 
 export interface ErrorRecord {
-  /** `err-{timestamp}-{random}`; in the graph both parts are derived, so a replay gives the same id. */
+  /** `err-{timestamp}-{random}`; in the graph both parts are derived, so a replay returns the same id. */
   readonly errorId: string;
   readonly capturedAt: string;
   readonly sourceNode: string;
@@ -229,14 +229,14 @@ export interface PivotRecord {
   readonly reason: string;
 }
 
-/** Every channel of the pipeline. Each is last-value-wins: nodes return whole new arrays. */
+/** Every channel of the pipeline. Each stores the last value; nodes return whole new arrays. */
 export interface OrchestratorState {
   readonly projectConfig: ProjectConfig;
   readonly documents: readonly DocumentRecord[];
   readonly requirements: readonly RequirementRecord[];
   readonly epics: readonly EpicRecord[];
   readonly tasks: readonly TaskRecord[];
-  /** The last 20; the journal has them all. */
+  /** The last 20; the journal has all. */
   readonly agentLogs: readonly AgentLogRecord[];
   readonly entropy: readonly EntropyRecord[];
   readonly activeEpicId: string | null;
@@ -250,13 +250,13 @@ export interface OrchestratorState {
   readonly pendingRecoveryNode: string | null;
   readonly pendingSuspension: PendingSuspension | null;
   readonly capturedError: CapturedError | null;
-  /** LangGraph's step number of the last progress mark. */
+  /** LangGraph's step number at the last progress. */
   readonly progressStep: number;
   readonly guidance: readonly TaskGuidance[];
   readonly pivots: readonly PivotRecord[];
-  /** Attempts begun at the active task; counts on over pivots and human answers. */
+  /** Attempts at the active task, counted over pivots and answers of people. */
   readonly taskAttempts: number;
-  /** Pivots of the active task since it was taken up or a human had it tried again. */
+  /** Pivots of the active task since it started or a person retried it. */
   readonly taskPivots: number;
   readonly rejections: Readonly<Record<HitlGate, number>>;
 }
@@ -293,7 +293,7 @@ export const OrchestratorAnnotation = Annotation.Root({
 
 export type GraphState = typeof OrchestratorAnnotation.State;
 
-/** The state a new project starts with: collections empty, ids `null`, `status` as in the config. */
+/** Returns the state of a new project: empty collections, `null` ids, and the config's `status`. */
 export function createInitialState(config: ProjectConfig): OrchestratorState {
   return { projectConfig: config, ...emptyState(), status: config.status };
 }

@@ -7,16 +7,16 @@ export type { GitPack, GitRecord, GitStand, KeptGitPack };
 
 // What holds the files of a run.
 
-/** A whole file (or its removal), relative to the workspace: applying it twice changes nothing. */
+/** A whole file, or its removal, relative to the workspace. Applying it twice changes nothing more. */
 export interface FileEdit {
   readonly path: string;
   /** `null` removes the file. */
   readonly content: string | null;
 }
 
-/** The working folder as an agent sees it; paths are relative and stay inside. */
+/** The working folder as an agent sees it. Paths are relative and stay inside. */
 export interface WorkspaceReader {
-  /** Absolute path: for agents that edit in place. */
+  /** Absolute path, for agents that edit in place. */
   readonly dir: string;
   list(): Promise<readonly string[]>;
   read(path: string): Promise<string>;
@@ -30,77 +30,83 @@ export interface CommitRequest {
   readonly stepKey: string;
 }
 
-/** The folder one run works in, with a git dir that agent commands cannot reach. */
+/** The folder of one run. Its git dir is out of reach of agent commands. */
 export interface RunWorkspace extends WorkspaceReader {
   /** @throws DevsError `PATH_REFUSED` before anything is written. */
   apply(edits: readonly FileEdit[]): Promise<void>;
   /** Stores the folder's content and returns the id of its git tree. */
   snapshot(): Promise<string>;
-  /** The tree the engine left in the folder, whatever lies there by now. @defaultValue {@link snapshot} */
+  /**
+   * Returns the tree that the engine left in the folder, regardless of its current content. @defaultValue {@link
+   * snapshot}
+   */
   left?(): Promise<string>;
   /**
-   * Makes the folder equal to a tree made by `snapshot`. What somebody else changed in it since the engine left it is
-   * kept first; `null` when there was nothing.
+   * Makes the folder equal to a tree of `snapshot`. Changes of others since the engine left it are saved first; returns
+   * `null` if there were none.
    */
   restore(tree: string): Promise<Rescue | null>;
   /**
-   * Makes what lies in the folder beside its tree as the setup command leaves it for that tree, and removes all else:
-   * checks judge what a fresh checkout would be. @defaultValue nothing is done
+   * Prepares ignored files as the setup command leaves them for this tree, and removes all others, so that checks see a
+   * fresh checkout. @defaultValue does nothing
    *
-   * @param tree - What was restored last.
-   * @returns What setup said if the work made it fail: no check can run on it; `null` when all is ready.
+   * @param tree - The tree that was restored last.
+   * @returns The setup's output if the work made it fail, so that checks cannot run; `null` if the folder is ready.
    */
   ready?(tree: string, signal: AbortSignal): Promise<CheckResult | null>;
-  /** {@link restore} after the engine's own checks ran in the folder: what they left is not kept. @defaultValue nothing is done */
+  /** Restores a tree after the engine's own checks ran; their leftovers are not saved. @defaultValue does nothing */
   discard?(tree: string): Promise<void>;
-  /** The tree of the last commit of the run's branch, or the one the run began with. @defaultValue not known */
+  /** Returns the tree of the branch's last commit, or of the run's start. @defaultValue unknown */
   integrated?(): Promise<string>;
-  /** A tree that is `base`, but with these paths as they are in `from` (absent there: absent). Neither ref nor folder change. */
+  /** Returns the tree `base` with these paths as in `from` (also if absent there). Does not change a ref or the folder. */
   overlay?(base: string, from: string, paths: readonly string[]): Promise<string>;
-  /** What differs between two trees. @param maxBytes - Of the text; what is longer is cut at a line, and says so. */
+  /**
+   * Returns the differences of two trees. @param maxBytes - Length of the text; a longer one is cut at a line, with a
+   * note.
+   */
   compare?(from: string, to: string, maxBytes: number): Promise<TreeDiff>;
-  /** A file of a tree; `null` where there is none, or it is no text. */
+  /** Returns a text file of a tree; `null` if it is missing or not text. */
   readAt?(tree: string, path: string): Promise<string | null>;
   /** Returns the commit's SHA. */
   commit(request: CommitRequest): Promise<string>;
-  /** The run's own commits on its branch, oldest first. */
+  /** Returns the run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
   /**
-   * What the run's commits changed after one of them, up to the newest.
+   * Returns the changes of the run's commits after one of them, up to the newest.
    *
-   * @param after - A commit of the run; `null`: from where the run began.
+   * @param after - A commit of the run; `null`: from the start of the run.
    * @returns `null` before the first commit.
    */
   changes(after: string | null): Promise<Changes | null>;
-  /** Commits what a person changed in the folder since the engine left it; `null` when nothing was changed. */
+  /** Commits a person's changes in the folder since the engine left it; returns `null` if there are none. */
   adopt?(request: AdoptRequest): Promise<AdoptedTree | null>;
   /**
-   * Carries the run over to the commits the user has made since; `null` when there are none.
+   * Moves the run onto the user's new commits; returns `null` if there are none.
    *
-   * @param recorded - Commits the run's record names: those that are on the branch no more come back in `moved`, also
-   *   when the sync that moved them was killed before it was recorded.
+   * @param recorded - Commits in the run's record. Those that the branch no longer has are returned in `moved`, also if
+   *   a killed sync moved them before it was recorded.
    */
   sync?(recorded: readonly string[]): Promise<Synced | null>;
-  /** For commits that the branch has no more since a sync: the new id by the old one. @defaultValue none was moved */
+  /** Returns new commit ids by old ones, for commits that a sync moved. @defaultValue no commit was moved */
   successors?(commits: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /**
-   * Computes the branch without some of its commits, which stay in its history. No ref and no file is changed.
+   * Computes the branch without some of its commits, which stay in its history. Does not change a ref or a file.
    *
-   * @throws DevsError `REWIND_CONFLICT` naming the files, if commits that stay were built on them; also for work that is
-   *   part of the user's own commits since a sync.
+   * @throws DevsError `REWIND_CONFLICT` naming the files, if later commits depend on them; also for work that a sync
+   *   made part of the user's commits.
    */
   withdraw?(request: WithdrawRequest): Promise<BranchMove>;
-  /** Computes the way back from a move that was made; nothing is changed. @throws DevsError `REWIND_CONFLICT` */
+  /** Computes the way back from a move, without a change. @throws DevsError `REWIND_CONFLICT` */
   reinstate?(request: ReinstateRequest): Promise<BranchMove>;
   /**
-   * Moves branch and folder. May be called again after a kill at any point of it.
+   * Moves branch and folder. Can be called again after a kill.
    *
-   * @returns What lay uncommitted in the folder and was kept; `null` when nothing did.
+   * @returns The saved uncommitted changes of the folder, or `null`.
    */
   follow?(move: BranchMove): Promise<Rescue | null>;
-  /** Whether a tree is what a person made, and no agent has worked on it since. */
+  /** Whether a person made this tree and agents have not worked on it since. */
   isAdopted?(tree: string): Promise<boolean>;
-  /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
+  /** Puts the run's branch into the repository it works for; returns `null` without a repository or commits. */
   deliver?(): Promise<Delivery | null>;
 }
 
@@ -216,38 +222,38 @@ export interface FileChange {
 }
 
 export interface Workspace {
-  /** The folder a run will work in; recorded at `start`, before anything is created. */
+  /** Returns the folder a run will use; recorded at `start`, before it is created. */
   dirOf(threadId: string): string;
-  /** Rejects where no run could work, before one is recorded and paid for; writes nothing. @defaultValue nothing is looked at */
+  /** Rejects if runs cannot work here, before one is recorded; writes nothing. @defaultValue accepts */
   assertUsable?(): Promise<void>;
   /**
    * Creates or reopens the folder of a run.
    *
-   * @throws DevsError `LEASE_LOST` for a driver that was replaced.
+   * @throws DevsError `LEASE_LOST` for a process that was replaced.
    */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
   /**
-   * A file of a commit or tree of a run, read without opening its folder; `null` where there is none, or it is no text.
+   * Returns a text file of a run's commit or tree without opening its folder; `null` if it is missing or not text.
    *
-   * @throws DevsError `WORKSPACE_FAILED` for what is not stored.
+   * @throws DevsError `WORKSPACE_FAILED` for an unknown commit or tree.
    */
   readAt?(threadId: string, tree: string, path: string): Promise<string | null>;
   /**
-   * How two commits of a run differ, as it is shown in a review, unmasked. @defaultValue what is hidden of code is not counted
+   * Returns the diff of two commits of a run for a review, unmasked. @defaultValue hidden code is not counted
    *
-   * @throws DevsError `WORKSPACE_FAILED` for what is not stored.
+   * @throws DevsError `WORKSPACE_FAILED` for an unknown commit.
    */
   diff?(threadId: string, range: CommitRange): Promise<string>;
   /**
-   * Deletes all that was kept for a run: its folders, its store, and its branch in the user's repository, if that is
-   * merged or, with `force`, if all its commits are the run's. @defaultValue nothing is deleted
+   * Deletes the folders and the store of a run, and its branch in the user's repository if it is merged or, with
+   * `force`, contains only the run's commits. @defaultValue deletes nothing
    *
-   * @throws DevsError `REMOVE_REFUSED` for work that is nowhere else, without `force`; nothing is deleted then.
+   * @throws DevsError `REMOVE_REFUSED` without `force` for work that exists only here; everything stays then.
    */
   remove?(threadId: string, options: { readonly force: boolean }): Promise<RemovedWorkspace>;
-  /** Deletes what was kept for runs that are not among these. Returns how many bytes. @defaultValue nothing is deleted */
+  /** Deletes files of runs that are not in this list. Returns the number of bytes. @defaultValue deletes nothing */
   sweep?(threadIds: ReadonlySet<string>): Promise<number>;
-  /** A driver that has ended its work lets go of the folder, and the next one goes on in it. @defaultValue nothing is done */
+  /** Releases the folder after an execution, so that the next process can use it. @defaultValue does nothing */
   leave?(threadId: string, driver: Driver): Promise<void>;
 }
 

@@ -78,10 +78,10 @@ export interface CheckpointPersisterOptions {
 }
 
 /**
- * The turn journal in `langgraph_checkpoints`: one row before a node works ("Thought") and one after ("Action").
- * LangGraph's own resume data is other tables; see `GraphCheckpointStore`. Source: 9_ROADMAP-REQ-014.
+ * The turn journal in `langgraph_checkpoints`: one row before a node works ("Thought") and one after it ("Action").
+ * LangGraph's resume data is in other tables; see `GraphCheckpointStore`. Source: 9_ROADMAP-REQ-014.
  *
- * Each `save` is a transaction of its own, so a crash between the two turns leaves the Thought.
+ * Each `save` is its own transaction, so a crash between the two rows leaves the Thought.
  */
 export class CheckpointPersister {
   readonly #db: Database;
@@ -95,7 +95,7 @@ export class CheckpointPersister {
   readonly #turns = new RecentMap<string, LastTurn>(REMEMBERED_TEXTS);
   #blobs: BlobStore | undefined;
 
-  /** @param db - An open state file with the journal's table; its seven first columns are enough. */
+  /** @param db - An open state file with the journal's table; its first seven columns are enough. */
   constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
     this.#db = db;
     this.#fence = fence;
@@ -107,7 +107,7 @@ export class CheckpointPersister {
   }
 
   /**
-   * Writes one turn; all of it or nothing.
+   * Writes one row completely or not at all.
    *
    * @throws DevsError `STATE_DISK_FULL`, `STATE_IO` or `STATE_CORRUPT` for a failing file, `LEASE_LOST` from the fence.
    * @throws TypeError if the state is not JSON: a cycle, a bigint.
@@ -117,7 +117,8 @@ export class CheckpointPersister {
   }
 
   /**
-   * Serializes a turn: what becomes of its state later is not written. What is returned writes it, as {@link save}.
+   * Serializes a row now and returns a function that writes it, as `save` does. Later changes of the state are not
+   * written.
    *
    * @throws TypeError if the state is not JSON.
    */
@@ -127,7 +128,7 @@ export class CheckpointPersister {
     return () => immediately(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
-  /** The turn of a run that was written last; `null` before the first. */
+  /** Returns the newest row of a run; `null` before the first. */
   loadLatest(graphId: string): LangGraphCheckpoint | null {
     return this.#atOneMoment(() => {
       const row = this.#selectLatest.get(graphId);
@@ -135,17 +136,17 @@ export class CheckpointPersister {
     });
   }
 
-  /** The turns of a task, oldest first. */
+  /** Returns the rows of a task, oldest first. */
   loadForTask(taskId: string): LangGraphCheckpoint[] {
     return this.#atOneMoment(() => this.#selectForTask.all(taskId).map((row) => this.#fromRow(row)));
   }
 
   /**
-   * Deletes the turns of every task after `targetTaskId`: the journal's part of a rewind.
+   * Deletes the rows of every task after `targetTaskId`, for a rewind.
    *
    * @param allTaskIds - Every task, in canonical order.
-   * @param graphId - Only turns of this run; of every run without it.
-   * @throws RangeError if the target is not in the order: to guess here would delete the wrong turns.
+   * @param graphId - Only rows of this run; without it, rows of every run.
+   * @throws RangeError if the target is not in the order, because a guess would delete the wrong rows.
    */
   deleteAfter(targetTaskId: string, allTaskIds: readonly string[], graphId?: string): void {
     const later = tasksAfter(targetTaskId, allTaskIds);

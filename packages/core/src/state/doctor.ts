@@ -18,28 +18,28 @@ import { unusedBlobs } from './doctor/unusedBlobs.ts';
 export type { FileSizes } from '../db/fileSizes.ts';
 export type { Finding } from './doctor/finding.ts';
 
-/** What {@link doctor} found. */
+/** Result of {@link doctor}. */
 export interface DoctorReport {
-  /** True when no finding is an `error`. */
+  /** True if there is no finding of kind `error`. */
   readonly ok: boolean;
   readonly findings: readonly Finding[];
-  /** Whether the file is encrypted; `null` in memory, and for a connection of a driver with ciphers that its caller opened. */
+  /** Whether the file is encrypted; `null` in memory, and for a caller's connection of a driver with ciphers. */
   readonly encrypted: boolean | null;
-  /** `null` where the file is too damaged to be measured. */
+  /** `null` if the file is too damaged to measure. */
   readonly sizes: FileSizes | null;
 }
 
 /**
- * Examines a whole state file and changes nothing: pages, indexes, foreign keys, the schema, the SHA-256 of every
- * stored value, rows that are missing or lie under the key of another, and the chain of decisions. Looks at one snapshot, so a run may go on
- * meanwhile; a connection of `openReadOnly` is enough.
+ * Examines a state file and changes nothing: pages, indexes, foreign keys, the schema, the SHA-256 of every value,
+ * missing or swapped rows, and the chain of decisions. It reads one snapshot, so runs can execute meanwhile. A
+ * connection of `openReadOnly` is enough.
  *
  * ```ts
  * const { ok, findings } = doctor(openReadOnly({ dbPath: '.devs/state.sqlite' }));
  * ```
  *
- * @throws DevsError `STATE_IO` if the file cannot be read at all, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED` or
- *   `MIGRATION_GAP` if its history is not the engine's. Damage is a finding, never an error.
+ * @throws DevsError `STATE_IO` if the file cannot be read, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED` or `MIGRATION_GAP` for
+ *   a foreign history. Damage is a finding, not an error.
  */
 export function doctor(db: Database): DoctorReport {
   const findings: Finding[] = [];

@@ -22,7 +22,7 @@ export type HitlSessionKind = (typeof HITL_SESSION_KINDS)[number];
 /** `awaiting_approval` → `decided` → `resumed`; or withdrawn: asked again (`superseded`), or run ended. */
 export type HitlSessionStatus = 'awaiting_approval' | 'decided' | 'resumed' | 'superseded' | 'cancelled';
 
-/** Who decides. An agent is recorded nowhere as one who did: it is refused. */
+/** Author of a decision or a signal. Decisions of agents are rejected. */
 export interface Principal {
   readonly kind: 'human' | 'policy' | 'agent';
   readonly id: string;

@@ -10,9 +10,9 @@ export interface LangGraphCheckpoint {
   readonly turnType: TurnType;
   /** The whole state, as plain JSON. */
   readonly state: Record<string, unknown>;
-  /** The project's id where a node has no task. */
+  /** The task; the project's id if the node has none. */
   readonly taskId: string;
   readonly createdAt: Date;
-  /** LangGraph's task id; pairs the two turns of one execution of a node. */
+  /** LangGraph's task id; pairs the two rows of one node execution. */
   readonly visit?: string;
 }

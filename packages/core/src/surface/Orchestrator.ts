@@ -39,52 +39,52 @@ export type { Collected, RunListPage, StateNews };
 const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 export interface OrchestratorOptions {
-  /** The engine's folder; its state file is created when missing. Give this or `runs`. */
+  /** Folder of the state file, created if missing. Set this or `runs`. */
   readonly dir?: string;
-  /**
-   * Where each run has a file of its own, such as a cluster, instead of a folder: whoever opens it there drives the same
-   * runs. It stays open when the orchestrator is closed.
-   */
+  /** Storage with one file per run, such as a cluster, instead of a folder. Stays open when the orchestrator is closed. */
   readonly runs?: Runs;
-  /** Name of the state file in it, such as that of a graph of one's own. @defaultValue `state.sqlite` */
+  /** Name of the state file in `dir`, for example that of your own graph. @defaultValue `state.sqlite` */
   readonly file?: string;
   /**
-   * How long a write waits while other processes write the file, milliseconds, at least 5,000.
+   * Longest wait for a write while other processes write the file, in milliseconds; at least 5,000.
    * @defaultValue that of the configuration, `DEVS_BUSY_TIMEOUT_MS`
    */
   readonly busyTimeoutMs?: number;
   /**
-   * Of the state file, which is encrypted with it when it is made; see `rekey`. Not with `runs`, which have a `codec`.
+   * Key of the state file; a new file is encrypted with it. See `rekey`. Not with `runs`, which use a `codec`.
    * @defaultValue that of the configuration, `DEVS_ENCRYPTION_KEY`; without one the file is not encrypted
    */
   readonly encryptionKey?: EncryptionKey | undefined;
-  /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
+  /** For viewers: creates, migrates and writes nothing; resuming and deciding fail. @defaultValue false */
   readonly readOnly?: boolean;
-  /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
+  /** Without agents, the run walks through all stages and writes nothing. Agents need `workspace` and `checks`. */
   readonly agents?: StageAgents;
   readonly workspace?: Workspace;
   /** Reads the code that comments on a review quote. @defaultValue the workspace */
   readonly code?: CodeOfRuns;
   readonly checks?: Checks;
   /**
-   * How often an agent may run the checks within one call that writes, documents or reviews a task's work; with 0 not at
-   * all. @defaultValue 3
+   * How often an agent can run the checks in one call that writes, documents or reviews a task; 0 for never.
+   * @defaultValue 3
    */
   readonly agentChecks?: number;
-  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  /** Secrets to mask in output. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
-  /** What a run may use up before a human is asked. Part of its record when it is started. @defaultValue no limit */
+  /** Use of a run before it asks; stored with each new run. @defaultValue no limit */
   readonly budget?: Budget;
-  /** How large may be what is recorded: plans, results, answers, … @defaultValue `DEFAULT_LIMITS` */
+  /** Sizes of stored values: plans, results, answers. @defaultValue see `Limits` */
   readonly limits?: Partial<Limits>;
-  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  /** Model prices, or the path of a JSON file with them. @defaultValue list prices */
   readonly prices?: PriceTable | string;
   readonly events?: EventBus;
-  /** Told of each gate that a human has to decide, once per process. It may decide; if it fails, that is a warning. */
+  /**
+   * Called for each gate that a person must decide, once per process. It can decide the gate; an error in it prints a
+   * warning.
+   */
   readonly onGate?: OnGate;
-  /** Read from the environment (`DEVS_…`) when left out. */
+  /** Default: read from the environment (`DEVS_…`). */
   readonly config?: OrchestratorConfig;
-  /** Milliseconds since the Unix epoch. */
+  /** Clock, in milliseconds since the Unix epoch. */
   readonly now?: () => number;
   readonly newId?: () => string;
 }
@@ -92,39 +92,39 @@ export interface OrchestratorOptions {
 export interface StartOptions extends Given, RunPlace {
   /** Markdown. */
   readonly brief: string;
-  /** `[a-z0-9-]`, at most 64. Made from the brief when left out: the same brief is the same run. */
+  /** `[a-z0-9-]`, at most 64 characters. Default: from the brief, so the same brief is the same run. */
   readonly id?: string;
-  /** After what a human is shown the code. Part of the run's record. @defaultValue 'none' */
+  /** When to show committed code to a person. Recorded. @defaultValue 'none' */
   readonly review?: ReviewScope | 'none';
-  /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for all */
+  /** Gates that a declared policy approves. Recorded. @defaultValue people decide all */
   readonly gates?: GatePolicies;
   /**
-   * Small work: one task, and one gate, the review of its code. Design and plan are filled in without a call and decided
-   * by the policy `quick`, which is part of the record. Takes no documents, plan, gates or review.
+   * Small work: one task and one gate, the review of its code. Design and plan are filled in without a call and decided
+   * by the recorded policy `quick`. Cannot be combined with documents, plan, gates or review.
    */
   readonly quick?: QuickWork;
   /**
-   * Whether the run's documents and plan are files of its branch, in `docs/devs/ID/`: part of the commit of its first task
-   * and judged by its checks. Part of the run's record. @defaultValue false
+   * Whether to write documents and plan into `docs/devs/ID/` of the branch: they are part of the first task's commit
+   * and of its checks. Recorded. @defaultValue false
    */
   readonly docsInBranch?: boolean;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
-  /** How a later process can find the agents again; kept with the run, not read here. */
+  /** A text that helps a later process to find the agents; stored, not read here. */
   readonly agentsRef?: string;
 }
 
 /**
- * The one way to run the pipeline: starts runs, drives them, shows their gates and records decisions. Several
- * processes may open the same folder; each run has one driver at a time.
+ * Runs the pipeline: starts and resumes runs, shows their gates and records decisions. Several processes can open the
+ * same folder; each run is executed by one process at a time.
  *
  * @example
  * ```ts
  * const devs = await Orchestrator.open({ dir: '.devs', agents, workspace, checks });
  * const run = await devs.start({ id: 'csv-export', brief });
- * const { gates } = await run.drive();
+ * const { gates } = await run.resume();
  * for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
- * await run.drive();
+ * await run.resume();
  * devs.close();
  * ```
  */
@@ -154,10 +154,12 @@ export class Orchestrator {
   }
 
   /**
-   * Opens the engine's folder.
+   * Opens a folder with its state file.
    *
-   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short, an option of `config` out of its range, or a limit that can be none.
-   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; a key that is none, or whose driver is not installed; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   * @throws TypeError for agents without workspace or checks; RangeError for a secret that is too short, or an option
+   *   or limit outside its range.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, a viewer of an older file, or an invalid
+   *   key or missing driver; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` if the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     const devs = new Orchestrator(options);
@@ -167,12 +169,12 @@ export class Orchestrator {
   }
 
   /**
-   * Records a run of a brief, or returns the one with this id as it is. Nothing is executed until it is driven.
+   * Records a run of a brief, or returns the run with this id. Executes nothing.
    *
-   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an id
-   *   that cannot name a folder.
+   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an
+   *   id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
-   *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for a repository no run can work in.
+   *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for an unusable repository.
    */
   async start(asked: StartOptions): Promise<Run> {
     const brief = parseBrief(asked.brief);
@@ -214,17 +216,17 @@ export class Orchestrator {
     return folder === null ? null : this.#home.folderName(folder);
   }
 
-  /** @throws DevsError `THREAD_NOT_FOUND` */
+  /** Returns a recorded run. @throws DevsError `THREAD_NOT_FOUND` */
   async run(id: string): Promise<Run> {
     await this.#home.require(id);
     return this.#home.handle(id);
   }
 
   /**
-   * Reads a run as it is at one moment: what is read of one that is elsewhere is read from one copy of its file. Decide and
-   * drive with {@link Orchestrator.run}.
+   * Reads a run at one moment; in a cluster, from one copy of its file. To decide and resume, use {@link
+   * Orchestrator.run}.
    *
-   * @throws DevsError `THREAD_NOT_FOUND`; what `read` throws.
+   * @throws DevsError `THREAD_NOT_FOUND`; errors of `read`.
    *
    * @example
    * ```ts
@@ -236,12 +238,11 @@ export class Orchestrator {
   }
 
   /**
-   * The runs in the folder, newest first: all of them, or a page. Each is read with its state; for its gates alone there is
-   * {@link Orchestrator.gates}. Of runs that are elsewhere only the files of those are opened that somebody drives or has told
-   * something.
+   * Lists the runs in the folder, newest first: all, or a page. Reads each run's state; use {@link Orchestrator.gates}
+   * for gates alone. In a cluster, opens only files of runs in use or with undelivered signals.
    *
-   * @throws RangeError for a bad limit, or a status that is none.
-   * @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run.
+   * @throws RangeError for a bad limit or an unknown status.
+   * @throws DevsError `THREAD_NOT_FOUND` if `after` is not a run.
    *
    * @example
    * ```ts
@@ -252,29 +253,32 @@ export class Orchestrator {
     return this.#home.statuses(await this.#home.ids(page));
   }
 
-  /** What {@link Orchestrator.list} says of these runs, in their order. @throws DevsError `THREAD_NOT_FOUND` */
+  /**
+   * Returns the entries of {@link Orchestrator.list} for these runs, in their order. @throws DevsError
+   * `THREAD_NOT_FOUND`
+   */
   async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
     return this.#home.statuses(ids);
   }
 
-  /** Ids of the runs in the folder, newest first. */
+  /** Returns the ids of the runs in the folder, newest first. */
   async ids(): Promise<readonly string[]> {
     return this.#home.ids({});
   }
 
-  /** The open questions of all runs: of the newest run first, and of each the oldest first. Runs that ask nothing are not read. */
+  /** Returns the open gates of all runs: newest run first, then oldest gate first. Does not read runs without gates. */
   async gates(): Promise<readonly Gate[]> {
     return this.#home.gates();
   }
 
-  /** The same of many runs, a page at a time: oldest first, and how many there are. @throws RangeError for a bad page. */
+  /** Returns a page of open gates, oldest first, and their total. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage & { readonly total: number }> {
     return this.#home.openGates(page);
   }
 
   /**
-   * The questions of all runs whose ids begin so, open or closed, in the order of {@link Orchestrator.gates}. Only a closed one
-   * has a `status`.
+   * Returns the gates of all runs whose ids start with this text, open or closed, in the order of {@link
+   * Orchestrator.gates}. Only a closed one has a `status`.
    */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
     if (typeof beginning !== 'string')
@@ -283,12 +287,12 @@ export class Orchestrator {
   }
 
   /**
-   * Deletes a run: its rows, the texts of its decisions, and with `workspace` its folder, its store and its branch if that
-   * is merged. The lines of the decision log stay. A run that is elsewhere is deleted with its file, which has these lines, too;
-   * its folders and its branch stay where they are.
+   * Deletes a run: its rows, the texts of its decisions, and with `workspace` its folder, its store and its merged
+   * branch. Lines of the decision log stay. In a cluster, the run is deleted with its file, log included; its folders
+   * and branch stay.
    *
-   * @throws DevsError `REMOVE_REFUSED` for a run that has not ended, or work that is nowhere else, without `force`;
-   *   `THREAD_BUSY`, `THREAD_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: nothing is deleted then.
+   * @throws DevsError `REMOVE_REFUSED` without `force`, for a run that has not ended or work that exists only here;
+   *   `THREAD_BUSY`, `THREAD_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`. The run is unchanged then.
    *
    * @example
    * ```ts
@@ -299,14 +303,14 @@ export class Orchestrator {
     return this.#home.remove(id, removal);
   }
 
-  /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */
+  /** Deletes unused data: values in the state file and, with a workspace, folders and stores without a run. */
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
     return this.#home.collect(workspace);
   }
 
   /**
-   * Subscribes to what agents, checks and setup tell while this process drives runs, masked as it is shown; what it returns
-   * ends that. It is no event and not in the log: {@link Run.transcript} has it afterwards.
+   * Subscribes to masked activity of agents, checks and setup while this process executes runs. Returns a function that
+   * unsubscribes. Activity is not in the log; {@link Run.transcript} returns it later.
    *
    * @example
    * ```ts
@@ -320,10 +324,10 @@ export class Orchestrator {
   }
 
   /**
-   * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
-   * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
+   * Returns a watcher for viewers of other processes' work. `next(ms, signal)` resolves when something may have changed
+   * since the last call, or after `ms`. Create it before the first read to miss no change; stop it at the end.
    *
-   * @param about - `threadId`: whoever looks at one run alone is told sooner where runs are elsewhere.
+   * @param about - `threadId`: watch one run; in a cluster this is faster.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
@@ -331,8 +335,7 @@ export class Orchestrator {
   }
 
   /**
-   * What the state file is at: another number once another connection, of any process, has committed something. For who
-   * shows runs and looks again when there is something new; asking is cheap, and holds nothing open.
+   * Returns a number that changes after another connection of any process commits. Cheap, for viewers that poll.
    *
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
@@ -340,18 +343,18 @@ export class Orchestrator {
     return this.#home.dataVersion();
   }
 
-  /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
+  /** Examines the whole state file, the chain of decisions included; see {@link doctor}. Changes nothing. */
   async verify(): Promise<DoctorReport> {
     return this.#home.verify();
   }
 
-  /** Copies the state file, also while runs are driven; see {@link backup}. */
+  /** Copies the state file, also while runs execute; see {@link backup}. */
   async backup(target: string): Promise<Backup> {
     return this.#home.backup(target);
   }
 
   /**
-   * What a worker drives the pipeline's runs with, where `runs` hands them out.
+   * Returns the object with which a worker executes the pipeline's runs of a cluster.
    *
    * @throws DevsError `CONFIG_INVALID` for runs in a local state file.
    */
@@ -359,7 +362,7 @@ export class Orchestrator {
     return this.#home.driver();
   }
 
-  /** Closes the state file. Drive nothing after it. */
+  /** Closes the state file. Stop all runs first. */
   close(): void {
     this.#hush();
     this.#home.close();

@@ -32,7 +32,7 @@ import {
 } from './transcripts.ts';
 import type { BudgetUse, LogEntry, PipelineRunInfo, ReviewStatus, RewindView } from './views.ts';
 
-/** What is on record of one run: all that is read, whoever drives it. */
+/** Reads the record of one run, whether or not a process runs it. */
 export class RecordedRun {
   readonly id: string;
   readonly #app: PipelineApp;
@@ -42,7 +42,7 @@ export class RecordedRun {
     this.#app = app;
   }
 
-  /** Where the run stands, without driving it. */
+  /** Returns the status of the run without executing it. */
   async status(): Promise<PipelineRunInfo> {
     const { threads, steps } = this.#app.store;
     const thread = threads.require(this.id);
@@ -65,7 +65,7 @@ export class RecordedRun {
     };
   }
 
-  /** How the run's budget is used up, without what is limited per task. Empty without a budget. */
+  /** Returns the use of each limit of the run's budget, without limits per task. Empty without a budget. */
   async budget(): Promise<readonly BudgetUse[]> {
     return this.#budget();
   }
@@ -76,39 +76,39 @@ export class RecordedRun {
       .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved }));
   }
 
-  /** The questions the run waits for, oldest first. */
+  /** Returns the open gates of the run, oldest first. */
   async gates(): Promise<readonly Gate[]> {
     return this.#app.gates(this.id);
   }
 
-  /** The questions that were decided or withdrawn, oldest first: what was shown, under which hash, and who said what. */
+  /** Returns the decided and withdrawn gates, oldest first, with content, hash and decision. */
   async closedGates(): Promise<readonly ClosedGate[]> {
     return closedGates(this.id, this.#app.store.sessions);
   }
 
   /**
-   * What a person was shown last of a gate's kind and task, of versions other than this one; `null` where this is the first
-   * they see. Unlike `Run.shown` it writes nothing, and says the same however often it is asked.
+   * Returns the version of a gate that a person viewed last, other than this one; `null` if this is their first. Unlike
+   * `Run.recordViewed`, it writes nothing.
    */
   async shownBefore(gate: Gate, by: Principal): Promise<Gate | null> {
     return shownBefore(gate, principalOf(by), this.#app.store);
   }
 
-  /** What was asked and answered at a gate, open or closed, oldest first. */
+  /** Returns the questions and answers at a gate, open or closed, oldest first. */
   async exchanges({ sessionId }: Pick<Gate, 'sessionId'>): Promise<readonly GateExchange[]> {
     return exchangesAt(this.id, sessionId, this.#app.store.steps);
   }
 
   /**
-   * What a gate shows, in the form in which `Run.edit` takes it back.
+   * Returns a gate's content in the form that `Run.edit` accepts.
    *
-   * @throws DevsError `INVALID_ANSWER` if gates of this kind are not edited; `GATE_STALE` if the run has moved on.
+   * @throws DevsError `INVALID_ANSWER` if gates of this kind cannot be edited; `GATE_STALE` if the run has continued.
    */
   async draft(gate: Gate): Promise<GateEdit> {
     return gateDraft(gate, await this.#app.values(this.id));
   }
 
-  /** Who set the run back, when and why, oldest first. */
+  /** Returns the rewinds of the run with person, time and reason, oldest first. */
   async rewinds(): Promise<readonly RewindView[]> {
     return this.#rewinds();
   }
@@ -118,10 +118,10 @@ export class RecordedRun {
   }
 
   /**
-   * What happened, oldest first: a page of it.
+   * Returns a page of the run's events, oldest first.
    *
-   * @param page - `afterSeq` is 0 and `limit` 1,000 where they are left out. With `beforeSeq` the page ends there: the newest
-   *   are those before `Number.MAX_SAFE_INTEGER`.
+   * @param page - Defaults: `afterSeq` 0, `limit` 1,000. With `beforeSeq` the page ends there; use
+   *   `Number.MAX_SAFE_INTEGER` for the newest.
    */
   async log(page: EventPage = {}): Promise<readonly LogEntry[]> {
     return this.#app.store.log.list(this.id, page).map(({ seq, at, name, taskId, payload }) => ({
@@ -133,21 +133,21 @@ export class RecordedRun {
     }));
   }
 
-  /** Every durable step of the run, in the order in which they were begun: when, how often, and what it cost. */
+  /** Returns every step of the run in order of its start, with times, attempts and cost. */
   async steps(): Promise<readonly StepView[]> {
     return this.#app.store.steps.listForThread(this.id).map(stepView);
   }
 
-  /** Nodes, ways and visits of the run's graph as the state file has them, whatever program they are of. */
+  /** Returns nodes, edges taken and node executions of the run's graph, from the state file. */
   async graph(): Promise<GraphView> {
     const { nextOf } = await graphWork();
     return graphView(this.id, await nextOf(this.id, this.#app.store), this.#app.store);
   }
 
   /**
-   * The checkpoints that are kept of the run, newest first: a page of them.
+   * Returns a page of the run's stored checkpoints, newest first.
    *
-   * @throws RangeError for a bad limit; DevsError `CHECKPOINT_NOT_FOUND` for a `before` that is none.
+   * @throws RangeError for a bad limit; DevsError `CHECKPOINT_NOT_FOUND` for an unknown `before`.
    */
   async checkpoints(page: CheckpointPage = {}): Promise<readonly CheckpointView[]> {
     const { checkpointViews } = await graphWork();
@@ -155,7 +155,7 @@ export class RecordedRun {
   }
 
   /**
-   * What the state held at a checkpoint, and what of it was another value before.
+   * Returns the values at a checkpoint, and the earlier values of those that changed.
    *
    * @throws DevsError `CHECKPOINT_NOT_FOUND`
    *
@@ -171,10 +171,10 @@ export class RecordedRun {
   }
 
   /**
-   * What agents, checks and setup told while they worked, oldest first: masked, and kept up to the last second also of a
-   * process that was killed. A long one has its beginning and its end.
+   * Returns stored activity of agents, checks and setup, oldest first and masked. After a kill, the last second is
+   * missing. A long transcript keeps its start and its end.
    *
-   * @throws RangeError for a stage or an attempt there is none of, naming those there are.
+   * @throws RangeError for an unknown stage or attempt, naming the known ones.
    *
    * @example
    * ```ts
@@ -185,36 +185,36 @@ export class RecordedRun {
     return transcript(this.id, query, this.#app.store.transcripts);
   }
 
-  /** The stages that have a {@link transcript}, in the order in which they were begun. */
+  /** Returns the stages that have a {@link transcript}, in order of their start. */
   async transcriptStages(): Promise<readonly TranscriptStage[]> {
     return transcriptStages(this.id, this.#app.store.transcripts);
   }
 
   /**
-   * The state of the pipeline at its latest checkpoint, with the commits its tasks have now; `null` before the first, and for a
-   * run of another graph, whose values {@link valuesAt} tells.
+   * Returns the pipeline's state at its latest checkpoint, with the current commits of its tasks; `null` before the
+   * first checkpoint and for a run of another graph, whose values {@link valuesAt} returns.
    */
   async state(): Promise<GraphState | null> {
     if (!isPipelineRun(this.#app.store.threads.require(this.id))) return null;
     return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app.store);
   }
 
-  /** The run's documents and its plan as Markdown files, as they are now; none before the first checkpoint. */
+  /** Returns the run's current documents and plan as Markdown files; empty before the first checkpoint. */
   async documents(): Promise<readonly DocumentFile[]> {
     const values = await this.state();
     return values === null ? [] : documentFiles(values);
   }
 
   /**
-   * The depth the guard sees in the visit that is due, or saw in the last one of a run that has ended
-   * [9_ROADMAP-RISK-401]. 0 before the first checkpoint. The limit is this orchestrator's.
+   * Returns the depth of the due node execution, or of the last one of a run that has ended [9_ROADMAP-RISK-401]. 0
+   * before the first checkpoint. The limit is this orchestrator's.
    */
   async recursionDepth(): Promise<RecursionDepth> {
     const { recursionDepthOf } = await graphWork();
     return recursionDepthOf(this.id, await this.#app.engine());
   }
 
-  /** How the agents of this run were named at its start. */
+  /** Returns the `agentsRef` of the run's start. */
   async agentsRef(): Promise<string | null> {
     const ref = this.#app.store.threads.require(this.id).policies['agentsRef'];
     return typeof ref === 'string' ? ref : null;

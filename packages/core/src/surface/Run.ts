@@ -40,8 +40,8 @@ export interface RunDeps {
 }
 
 /**
- * A handle on one recorded run. Holds nothing open: everything is read from the state file. Every method returns a
- * promise, and a wrong call rejects it.
+ * A handle on one recorded run. It reads everything from the state file and keeps nothing open. Methods return a
+ * promise and reject for a wrong call.
  */
 export class Run extends RecordedRun {
   readonly #app: PipelineApp;
@@ -56,44 +56,42 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Drives the run until it ends, waits for a human, reaches a goal, or `signal` asks it to stop at the next safe
-   * point.
+   * Executes the run until it ends, waits, reaches a goal, or `signal` pauses it at the next safe point.
    *
-   * @throws RangeError for two goals, or one that cannot be.
-   * @throws DevsError `THREAD_BUSY` while another process drives it; `CONFIG_INVALID` without the agents it was
-   *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and agents out of reach (`AGENT_FAILED`) as they are: the run stays
+   * @throws RangeError for two goals or an invalid one.
+   * @throws DevsError `THREAD_BUSY` while another process runs it; `CONFIG_INVALID` without the agents it was started
+   *   with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and unreachable agents (`AGENT_FAILED`): the run stays
    *   resumable.
    */
   async drive(options: DriveRunOptions = {}): Promise<PipelineResult> {
     return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
   }
 
-  /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
+  /** Asks the process that runs it to stop at the next safe point. It can resume. */
   async pause(): Promise<void> {
     return this.#app.pause(this.id);
   }
 
-  /** Ends the run for good: at once where nobody drives it, else at its next safe point. */
+  /** Ends the run for good: at once if no process runs it, else at its next safe point. */
   async cancel(): Promise<void> {
     await (await this.#app.engine()).cancel(this.id);
   }
 
   /**
-   * Thins out the run's history in the state file; what it needs to go on stays.
+   * Deletes old checkpoints of the run; data it needs to resume stays.
    *
-   * @throws DevsError `THREAD_BUSY` while somebody drives it; RangeError for a bad number.
+   * @throws DevsError `THREAD_BUSY` while a process runs it; RangeError for a bad number.
    */
   async prune(retention: Retention): Promise<PruneResult> {
     return (await this.#app.engine()).prune(this.id, retention);
   }
 
   /**
-   * Records a decision on a gate that was read; whoever drives the run takes it up.
+   * Records a decision on a gate. The process that runs the run applies it.
    *
    * @throws DevsError `GATE_NOT_FOUND`, also for a gate of another run; `GATE_STALE`, `GATE_ALREADY_DECIDED`,
-   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `GATE_HIDDEN` for a yes
-   *   to what is hidden, `CONFIG_INVALID` for one on code that cannot be read here, …:
-   *   nothing is written then.
+   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `GATE_HIDDEN` for
+   *   an unread approval, `CONFIG_INVALID` for a comment on code that cannot be read here. The gate is unchanged then.
    *
    * @example
    * ```ts
@@ -106,28 +104,28 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
-   * orchestrator was opened with the workspace.
+   * Returns the sections of a gate that a comment can quote. For a code review these include the first files, if the
+   * orchestrator has a workspace.
    *
-   * @param options - `code: false` leaves the files out: each is read from git.
+   * @param options - `code: false` leaves the files out, which are read from git.
    */
   async places(gate: Gate, options: PlacesOptions = {}): Promise<readonly ShownPlace[]> {
     return this.#commented.places(gate, options);
   }
 
   /**
-   * What was said of the last version that a gate of this kind showed, and whether the quoted text has changed since.
-   * Empty where that was approved, or rejected without comments.
+   * Returns the comments on the last version of this gate, and whether the quoted text has changed since. Empty if that
+   * version was approved, or rejected without comments.
    */
   async lastComments(gate: Gate): Promise<readonly LastComment[]> {
     return this.#commented.lastComments(gate);
   }
 
   /**
-   * Says that a person is shown a gate, for the record.
+   * Records that a person viewed a gate.
    *
    * @throws DevsError `GATE_NOT_FOUND`
-   * @returns What they were shown of its kind and task last, if that was another version: they may want the difference.
+   * @returns The version of this gate that they viewed before, if it was another one.
    */
   async shown(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
@@ -144,11 +142,11 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * What an open gate hides in every view of it, for the one person who asks; that they were shown it is recorded, and they can
-   * say yes then. Empty where nothing is hidden.
+   * Returns the hidden places of an open gate for one person and records it. Then this person can approve. Empty if the
+   * gate hides nothing.
    *
-   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `GATE_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`:
-   *   only a human is shown it.
+   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `GATE_NOT_FOUND`; `AGENT_MAY_NOT_DECIDE`,
+   *   `POLICY_NOT_DECLARED`: only a person can read them.
    */
   async reveal(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
@@ -165,14 +163,14 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Asks the agent whose work an open gate shows. Nothing is decided: gate, hash and status stay, and what was said is given
-   * to the next attempt. One call within the run's budget, recorded with its answer: the same question at the same gate is
-   * paid for once. The run is held meanwhile; a process that dies in it leaves the question unanswered.
+   * Asks the agent whose work an open gate shows. Decides nothing: gate, hash and status stay, and the next attempt
+   * receives the exchange. Costs one call within the run's budget. The same question at the same gate is answered from
+   * the record. Holds the run's lease meanwhile; if the process dies, the question stays unanswered.
    *
-   * @throws TypeError, RangeError for no question, or one of more than 8,000 characters.
-   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `THREAD_BUSY` while somebody drives or asks, `BUDGET_SPENT`,
-   *   `ASK_UNSUPPORTED` for agents and gates that cannot, `AGENT_MAY_NOT_DECIDE`, `CONFIG_INVALID` without the agents it was
-   *   started with; what the agent throws, as it is.
+   * @throws TypeError, RangeError for an empty question, or one of more than 8,000 characters.
+   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `THREAD_BUSY` while another process runs it or asks,
+   *   `BUDGET_SPENT`, `ASK_UNSUPPORTED`, `AGENT_MAY_NOT_DECIDE`, `CONFIG_INVALID` without the agents it was started
+   *   with; errors of the agent unchanged.
    *
    * @example
    * ```ts
@@ -190,7 +188,7 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Why nobody can be asked about a gate, in words for a person; `null` where {@link ask} reaches an agent.
+   * Returns the reason why questions about a gate are unavailable, for people; `null` if an agent can answer.
    *
    * @throws DevsError `GATE_NOT_FOUND`
    */
@@ -201,10 +199,10 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Puts a human's own version in the place of what a gate shows. The gate is asked again, about the new version and
-   * under a new hash, by whoever drives the run; nothing is approved by it.
+   * Replaces a gate's content with a person's edited version. The gate is then asked again with a new hash. Approves
+   * nothing.
    *
-   * @throws DevsError as {@link decide} does; `DAG_INVALID` for a plan that cannot become tasks.
+   * @throws DevsError as `decide`; `DAG_INVALID` for a plan that cannot become tasks.
    *
    * @example
    * ```ts
@@ -220,29 +218,30 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * The way out of `GRAPH_CHANGED` for a run that another version of the pipeline started. Nothing is driven.
+   * Lets a run continue after `GRAPH_CHANGED`, if another version of the pipeline started it. Executes nothing.
    *
-   * @throws DevsError `GRAPH_NOT_ACCEPTED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`: nothing is
-   *   written then.
+   * @throws DevsError `GRAPH_NOT_ACCEPTED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`. The run is
+   *   unchanged then.
    */
   async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     return (await this.#app.engine()).acceptGraph(this.id, acceptance);
   }
 
   /**
-   * Brings the run back from being a dead letter; see {@link DurableApp.revive}. False, and nothing changes, for any other.
+   * Brings back a dead letter; see {@link DurableApp.revive}. Returns false for another run, which is unchanged.
    *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `WORKSPACE_BUSY`, `THREAD_BUSY`.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can revive a run; `WORKSPACE_BUSY`,
+   *   `THREAD_BUSY`.
    */
   async revive(request: { readonly by: Principal }): Promise<boolean> {
     return (await this.#app.engine()).revive(this.id, request);
   }
 
   /**
-   * Records that a person lets the commands of the next drive do what they can themselves. It lifts nothing: whoever
-   * opens the orchestrator chooses the sandbox.
+   * Records that a person skips the sandbox for the next execution. Only records it: the orchestrator's options choose
+   * the sandbox.
    *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can skip it.
    */
   async waiveSandbox(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'lift the sandbox of');
@@ -253,8 +252,8 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Commits what a human changed in the folder of the run, in their name, and runs the checks on it; the run goes on from
-   * there. What agents had left uncommitted in other files stays in the folder and is not committed. `null` when nothing was changed.
+   * Commits a person's changes in the run's folder in their name, and runs the checks on them. The run continues from
+   * there. Uncommitted files of agents stay in the folder. Returns `null` if there are no changes.
    *
    * @throws DevsError `WORKSPACE_BUSY` in the middle of a turn, `THREAD_BUSY`, `AGENT_MAY_NOT_DECIDE`,
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
@@ -265,10 +264,10 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Puts the run's commits on top of those the user has made in the repository since, in the engine's own git dir, and
-   * delivers the branch anew. The user's checkout is not touched. `null` when there is nothing to take in.
+   * Moves the run's commits onto the user's new commits, in the engine's own git dir, and delivers the branch again.
+   * Does not change the user's checkout. Returns `null` if there are no new commits.
    *
-   * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY`: nothing is changed then; otherwise as
+   * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY`: the run is unchanged then; otherwise as
    *   {@link adopt}.
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
@@ -277,21 +276,20 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Sets the run back to the end of a task, so that what depends on it is done anew; a task that is under way is begun
-   * anew too. Finished tasks that do not depend on it stay, and so do their commits. Drives nothing.
+   * Rewinds the run to the end of a task, so that dependent tasks and a started task begin again. Finished tasks that
+   * do not depend on it stay, with their commits. Executes nothing.
    *
-   * History is kept: the checkpoint and the commit that take the work out are put on top. `null` when nothing was begun
-   * after the task.
+   * History stays: a new checkpoint and a new commit remove the work. Returns `null` if nothing started after the task.
    *
-   * @param task - `T3`, or its id: a finished task, or one that was begun and is to be begun anew.
-   * @throws DevsError `REWIND_CONFLICT` naming the files, if work that stays was built on work that goes;
-   *   `REWIND_REFUSED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `GRAPH_CHANGED`: nothing is changed
-   *   then; `CONFIG_INVALID` without the agents it was started with.
+   * @param task - `T3`, or its id: a finished task, or a started one to begin again.
+   * @throws DevsError `REWIND_CONFLICT` naming the files, if remaining work depends on removed work; `REWIND_REFUSED`,
+   *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `GRAPH_CHANGED`; `CONFIG_INVALID` without the
+   *   agents it was started with. The run is unchanged then.
    *
    * @example
    * ```ts
    * await run.rewind('T2', { by: { kind: 'human', id: 'ada' }, reason: 'T3 solves the wrong problem' });
-   * await run.drive();
+   * await run.resume();
    * ```
    */
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
@@ -300,7 +298,7 @@ export class Run extends RecordedRun {
     return rewindRun(this.id, task, request, await this.#engineDeps());
   }
 
-  /** What {@link rewind} would undo; refuses what it would refuse and changes nothing. */
+  /** Returns the tasks that {@link rewind} would undo. Throws the same errors and changes nothing. */
   async previewRewind(task: string): Promise<RewindPlan | null> {
     assertAgents(this.id, this.#app.store, this.#pipeline);
     const { previewRewind } = await graphWork();
@@ -308,8 +306,8 @@ export class Run extends RecordedRun {
   }
 
   /**
-   * Puts the run back where it stood before its last {@link rewind}: possible until another node, or a person in the
-   * run's folder, has committed something. The visit it stood in begins anew.
+   * Undoes the last {@link rewind}, as long as no node and no person in the run's folder has committed since. The
+   * interrupted node starts again.
    *
    * @throws DevsError `REWIND_REFUSED`, `REWIND_CONFLICT`; otherwise as {@link rewind}.
    */
@@ -319,14 +317,14 @@ export class Run extends RecordedRun {
     return undoRewind(this.id, request, await this.#engineDeps());
   }
 
-  /** Subscribes to what happens in this run while this process drives it, masked; call what is returned to end that. */
+  /** Subscribes to masked activity of this run in this process. Returns a function that unsubscribes. */
   onActivity(listener: ActivityListener): () => void {
     return this.#app.events.onActivity((activity, scope, at) => {
       if (scope.threadId === this.id) listener(activity, scope, at);
     });
   }
 
-  /** Commits on the run's branch, oldest first; none without agents or before the first task. */
+  /** Returns the commits on the run's branch, oldest first; empty without agents or before the first task. */
   async commits(): Promise<readonly CommitView[]> {
     return (await (await workspaceInUse(this.id, { app: this.#app, pipeline: this.#pipeline }))?.log()) ?? [];
   }

@@ -12,8 +12,8 @@ import type { PipelineResult } from './views.ts';
 import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 
 /**
- * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
- * most one of them; kept in the run's record until it is reached, and then the run stops (`paused`).
+ * The goal of an execution: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with its
+ * dependencies. Set at most one. It is stored until it is reached; then the run is paused.
  */
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 

@@ -48,22 +48,22 @@ export interface RewindView {
   readonly state: 'unfinished' | 'done' | 'undone';
 }
 
-/** Where a run of the pipeline stands: its {@link RunInfo}, with what the pipeline knows of it. */
+/** A run of the pipeline, read without executing it. */
 export interface PipelineRunInfo extends RunInfo {
   readonly title: string;
-  /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
+  /** The process that runs it; `null` if no live process does. */
   readonly driver: string | null;
-  /** What it does at this moment; `null` when nobody drives it, and between two nodes. */
+  /** Its current work; `null` if no process runs it, and between two nodes. */
   readonly running: RunningView | null;
-  /** Journal rows were lost. */
+  /** Whether journal rows were lost. */
   readonly degraded: boolean;
-  /** Where the agents' words come from; `null` without agents. */
+  /** Source of the agents' answers; `null` without agents. */
   readonly agents: AgentsIdentity | null;
   readonly workspace: string | null;
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];
   readonly cost: RunCost;
-  /** `null` where no human is shown the code, and before the first checkpoint. */
+  /** `null` without code reviews, and before the first checkpoint. */
   readonly review: ReviewStatus | null;
   /** Empty without a budget. */
   readonly budget: readonly BudgetUse[];
@@ -71,15 +71,15 @@ export interface PipelineRunInfo extends RunInfo {
   readonly rewinds: readonly RewindView[];
 }
 
-/** What `Run.drive` returns: the outcome of a run of any graph, with what the pipeline has made in place of the values. */
+/** Result of executing a run of the pipeline. */
 export type PipelineResult = RunOutcome & {
   readonly commits: readonly CommitView[];
-  /** Where the commits were put in the user's repository; `null` where there is none, or nothing to give. */
+  /** The branch in the user's repository; `null` without a repository or commits. */
   readonly delivery: Delivery | null;
   readonly cost: RunCost;
 };
 
-/** One line of a run's story. */
+/** One event of a run's log. */
 export interface LogEntry {
   readonly seq: number;
   /** ISO 8601, UTC. */

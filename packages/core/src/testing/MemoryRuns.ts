@@ -50,8 +50,8 @@ interface Kept {
 }
 
 /**
- * Runs that have a file each, in the memory of one process: for tests of what is done in a cluster. What was committed to a
- * held file has arrived once `outlet` says so; a holder that is lost has written nothing since.
+ * Runs with one file each, in the memory of one process, for tests of cluster code. A commit has arrived when `outlet`
+ * reports it; a process that lost its lease cannot write.
  */
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, Kept>();
@@ -143,7 +143,7 @@ export class MemoryRuns implements Runs {
     return new HeldInMemory(id, run, { holder, now: this.#now });
   }
 
-  /** Takes a run from who holds it, as if his process were gone for all that anybody knows. */
+  /** Takes the lease of a run away, as if its process had died. */
   free(id: string): void {
     const run = this.#require(id);
     run.holder?.abort();

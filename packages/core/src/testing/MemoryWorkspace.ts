@@ -27,7 +27,7 @@ const NO_FILES: Files = new Map();
 /** As git's: a run that begins empty begins with it. */
 const EMPTY_TREE = treeOf(NO_FILES);
 
-/** A workspace without a disk: trees and commits are kept in memory, addressed by content as git's are. */
+/** A workspace in memory: trees and commits are addressed by content, as in git. */
 export class MemoryWorkspace implements Workspace {
   readonly #runs = new Map<string, MemoryRunWorkspace>();
 

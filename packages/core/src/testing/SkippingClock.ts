@@ -1,6 +1,5 @@
 /**
- * A wall clock that stands still until a test moves it: days pass at once, and a clock that is set back is a negative
- * step.
+ * A clock that stands still until a test moves it; a negative step sets it back.
  *
  * @example
  * ```ts
@@ -17,10 +16,10 @@ export class SkippingClock {
     this.#at = timeOf(Number(start));
   }
 
-  /** Milliseconds since the Unix epoch, UTC. May be passed on without its clock. */
+  /** Milliseconds since the Unix epoch, UTC. Can be passed on without its clock. */
   readonly now = (): number => this.#at;
 
-  /** @throws RangeError for what is no whole number of milliseconds. */
+  /** Moves the clock. @throws RangeError unless `ms` is a whole number of milliseconds. */
   advance(ms: number): void {
     this.#at = timeOf(this.#at + ms);
   }

@@ -50,8 +50,8 @@ export interface TestOptions<
 }
 
 /**
- * An app for tests of a graph: its state in memory, its clock a {@link SkippingClock}. It outlives the processes that the
- * test ends.
+ * Creates an app for tests of a graph, with its state in memory and a {@link SkippingClock}. It survives the processes
+ * that the test ends.
  *
  * @throws as `durable`.
  *

@@ -19,9 +19,8 @@ export interface FakeAgentsOptions {
 }
 
 /**
- * Agents that answer at once with small, valid results: a plan of `tasks` tasks, each of which adds a few files
- * that differ from attempt to attempt.
- * Use them with {@link MemoryWorkspace} and {@link scriptedChecks}.
+ * Creates agents that answer at once with small, valid results: a plan of `tasks` tasks, each with a few files that
+ * differ per attempt. Use them with {@link MemoryWorkspace} and {@link scriptedChecks}.
  */
 export function fakeAgents({
   tasks = 3,

@@ -1,8 +1,8 @@
 import type { CheckRequest, CheckResult, Checks } from '../orchestration/ports.ts';
 
 /**
- * Checks without a command: red where a failing test is due and green everywhere else, as a TDD turn wants them; or the
- * given verdicts in turn, repeated.
+ * Creates checks without a command: they fail if a failing test is due and pass otherwise; or they return the listed
+ * verdicts in turn, repeated.
  */
 export function scriptedChecks(verdicts?: readonly boolean[]): Checks {
   let runs = 0;

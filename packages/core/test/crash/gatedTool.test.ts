@@ -1,4 +1,4 @@
-// The example of docs/graphs.md, "Tests of your own graph".
+// A tool that asks a person, and a process that dies around it.
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
-const page = readFileSync(join(packages, '../docs/platforms.md'), 'utf8');
+const page = readFileSync(join(packages, '../docs/reference/platforms.md'), 'utf8');
 
 /** What only some systems have. */
 const OF_A_SYSTEM =

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const script = (name: string): string => join(root, 'scripts', name);
-const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/internals/security.md'), 'utf8');
 
 const node = (...args: readonly string[]) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
@@ -112,7 +112,7 @@ describe('rig:hostile', () => {
     const open = readOpen(page);
     expect(open.length).toBeGreaterThan(5);
     const anchorsIn = (path: string): readonly string[] =>
-      [...read(`docs/${path}`).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      [...read(`docs/internals/${path}`).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
         title
           .toLowerCase()
           .replaceAll(/[^\w -]/g, '')

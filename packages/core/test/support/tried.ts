@@ -10,7 +10,7 @@ declare module 'vitest' {
 /** What a test has tried that is more than one attack, counted while it ran. */
 export interface Tried {
   readonly ways: number;
-  /** Of those, how many succeed as *What stays open* in `docs/security.md` says. @defaultValue 0 */
+  /** Of those, how many succeed as *What stays open* in `docs/internals/security.md` says. @defaultValue 0 */
   readonly open?: number;
   /** Of those, how many succeeded and should not have. A failed test has at least one. @defaultValue 0 */
   readonly through?: number;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { UiHandler } from '../createUi.ts';
 
 /**
- * A fetch handler as a listener of `node:http`. A request that is none to fetch is answered with 400.
+ * Converts a fetch handler into a listener for `node:http`. Answers an invalid request with 400.
  *
  * @example
  * ```ts

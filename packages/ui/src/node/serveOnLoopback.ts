@@ -5,15 +5,15 @@ import type { UiHandler } from '../createUi.ts';
 import { listener } from './listener.ts';
 
 export interface LoopbackOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** The handler, made for the `Host` values under which it will be reached. */
+  /** Creates the handler for the `Host` values of the server. */
   readonly handler: (hosts: readonly string[]) => UiHandler;
 }
 
 export interface Loopback {
   readonly port: number;
-  /** Ends it, with all connections. */
+  /** Ends the server and all its connections. */
   close(): Promise<void>;
 }
 
@@ -21,9 +21,9 @@ export interface Loopback {
 const ATTEMPTS = 5;
 
 /**
- * Serves a handler to this machine alone: on 127.0.0.1 and, where there is IPv6, on ::1, under one port.
+ * Serves a handler to this machine only: on 127.0.0.1 and, if available, on ::1, on one port.
  *
- * @throws The error of the system, such as `EADDRINUSE` for a port that somebody has.
+ * @throws The system's error, such as `EADDRINUSE` for a used port.
  */
 export async function serveOnLoopback({ port: wanted, handler }: LoopbackOptions): Promise<Loopback> {
   for (let attempt = 1; ; attempt += 1) {

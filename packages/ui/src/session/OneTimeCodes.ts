@@ -5,15 +5,15 @@ import type { Principal } from '@devs/core';
 export const SESSION_HEADER = 'x-devs-session';
 
 export interface OneTimeCodesOptions {
-  /** Who has the code. */
+  /** The person with the code. */
   readonly by: Principal;
-  /** Told of the first code, and of the next one whenever one was used. Whoever reads it is `by`. */
+  /** Receives the first code, and the next one after each use. Whoever reads it acts as `by`. */
   readonly onCode: (code: string) => void;
 }
 
 /**
- * Lets in who was told a code, once per code: it becomes a secret that a page keeps for its tab and sends as a header, which
- * no other site can make a browser send. Nothing is kept but in this process.
+ * Signs people in with one-time codes. A code becomes a secret that a page keeps for its tab and sends as a header,
+ * which other sites cannot make a browser send. All of it is in this process only.
  */
 export class OneTimeCodes {
   readonly #by: Principal;
@@ -28,7 +28,7 @@ export class OneTimeCodes {
     this.#next();
   }
 
-  /** The secret that a code becomes; `null` for a code that was used, or never was one. */
+  /** Exchanges a code for a secret; returns `null` for a used or unknown code. */
   readonly signIn = (code: string): string | null => {
     if (digest(code) !== this.#code) return null;
     const secret = newSecret();

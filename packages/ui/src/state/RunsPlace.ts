@@ -38,21 +38,21 @@ export interface Reader
 }
 
 export interface RunsPlaceOptions {
-  /** The folder of a state file. Give this or `runs`. */
+  /** Folder of a state file. Set this or `runs`. */
   readonly dir?: string;
-  /** Where each run has a file of its own, such as a cluster. Whoever has opened it closes it. */
+  /** Storage with one file per run, such as a cluster. The caller closes it. */
   readonly runs?: Runs;
-  /** Its name. @defaultValue `state.sqlite` */
+  /** Name of the state file. @defaultValue `state.sqlite` */
   readonly file?: string;
-  /** Of an encrypted one. @defaultValue `DEVS_ENCRYPTION_KEY` of the process's environment */
+  /** Key of an encrypted file. @defaultValue `DEVS_ENCRYPTION_KEY` of the environment */
   readonly encryptionKey?: NonNullable<OrchestratorOptions['encryptionKey']>;
-  /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
+  /** Reads the code that comments on a review quote. @defaultValue comments on code are unavailable */
   readonly code?: NonNullable<OrchestratorOptions['code']>;
-  /** How large answers may be that are given here. @defaultValue as of `Orchestrator.open` */
+  /** Sizes of answers. @defaultValue as of `Orchestrator.open` */
   readonly limits?: NonNullable<OrchestratorOptions['limits']>;
 }
 
-/** The agents of the runs, with what they need to be asked. */
+/** The runs' agents, with workspace and checks. */
 export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>>;
 
 /**

@@ -2,22 +2,22 @@ import type { Gate } from '@devs/core';
 import type { ShownGate } from '@devs/core/internal';
 
 /**
- * Reads the code that a review is about, from where its commits are; `null` for a gate without code.
+ * Reads the code of a review; returns `null` for a gate without code.
  *
- * @param since - A commit of the same run: only what is new since then.
+ * @param since - A commit of the same run: only newer changes.
  */
 export type ReadCode = (gate: Gate, since?: string) => Promise<GateCode | null>;
 
-/** Reads what one commit of a run has changed; `null` where it is not known where its commits are. */
+/** Reads the changes of one commit of a run; returns `null` if its commits are not here. */
 export type ReadCommit = (run: string, commit: string) => Promise<GateCode | null>;
 
 /** The code of a review, or of a commit. */
 export interface GateCode {
-  /** Unified; of a gate masked as gates mask. */
+  /** Unified diff; for a gate, masked as gates are. */
   readonly diff: string;
-  /** Where the diff hides something. @defaultValue where the page does */
+  /** Places that the diff hides. @defaultValue those that the page hides */
   readonly hidden?: readonly ShownGate['hiddenPlaces'][number][];
-  /** Files of which the diff has no line, in words. */
+  /** Files without a line in the diff, as text. */
   readonly unshown: readonly string[];
   /** Why it could not be read. */
   readonly problem?: string;

@@ -31,7 +31,7 @@ function renderReport({ ok, findings, encrypted, sizes }: DoctorReport): readonl
     { style: 'bold', text: ok ? 'the state file is sound' : 'the state file is damaged' },
     ...columns(rows),
     ...(sizes === null ? [] : columns(Object.entries(sizes).map(([name, value]) => [name, words(value)]))),
-    ...(ok ? [] : ['Restore it from a backup; docs/failure-modes.md says how.']),
+    ...(ok ? [] : ['Restore it from a backup; docs/guide/troubleshooting.md says how.']),
   ];
 }
 

@@ -34,7 +34,7 @@ describe('exit codes', () => {
   });
 
   it('are each documented', () => {
-    const page = readFileSync(new URL('../../../../../docs/cli.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../../docs/reference/commands.md', import.meta.url), 'utf8');
     const documented = [...page.matchAll(/^\| `(\d+)` \|/gm)].map(([, code]) => Number(code));
     expect(documented).toEqual(Object.values(EXIT));
   });

@@ -8,8 +8,8 @@ const devs = await Orchestrator.open({
   workspace: new GitWorkspace({ dir: '.' }),
   checks: new CommandChecks({ argv: ['npm', 'test'] }),
 });
-const run = await devs.start({ id: 'csv-export', brief }); // the same id is the same run, tomorrow too
-const { gates } = await run.drive(); // stops where a human is needed
+const run = await devs.start({ id: 'csv-export', brief }); // the same id is always the same run
+const { gates } = await run.drive(); // stops when it needs a person
 for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
 await run.drive(); // from the design to the plan and its gate, then to one commit per task
 devs.close();

@@ -15,7 +15,7 @@ const builder = new StateGraph(Post)
   .addEdge('publish', END);
 const app = durable(builder, { file: 'posts.sqlite', gates: { publish: ({ text }) => ({ text }) } });
 
-const { gates } = await app.run('post-42', { topic: 'green tea' }); // asks the model, stops at the gate
+const { gates } = await app.run('post-42', { topic: 'green tea' }); // calls the model, then waits for approval
 for (const gate of gates) await app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-await app.run('post-42'); // any process, any day: published once
+await app.run('post-42'); // in any process, on any day: publishes once
 app.close();

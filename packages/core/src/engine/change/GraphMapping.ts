@@ -1,14 +1,14 @@
 import type { GraphShape } from '../compile/graphShape.ts';
 import { type NotAcceptedReason, notAccepted } from './notAccepted.ts';
 
-/** What became of the names a run's graph no longer has. */
+/** Old names that a changed graph no longer has. */
 export interface DeclaredChanges {
   /** Old name → new name. */
   readonly renamed?: {
     readonly nodes?: Readonly<Record<string, string>>;
     readonly channels?: Readonly<Record<string, string>>;
   };
-  /** Gone for good: what a removed channel held is dropped. */
+  /** Removed for good; the values of removed channels are dropped. */
   readonly removed?: { readonly nodes?: readonly string[]; readonly channels?: readonly string[] };
 }
 

@@ -12,7 +12,7 @@ export interface GatePolicies {
   readonly review?: GatePolicy;
 }
 
-/** `auto`: approved as they come; `quick`: filled in by the engine for small work, and approved. */
+/** `auto`: approves every proposal. `quick`: filled in by the engine for small work, and approved. */
 export type GatePolicy = 'human' | 'auto' | 'quick';
 
 /** Approves the gates a declared policy covers. Returns whether it decided anything. */

@@ -20,25 +20,26 @@ import { outsideGraphs } from './outsideGraphs.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { takeRoom } from './takeRoom.ts';
 
+/** How a run is executed. */
 export interface DriveOptions {
-  /** Aborting it stops the run at the next safe point; it can be resumed. */
+  /** Abort it to pause the run at the next safe point. */
   readonly signal?: AbortSignal;
-  /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
+  /** Abort it to end the calls in flight too; they are made again on resume. */
   readonly abort?: AbortSignal;
-  /** LangChain's handlers, for this drive: they are told what they are told by LangGraph. */
+  /** LangChain handlers for this call. */
   readonly callbacks?: Callbacks;
-  /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
+  /** The point to execute to; stored until it is reached. @defaultValue the stored goal, else the end */
   readonly goal?: Goal;
-  /** Run under the lease before the run is looked at: finishes what another process left half done. */
+  /** Called with the lease before the run is examined, to finish work of a process that died. */
   readonly prepare?: (lease: Lease) => Promise<void>;
   /**
-   * What the run waits for already and is due by then has come, in milliseconds since the Unix epoch; what it begins to wait
-   * for in this drive goes by the clock. @defaultValue the clock's
+   * Fire timers that the run already has and that are due up to this time, in milliseconds since the Unix epoch. New
+   * timers use the clock. @defaultValue the clock's time
    */
   readonly now?: number;
   /**
-   * Looked at under the lease: where it is false, nothing is driven and the run stays as it is. So it does where it is to be
-   * driven alone, and this process drives others.
+   * Checked under the lease. If it returns false, the run is left as it is. A run that must execute alone is also left
+   * if this process runs others.
    */
   readonly isDue?: () => boolean;
 }

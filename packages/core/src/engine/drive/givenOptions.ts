@@ -1,11 +1,11 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { isRecord } from '../isRecord.ts';
 
-/** What a run is given besides its input, as LangGraph's `invoke` takes it. Recorded with the run. */
+/** Options of LangGraph's `invoke` that are recorded with the run's input. */
 export interface GivenOptions {
-  /** What the graph's nodes read as `runtime.context`. */
+  /** Value of `runtime.context` in nodes. */
   readonly context?: object;
-  /** What they read as `config.configurable`; LangGraph's own names and the engine's are refused. */
+  /** Values of `config.configurable` in nodes. Names of LangGraph and the engine are rejected. */
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly tags?: string[];
   readonly metadata?: Readonly<Record<string, unknown>>;

@@ -14,16 +14,16 @@ import type { Message } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
 import { isOver } from './outcome.ts';
 
-/** Who tells it, and what it is known by. */
+/** Sender and id of a signal. */
 export interface SignalOptions {
   readonly by: Principal;
-  /** The same id is the same signal, in any process: whoever is not sure tells it again. */
+  /** Id of the signal. The same id is the same signal in every process, so you can send it again. */
   readonly signalId: string;
 }
 
-/** What became of a signal. */
+/** Result of `signal`. */
 export interface SignalReceipt {
-  /** False where it was recorded before; nothing is written then. */
+  /** False if the signal was recorded before. */
   readonly isNew: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface EntropyOptions {
  *
  * @throws RangeError if a count of tests is no whole number of at least 0.
  * @throws TypeError if a turn's field has another type than its own.
- * @see docs/guards.md#entropy-score
+ * @see docs/internals/guards.md#entropy-score
  *
  * @example
  * ```ts

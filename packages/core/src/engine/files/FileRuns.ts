@@ -14,15 +14,12 @@ import type { HeldRun, IndexedRun, LookedAtRun, NewRunFile, Runs } from '../runs
 
 const heldIn = new WeakMap<Database, Set<string>>();
 
-/**
- * Runs that are in one state file, together. Whoever looks at one looks at the file, and what is told is written there at
- * once. The leases in the file say who may write: a hold keeps others of this process off, and finds those of another.
- */
+/** Runs of one state file, for code that expects `Runs`. Leases are in the file, so it shares it with other processes. */
 export class FileRuns implements Runs {
   readonly #store: EngineStore;
   readonly #held: Set<string>;
 
-  /** @param db - An open state file, which its caller closes. */
+  /** @param db - An open state file; the caller closes it. */
   constructor(db: Database) {
     this.#store = new EngineStore(db, { events: new EventBus() });
     this.#held = heldIn.get(db) ?? new Set();
@@ -85,7 +82,7 @@ export class FileRuns implements Runs {
     return listRuns(filter, this.#store);
   }
 
-  /** Its file is open: whoever wants to know more reads it. */
+  /** Leaves the index empty: the file is open and can be read. */
   async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
     const { threads } = this.#store;
     const known = ids.flatMap((id) => threads.get(id) ?? []);

@@ -53,19 +53,19 @@ export interface RunsAppOptions {
 const BUSY_MS = 1000;
 
 /**
- * A graph whose runs have a file each, such as in a cluster. It starts them, tells them what people decide, and reads where
- * they stand; its workers drive them, and so does {@link RunsApp.run} here. What a method of `DurableApp` does, the one of
- * the same name does, with the same errors; and every method rejects with `STATE_IO` where the runs cannot be reached.
+ * A graph whose runs have a file each, for example in a cluster. It starts runs, records decisions and reads statuses;
+ * workers execute the runs, and so does `run` in this process. Its methods behave as those of `DurableApp` and throw
+ * the same errors. Every method rejects with `STATE_IO` if the runs cannot be reached.
  */
 export class RunsApp<Graph, State, Update, Output = State> implements RunDriver {
-  /** The compiled LangGraph graph, to draw. It has no runs: {@link RunsApp.getState} reads those. */
+  /** The compiled LangGraph graph, for drawing. It has no runs: read them with `getState`. */
   readonly graph: Graph;
   readonly queue: RunQueue;
-  /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
+  /** SHA-256 (hex) of node and channel names, gates and the author's version. */
   readonly fingerprint: string;
-  /** Is told what happens to runs that are driven here, once that has arrived. */
+  /** Receives events of runs that this process executes, after they have arrived in storage. */
   readonly events: EventBus;
-  /** The store its nodes have as `config.store`. A `TypeError` where it was given none. */
+  /** The store that nodes have as `config.store`. Without a store, its methods throw a `TypeError`. */
   readonly memory: BaseStore;
   readonly runs: Runs;
   readonly #plan: AppPlan<Graph, State, Update>;
@@ -92,10 +92,10 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Records a run and has it driven by a worker; with an id that is known, nothing but a new `turn` is recorded. With the id
-   * alone, a run that was paused, has failed or was left goes on.
+   * Records a run for a worker to execute. For an existing id, records only a new `turn`. With the id alone, resumes a
+   * run that was paused, failed or abandoned.
    *
-   * @throws DevsError as `DurableApp.start`; `THREAD_BUSY` for a new turn while somebody holds the run.
+   * @throws DevsError as `DurableApp.start`; `THREAD_BUSY` for a new turn while a process has the run's lease.
    *
    * @example
    * ```ts
@@ -147,7 +147,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Where a run stands; with `wait`, once it has ended or `signal` is aborted.
+   * Returns the status of a run; with `wait`, after it has ended or `signal` is aborted.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
    */
@@ -169,8 +169,8 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Records a run as {@link RunsApp.start} does, and drives it here as `DurableApp.run` does, if no worker is faster: then it
-   * rejects with `THREAD_BUSY`. With `wait`, it takes the run up again whenever it can go on and nobody else drives it.
+   * Records a run and executes it in this process. Rejects with `THREAD_BUSY` if a worker runs it. With `wait`, resumes
+   * it whenever it can continue and is not in use.
    */
   async run(
     id: string,
@@ -197,11 +197,11 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * What a run streams while this process drives it, as {@link RunsApp.run} does, with what `DurableApp.stream` tells: each event
-   * once it has arrived, but for the words of a model. Leaving the loop has the run stop at its next safe point, and lets go of it.
-   * With `null` it only reads what others drive, as it arrives.
+   * Executes a run in this process and yields its events, as `DurableApp.stream` does. Each event is yielded after it
+   * has arrived in storage, except the text of a model. Leaving the loop pauses the run at its next safe point. With
+   * `null` it only reads.
    *
-   * @throws DevsError as {@link RunsApp.run}; `STREAM_NOT_KEPT`.
+   * @throws DevsError as `run`; `STREAM_NOT_KEPT`.
    *
    * @example
    * ```ts
@@ -267,7 +267,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Records a decision on a gate that was read, and has the run go on: in one commit, so that of two deciders one wins.
+   * Records a decision on a gate and wakes the run, in one commit. Of two people, one wins.
    *
    * @returns The session as it will be in the run's file.
    * @throws DevsError as `DurableApp.decide`.
@@ -285,7 +285,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     );
   }
 
-  /** Tells a run something; see `DurableApp.signal`. */
+  /** Sends a signal to a run; see `DurableApp.signal`. */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     return this.#access.tell(id, async ({ app }) => {
       const left = await app.signal(id, name, payload, options);
@@ -295,7 +295,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     });
   }
 
-  /** Asks whoever drives the run to stop at the next safe point; {@link RunsApp.start} has it go on. */
+  /** Asks the process that runs it to stop at the next safe point. Resume it with `start`. */
   async pause(id: string): Promise<void> {
     return this.#access.tell(id, async ({ app }) => ({
       left: await app.pause(id),
@@ -303,7 +303,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     }));
   }
 
-  /** Ends the run, or the turn that it stands in; see `DurableApp.cancel`. */
+  /** Ends the run or its current turn; see `DurableApp.cancel`. */
   async cancel(id: string): Promise<void> {
     return this.#access.tell(id, async ({ app }) => ({
       left: await app.cancel(id),
@@ -311,12 +311,12 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     }));
   }
 
-  /** All of the graph's values at the latest checkpoint, also those that its output schema does not have. */
+  /** Returns all values of the graph at the latest checkpoint, private channels included. */
   async values(id: string): Promise<State | null> {
     return this.#access.look(id, ({ app }) => app.values(id));
   }
 
-  /** The questions a run waits for. */
+  /** Returns the open gates of a run. */
   async gates(id: string): Promise<readonly Gate[]> {
     return this.#access.look(id, ({ app }) => app.gates(id));
   }
@@ -332,7 +332,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * The run's log, as it is recorded, until the run has ended or `signal` is aborted.
+   * Yields the run's log as it is recorded, until the run ends or `signal` is aborted.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
    *
@@ -345,17 +345,17 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     return followRun(id, options, () => this.#access.follow(id));
   }
 
-  /** Runs of every graph that are there, newest first, page by page. @throws RangeError */
+  /** Lists runs of every graph, newest first, in pages. @throws RangeError */
   async list(filter: RunFilter = {}): Promise<RunPage> {
     return this.runs.list(filter);
   }
 
-  /** The inbox: open questions of every run, oldest first, page by page. @throws RangeError */
+  /** Lists the open gates of every run, oldest first, in pages. @throws RangeError */
   async openGates(page: PageRequest = {}): Promise<GatePage> {
     return this.runs.gates(page);
   }
 
-  /** See `DurableApp.updateState`; the run goes on with what its next visits are given then. */
+  /** See `DurableApp.updateState`. The run then continues. */
   async updateState(
     id: string,
     values: Partial<Update> | null,
@@ -364,12 +364,15 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     return this.#change(id, ({ app }) => app.updateState(id, values, update));
   }
 
-  /** See `DurableApp.acceptGraph`, also for a run of a graph of another name; workers with this graph drive the run from then on. */
+  /**
+   * See `DurableApp.acceptGraph`; also for a run of a graph with another name. Workers with this graph then execute the
+   * run.
+   */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     return this.#access.takeOver(id, ({ app }) => app.acceptGraph(id, acceptance), this.#letGo(id));
   }
 
-  /** See `DurableApp.revive`; the run goes on. */
+  /** See `DurableApp.revive`. The run then continues. */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
     return this.#change(id, ({ app }) => app.revive(id, { by }), true);
   }
@@ -380,8 +383,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Begins another run where this one stood at a checkpoint, see `DurableApp.fork`: it has a file of its own, and is driven as one
-   * that was started.
+   * Creates another run from a checkpoint, see `DurableApp.fork`. It has its own file and a worker executes it.
    *
    * @throws DevsError as `DurableApp.fork`.
    */
@@ -400,7 +402,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
   }
 
   /**
-   * Deletes a run that has ended, with all that is kept of it: also the lines of its decisions, as no other run's are in its file.
+   * Deletes a run that has ended, with its whole file, lines of its decisions included.
    *
    * @throws DevsError as `DurableApp.delete`.
    */
@@ -420,7 +422,7 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
     });
   }
 
-  /** Closes `runs`: every app that was given them is closed with it. */
+  /** Closes `runs`, and with it every app that uses it. */
   async close(): Promise<void> {
     await this.runs.close();
   }

@@ -25,23 +25,23 @@ export type { CompiledLangGraph } from './CompiledLangGraph.ts';
 export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
 
 /**
- * Runs a graph and every graph its nodes {@link recurse} into as one loop over an explicit stack: one super-step of
- * the top frame per turn [9_ROADMAP-RISK-401].
+ * Runs a graph and every graph that its nodes {@link recurse} into, in one loop over an explicit stack: one super-step
+ * of the top frame per turn [9_ROADMAP-RISK-401].
  *
- * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. In memory are, of each
- * frame, the first and the newest `CHECKPOINT_WINDOW` checkpoints. The outermost frame's stay in the checkpointer, for a
- * rewind; a child's go with its thread as soon as its output was taken, and all of them with a temporary file.
+ * A suspended parent is in the checkpointer, so nesting costs rows instead of call stack. Memory holds the first and
+ * the newest `CHECKPOINT_WINDOW` checkpoints of each frame. Checkpoints of the outermost frame stay in the
+ * checkpointer; those of a child are deleted after its output was read, and all of them with a temporary file.
  *
- * A question to a human inside any frame is returned like LangGraph does, under `__interrupt__`; the whole stack goes on
- * with `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`.
- * An error of a node rejects the call with nothing lost: the same call tries that node again. (Plain recursion
- * throws it into the parent's node instead.) A node that calls `graph.invoke` itself recurses inside its frame.
+ * An interrupt in any frame is returned as in LangGraph, under `__interrupt__`. Resume the whole stack with
+ * `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`. A node's error rejects the call
+ * without losing work: the same call tries that node again. (Plain recursion throws it into the parent's node instead.)
+ * A node that calls `graph.invoke` itself recurses inside its frame.
  *
- * @throws GraphRecursionError above `maxDepth`; the stack is kept and goes on under a higher one.
- * @throws UnknownInterruptError for an answer that no frame waits for. Nothing is written then.
- * @throws TypeError when called inside a node (there, `recurse` is the way), or for a graph compiled with
- *   `checkpointer: false`, which cannot be suspended.
- * @throws TypeError or RangeError for an option that cannot be what it is.
+ * @throws GraphRecursionError above `maxDepth`; the stack stays and continues under a higher limit.
+ * @throws UnknownInterruptError for an answer without a waiting frame. The state is unchanged then.
+ * @throws TypeError inside a node (use `recurse` there), or for a graph compiled with `checkpointer: false`, which
+ *   cannot be suspended.
+ * @throws TypeError or RangeError for an invalid option.
  *
  * @example
  * ```ts

@@ -14,10 +14,10 @@ export interface RecurseCall<Input, Output> {
 /**
  * Runs a graph from inside a node and returns its final state.
  *
- * In plain LangGraph this is `graph.invoke`. Under {@link runGraphIteratively} the node is suspended instead, the
- * child runs as a frame of its own, and the node runs again from its first line with the child's state: k calls
- * run the code before them k + 1 times, so what costs or changes something belongs into a durable step.
- * Call it before the first `await` of a branch, or after other calls of it: questions are matched by position.
+ * In plain LangGraph this is `graph.invoke`. Under {@link runGraphIteratively} the node is suspended, the child runs as
+ * its own frame, and the node runs again from its first line with the child's state: k calls run the code before them k
+ * + 1 times. Put costs and side effects into a step. Call it before the first `await` of a branch, or after its other
+ * calls: questions are matched by position.
  *
  * @throws TypeError under the adapter for a graph compiled with `checkpointer: false`, which cannot be suspended.
  *
@@ -39,8 +39,8 @@ export async function recurse<Input, Output>(
 }
 
 /**
- * {@link recurse} for many children at once: one question, so the node runs once more and not once per child.
- * Plain LangGraph runs them one after the other.
+ * {@link recurse} for many children at once: one question, so the node runs once more in total. Plain LangGraph runs
+ * them one after the other.
  */
 export async function recurseAll<Input, Output>(
   calls: readonly RecurseCall<Input, Output>[],

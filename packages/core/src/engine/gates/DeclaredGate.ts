@@ -4,31 +4,34 @@ import type { GateComment } from './comments.ts';
 import type { Deadline } from './deadlines.ts';
 import type { ToolCallGate } from './perToolCall.ts';
 
-/**
- * A gate an author declared in front of a node. Its functions are pure: the node is entered again whenever it is resumed,
- * and asks the same.
- */
+/** A gate before a node. Its functions must be pure: the node runs again on every resume and must ask the same question. */
 export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State>> {
-  /** What the human reads; plain JSON. An answer counts while it shows the same. `undefined`: nobody is asked. */
+  /**
+   * Content shown to the person, as plain JSON. An answer is valid only for this content. Return `undefined` to skip
+   * the gate.
+   */
   readonly show: (state: State) => unknown;
-  /** The node's update when the human says no, and what they say about single places. Without it, a rejection cancels the run. */
+  /**
+   * Returns the update after a rejection, instead of running the node. Without it, a rejection ends the run as
+   * cancelled.
+   */
   readonly onReject?: (
     state: State,
     feedback: string | undefined,
     comments: readonly GateComment[],
   ) => Update;
   /**
-   * What a human's own version of what was shown changes in the state: the node is given it, and it is written with what
-   * the node writes. Without it, no version is taken.
+   * Returns the update for a person's edited version. The node receives it, and it is written together with the node's
+   * output. Without it, edits are rejected.
    */
   readonly edit?: (state: State, artifact: unknown) => Update;
-  /** A yes is a value that fits: `{ value }` is answered in place of `{ approved: true }`. */
+  /** Schema of a value. The gate then accepts `{ value }` instead of `{ approved: true }`. */
   readonly answer?: AnswerSchema<Value>;
-  /** What that value changes in the state, as `edit` does. */
+  /** Returns the update for that value, like `edit`. */
   readonly onAnswer?: (state: State, value: Value) => Update;
-  /** Who may say yes, and how many have to. @defaultValue any human, one */
+  /** The approvers, and how many must approve. @defaultValue one person, anybody */
   readonly approvals?: Approvals;
-  /** What is done when nobody has decided in time. @defaultValue it waits for ever */
+  /** Actions if the gate is not decided in time. @defaultValue the gate waits without a limit */
   readonly deadlines?: Deadline | readonly Deadline[];
 }
 

@@ -1,9 +1,9 @@
 /**
- * Unwinds a run that now waits for a human. A signal, not a failure: everything up to here is on disk.
+ * Unwinds a run that now waits for a person. All work up to here is on disk.
  *
- * Deliberately not an `Error`, so that error handlers and crash reports let it pass. Thrown outside LangGraph
- * only: inside a node `interrupt()` suspends, and a thrown signal would be retried, "handled" or lost. It must
- * never have an `is_bubble_up` property: LangGraph drops such a throw and the run reads as finished.
+ * It is not an `Error`, so that error handlers and crash reports ignore it. Thrown outside LangGraph only: inside a
+ * node, `interrupt()` suspends, and a thrown signal would be retried, handled or lost. It must not have an
+ * `is_bubble_up` property: LangGraph would drop it and report the run as finished.
  *
  * Source: 9_ROADMAP-REQ-006.
  */

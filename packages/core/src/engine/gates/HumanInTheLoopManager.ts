@@ -82,8 +82,8 @@ export interface SessionDecision {
 }
 
 /**
- * Opens questions to humans and records their answers: each answered once, by someone who saw what it is about
- * (law L2). Source: 9_ROADMAP-REQ-006.
+ * Opens gates and records their answers. Each gate is answered once, by a person who saw its content (law L2). Source:
+ * 9_ROADMAP-REQ-006.
  */
 export class HumanInTheLoopManager<State = unknown> {
   readonly #file: StateFile;
@@ -93,7 +93,7 @@ export class HumanInTheLoopManager<State = unknown> {
   readonly #votes: VoteCount;
   readonly #limits: Limits;
 
-  /** @param db - An open, migrated state file; one that is in use already, with its own bus, clock and ids. */
+  /** @param db - An open, migrated state file. */
   constructor(
     db: Database | StateFile,
     {
@@ -114,12 +114,12 @@ export class HumanInTheLoopManager<State = unknown> {
   }
 
   /**
-   * Records that a task waits for a human. Synchronous, in the caller's transaction if there is one; announced once
-   * that is committed. A second pause of a task that already waits returns the first session.
+   * Records that a task waits for a person. Synchronous, in the caller's transaction if there is one; listeners are
+   * notified after the commit. A second pause of a waiting task returns the first session.
    *
-   * @param graphState - Kept only with a free-standing session; a run has its checkpoints.
+   * @param graphState - Stored only with a session without a run; a run has its checkpoints.
    * @throws DevsError `VALUE_NOT_STORABLE` if state or evidence is not plain JSON; `LEASE_LOST`.
-   * @throws RangeError if `sessionId` is taken.
+   * @throws RangeError if `sessionId` is in use.
    *
    * @example
    * ```ts
@@ -156,9 +156,9 @@ export class HumanInTheLoopManager<State = unknown> {
   }
 
   /**
-   * Closes a free-standing session and returns the state it was opened with, once.
+   * Closes a session without a run and returns its state, once.
    *
-   * @throws HitlSessionNotFoundError if there is no such session.
+   * @throws HitlSessionNotFoundError for an unknown id.
    * @throws DevsError `USE_DECIDE` if it belongs to a run; `GATE_ALREADY_DECIDED` if it was resumed before.
    */
   resume(sessionId: string): State {
@@ -173,24 +173,24 @@ export class HumanInTheLoopManager<State = unknown> {
     });
   }
 
-  /** Open sessions of every kind, oldest first. */
+  /** Returns the open sessions of every kind, oldest first. */
   listPendingSessions(): readonly SuspendedSession[] {
     return this.#file.sessions.listOpen();
   }
 
   /**
-   * Records the answer to a session of a run, and wakes the run. The only door to a gate: exactly one decision is
-   * recorded, and only for what the decider was shown.
+   * Records the answer to a run's session and wakes the run. This is the only way to answer a gate: exactly one
+   * decision is recorded, and only for the content that the person saw.
    *
-   * Where several have to say yes, a yes is a vote, and the last one that is needed is the decision. The same vote given
-   * again changes nothing.
+   * With several approvers, an approval is a vote, and the last one is the decision. The same vote again changes
+   * nothing.
    *
-   * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
-   * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
-   *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`, for a yes to what is hidden
-   *   `GATE_HIDDEN`; checked in this order, and nothing is written then.
-   * @throws TypeError for a `via` that is no word, a `withHidden` that is no number of places.
+   * @returns The decided session; still `awaiting_approval` if more votes are needed.
+   * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`,
+   *   `INVALID_ANSWER`, `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`,
+   *   `GATE_STALE`, `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`, for an unread
+   *   approval `GATE_HIDDEN`; checked in this order, and the session is unchanged then.
+   * @throws TypeError for an invalid `via` or `withHidden`.
    */
   decide(sessionId: string, decision: SessionDecision): HitlSession {
     const { artifactHash, answer, by: given, via, at = this.#now(), redacted = 0, places = [] } = decision;
@@ -232,7 +232,7 @@ export class HumanInTheLoopManager<State = unknown> {
     });
   }
 
-  /** Publishes events of sessions opened inside a transaction that is committed now. */
+  /** Publishes events of sessions whose transaction is committed now. */
   announce(): void {
     this.#file.outbox.flush();
   }

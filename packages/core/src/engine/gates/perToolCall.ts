@@ -18,12 +18,12 @@ export interface ToolCallGate<State> {
 }
 
 /**
- * Asks before each tool call of a `ToolNode`, side by side. The node runs once all are answered: approved calls as they
- * are, edited ones (`decide(gate, { edit: args, by })`) with those arguments, and in place of a refused one the model gets a
- * message with the feedback.
+ * Asks before each tool call of a `ToolNode`, in parallel. The node runs after all calls are answered: approved calls
+ * as they are, edited ones (`decide(gate, { edit: args, by })`) with those arguments. For a rejected one, the model
+ * receives a message with the feedback.
  *
- * @param show - What the human reads of a call; plain JSON. `undefined`: this call is not asked about. @defaultValue its
- *   tool and arguments
+ * @param show - Content for the person, plain JSON. Return `undefined` to skip this call. @defaultValue its tool and
+ *   arguments
  *
  * @example
  * ```ts

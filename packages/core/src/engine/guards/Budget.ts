@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 
-/** What a run, or one task, may use up before a human is asked. */
+/** Limits on the use of a run or a task before it asks. */
 export interface BudgetLimits {
   /** US dollars. */
   readonly usd?: number;
-  /** In and out together. */
+  /** Input and output tokens together. */
   readonly tokens?: number;
-  /** Steps that are calls; one that threw and was made again counts twice. */
+  /** Number of calls. A call that threw and was repeated counts twice. */
   readonly calls?: number;
-  /** Milliseconds of driving; waiting for humans is none. */
+  /** Active time in milliseconds. Time spent waiting for people does not count. */
   readonly ms?: number;
 }
 
-/** Declared when a run starts, and part of its record. */
+/** Limits of a run, stored when it starts. */
 export interface Budget extends BudgetLimits {
-  /** The same for every task by itself. */
+  /** The same limits for each task. */
   readonly perTask?: BudgetLimits;
 }
 

@@ -9,23 +9,23 @@ import type { HumanInTheLoopManager } from '../gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './assertUnitInterval.ts';
 import { type GuardLevel, guardEvidence } from './GuardLevel.ts';
 
-/** What is known of a task that may be stuck. */
+/** Data of a task that may be stuck. */
 export interface StuckTask {
   /** Unique in the file. */
   readonly taskId: string;
-  /** Kept with a session that belongs to no run. */
+  /** Stored with a session that belongs to no run. */
   readonly graphState?: unknown;
-  /** Plain JSON a human is shown. */
+  /** Plain JSON for the person. */
   readonly evidence?: unknown;
-  /** The run the task belongs to; its session is then answered with `decide`. */
+  /** The task's run; its session is then answered with `decide`. */
   readonly threadId?: string;
   readonly fence?: Fence;
 }
 
 export interface GateEvaluationInput extends StuckTask {
-  /** How much the task repeats itself, in [0, 1]; 1 is a tight loop. */
+  /** How often the task repeats itself, in [0, 1]; 1 is a tight loop. */
   readonly entropyScore: number;
-  /** In [0, 1]; the gate's own where absent. */
+  /** In [0, 1]; default: the gate's own. */
   readonly threshold?: number;
 }
 
@@ -61,14 +61,14 @@ export interface TaskFailureGateOptions extends StoreOptions {
 }
 
 /**
- * Hands a task to a human, once, when it repeats itself too much. The gate stays until it is answered; then it
- * moves to history and the task can trip again. Source: 9_ROADMAP-REQ-006.
+ * Asks a person about a task, once, if the task repeats itself too often. The gate stays until it is answered; then it
+ * moves to history and the task can open it again. Source: 9_ROADMAP-REQ-006.
  *
  * @example
  * ```ts
  * const gate = new TaskFailureGate({ db, manager });
  * const result = await gate.evaluate({ taskId: 'task-7', entropyScore: 0.8 });
- * if (result.triggered) console.log(`waiting for a human: ${result.sessionId}`);
+ * if (result.triggered) console.log(`waiting for a person: ${result.sessionId}`);
  * ```
  */
 export class TaskFailureGate {
@@ -100,10 +100,10 @@ export class TaskFailureGate {
   }
 
   /**
-   * Opens the task's gate if its score has reached the threshold; an open gate is returned as it is.
+   * Opens the task's gate if its score has reached the threshold; returns an open gate unchanged.
    *
-   * @throws RangeError if score or threshold lies outside [0, 1].
-   * @throws TypeError if the manager's `pause` returns a promise; nothing is written then.
+   * @throws RangeError if score or threshold is outside [0, 1].
+   * @throws TypeError if the manager's `pause` returns a promise; the file is unchanged then.
    * @throws DevsError `LEASE_LOST`, `VALUE_NOT_STORABLE`
    */
   async evaluate(input: GateEvaluationInput): Promise<GateEvaluationResult> {
@@ -117,9 +117,9 @@ export class TaskFailureGate {
   }
 
   /**
-   * Opens the task's gate whatever its score; an open gate is returned as it is.
+   * Opens the task's gate for any score; returns an open gate unchanged.
    *
-   * Check, session and gate are one synchronous write transaction, so that of several processes one opens it.
+   * Check, session and gate are one synchronous write transaction, so one of several processes opens it.
    */
   open(opening: GateOpening): GateStatus {
     const { entropyScore = 1, fence = NO_FENCE } = opening;
@@ -130,13 +130,13 @@ export class TaskFailureGate {
     });
   }
 
-  /** The task's open gate; `null` when it has none. */
+  /** Returns the task's open gate, or `null`. */
   getGateStatus(taskId: string): GateStatus | null {
     const gate = this.#file.failureGates.findByTask(taskId);
     return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
   }
 
-  /** Moves a gate that nobody will answer to history, because its run was set back or has begun its next turn. */
+  /** Moves an open gate to history, because its run was rewound or started its next turn. */
   withdraw(taskId: string, sessionId: string, resolution: 'rewound' | 'cancelled' = 'rewound'): void {
     this.#file.failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId });
   }

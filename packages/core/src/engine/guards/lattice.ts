@@ -28,7 +28,7 @@ export interface Rung {
  * Every guard, the one that goes first on top: of two that trip at the same point the upper one acts and the lower
  * one is logged as suppressed. A cheaper remedy is tried before a dearer one, and a human is the dearest.
  *
- * @see docs/guards.md
+ * @see docs/internals/guards.md
  */
 export const LATTICE: readonly Rung[] = [
   { guard: 'retry', measures: ['attempts'], looks: 'when a node throws', leadsTo: 'the error node' },

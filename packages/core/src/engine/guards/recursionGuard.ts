@@ -1,7 +1,7 @@
 import { MAX_RECURSION_DEPTH, RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 
-/** Per-invocation context. The depth lives here, never in a module variable, so runs cannot mix. */
+/** Context of one invocation. The depth is stored here and not in a module variable, so that runs stay separate. */
 export interface LangGraphContext {
   readonly metadata: { readonly recursionDepth: number };
 }
@@ -18,12 +18,12 @@ export interface RecursionGuardOptions {
 }
 
 /**
- * Decides whether a run may take one more node transition [9_ROADMAP-RISK-401].
+ * Returns whether a run can make one more node transition [9_ROADMAP-RISK-401].
  *
- * Emits `RECURSION_DEPTH_WARNING` from the warning share of the limit, rounded up, also at the limit and above.
+ * Emits `RECURSION_DEPTH_WARNING` from 80 % of the limit, rounded up, also at the limit and above.
  *
- * @param ctx - Depth is counted in ancestor frames plus node transitions since the last progress.
- * @returns `allowed: false` at or above the limit. The caller suspends the run; this function does not.
+ * @param ctx - The depth: ancestor frames plus node transitions since the last progress.
+ * @returns `allowed: false` at or above the limit. The caller suspends the run.
  * @throws RangeError if the depth is not a non-negative integer, or the limit not a positive one.
  * @see docs/architecture/langgraph-execution.md#recursion-depth
  *

@@ -21,9 +21,9 @@ const MOST_TOKENS = 1_000_000_000;
 const MOST_USD = 10_000;
 
 /**
- * A report in this library's words, whichever way it was given.
+ * Converts a report of usage into this library's form.
  *
- * @throws RangeError for a figure no call can have: a budget would add it up.
+ * @throws RangeError for an impossible figure, because a budget would add it up.
  */
 export function callUsage(report: UsageReport): CallUsage {
   const usage = isLangChainUsage(report) ? fromLangChain(report) : report;

@@ -23,18 +23,18 @@ export interface AppOf<Output, Update> {
 }
 
 /**
- * Begins the run `id` of another app of the same state file, or finds it, and returns what came of it once it has ended. No
- * node of the parent is held meanwhile: the child is a run with a lease of its own, driven by whoever drives the parent, or
- * by anybody. In a subgraph or a tool, too; side by side, children are driven side by side.
+ * Starts the run `id` of another app of the same state file, or finds it, and returns its result after it has ended.
+ * The parent is suspended meanwhile. The child has its own lease; the process that runs the parent runs it too, and any
+ * other process can. Also works in subgraphs and tools; parallel children run in parallel.
  *
- * The node runs again from its beginning when the child has ended: what it does before belongs in a `step`. The same call
- * finds the same child, with the input it was begun with. A child has one parent, for ever; it may be waited for at several
- * places of it, and is given the same input there.
+ * The node runs again from its first line after the child has ended, so put earlier work into a `step`. The same call
+ * finds the same child with its first input. A child has one parent; several places of the parent can wait for it with
+ * the same input.
  *
- * @throws TypeError outside a node of a run, inside a step, for what is no app or one of another state file, and for an
- *   empty id. Nothing is written then.
+ * @throws TypeError outside a node of a run, inside a step, for an invalid app or one of another state file, and for an
+ *   empty id. The state file is unchanged then.
  * @throws DevsError `CHILD_NOT_TAKEN` for the id of another run, of the parent itself or of a run above it;
- *   `INPUT_NOT_TAKEN` for a child that was begun with another input; `INVALID_INPUT`, `VALUE_NOT_STORABLE` as `run`.
+ *   `INPUT_NOT_TAKEN` for another input; `INVALID_INPUT`, `VALUE_NOT_STORABLE` as `run`.
  *
  * @example
  * ```ts

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A place where a test ends the process that drives a run: `before step` it is begun and its call not made, `in step` the
- * call was made and is not recorded, `after step` it is recorded; `before node` its gates are answered, `after node` its
- * work is done and not committed.
+ * A place where a test ends the process. `before step`: the step is started, its call not made. `in step`: the call was
+ * made, its result not recorded. `after step`: the result is recorded. `before node`: its gates are answered. `after
+ * node`: its work is done, not committed.
  */
 export type CrashPoint =
   | `${'before' | 'in' | 'after'} step ${string}`

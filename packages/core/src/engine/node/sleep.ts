@@ -7,15 +7,14 @@ export interface SleepOptions {
 }
 
 /**
- * Sleeps in a node, and holds no process meanwhile: the run is suspended, and goes on with the first drive after the
- * hour, in any process. The date is that of the first execution, on the wall clock. In a subgraph or a tool, too.
+ * Suspends the run in a node until a time, without holding a process. The time counts from the first execution, on the
+ * app's clock. Also works in subgraphs and tools.
  *
- * The node runs again from its beginning: what it does before belongs in a `step`. A date that has passed, and 0, do not
- * suspend.
+ * The node runs again from its first line, so put earlier work into a `step`. A past date and 0 do not suspend.
  *
  * @param until - Milliseconds, or a date.
  * @throws TypeError outside a node of a run, and inside a step.
- * @throws RangeError for `NaN`, a negative number, or what is past ±8.64e15 ms.
+ * @throws RangeError for `NaN`, a negative number, or a date past ±8.64e15 ms.
  *
  * @example
  * ```ts

@@ -52,38 +52,38 @@ export type StepFunction<T> = (call: StepCall) => Promise<T> | T;
 
 export interface StepOptions {
   /**
-   * A `call` is counted and checked against the run's budget before it is made; `work` costs nothing and is only
-   * recorded. @defaultValue 'call'
+   * A `call` is counted and checked against the run's budget before it is made; `work` is only recorded. @defaultValue
+   * 'call'
    */
   readonly kind?: StepKind;
-  /** The most the call may cost, held back until it has ended. @defaultValue as much as the run's largest call so far */
+  /** Most the call can cost, reserved until it ends. @defaultValue the cost of the run's largest call so far */
   readonly reserve?: Partial<Reserve>;
 }
 
 /**
- * Runs `fn` once per visit of the surrounding node and records its result; a re-execution of the node (resume,
- * retry, crash) gets the recorded result and `fn` is not called.
+ * Runs `fn` once per execution of the surrounding node and records its result. If the node runs again (resume, retry,
+ * crash), it returns the recorded result without calling `fn`.
  *
- * A step is *finished* when its row is committed. A call that was in flight when the process died is made again,
- * with the same `key`. The result may be what LangGraph's state may be: plain values, messages and documents of LangChain,
- * dates, maps, sets, bytes; also `NaN` and bigints. The stored value is what the
- * first run gets too: plain JSON as JSON has it, all else equal, as instances of the same classes.
+ * A step is *finished* when its row is committed. A call in flight at a crash is made again with the same `key`. The
+ * result can be any value of LangGraph's state: plain values, LangChain messages and documents, dates, maps, sets,
+ * bytes; also `NaN` and bigints. The first execution receives the stored value too: plain JSON as JSON, other values
+ * equal, as instances of the same classes.
  *
- * A result that cannot be stored ends the run as failed, with what the call has cost, whatever node or graph make of it;
- * the call is made again when somebody drives the run that has failed.
+ * A result that cannot be stored ends the run as failed and records the cost of the call. The call is made again when
+ * you run the failed run again.
  *
- * A call that would pass the run's budget is not made: the node is left, a human is asked, and the node runs again once
- * the budget is raised. Recorded steps are free.
+ * A call that would pass the run's budget is not made: the run asks a person, and the node runs again after the budget
+ * is raised. Recorded steps are free.
  *
- * Each task of a subgraph that the node runs is a place of its own, and so is each tool call: they may use the same names,
- * and so may the turns of a loop in the subgraph.
+ * Each task of a subgraph and each tool call is a place of its own: they can use the same names, and so can the
+ * iterations of a loop in the subgraph.
  *
- * Outside `durable()`, in a unit test of a node or in plain LangGraph use, it only calls `fn`, with a fresh key.
+ * Outside `durable()`, in a unit test of a node or in plain LangGraph, it only calls `fn` with a new key.
  *
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
- * @throws TypeError in a driven run outside its nodes, such as in an edge, or if `name` was used before in this place.
- * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another driver took over;
- *   `STEP_AMBIGUOUS` if an older version recorded it, it cannot be told where, and nobody can be asked.
+ * @throws TypeError in a run outside its nodes, such as in an edge, or if this place used `name` before.
+ * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another
+ *   process took over; `STEP_AMBIGUOUS` for an ambiguous step of version 0.1.0 that no person can be asked about.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { dueDate, type Until } from './dueDate.ts';
 import { activeVisit } from './visitContext.ts';
 import { waitHere } from './waitHere.ts';
 
-/** What came of a wait that may end by its time. */
+/** Result of a wait with a timeout. */
 export type Waited<Payload> =
   | { readonly timedOut: false; readonly payload: Payload; readonly by: Principal }
   | { readonly timedOut: true };
@@ -18,14 +18,14 @@ export interface WaitForOptions {
 }
 
 /**
- * Waits in a node for a signal of that name, see `app.signal`, and holds no process meanwhile. Each signal is taken once,
- * the oldest first; one that came before anybody waited is kept. In a subgraph or a tool, too.
+ * Waits in a node for a signal with this name, see `app.signal`. The run is suspended and holds no process. Each signal
+ * is delivered once, oldest first; an early one stays stored. Also works in subgraphs and tools.
  *
- * With `within`, the first of signal and time wins, once and for all: a signal that nobody has taken when the run is
- * driven goes first, however late.
+ * With `within`, the first of signal and timeout is final. A signal that is stored when the run resumes wins, however
+ * late it is.
  *
  * @throws TypeError outside a node of a run, inside a step, and for an empty name.
- * @throws RangeError for a `within` that is no time, see {@link sleep}.
+ * @throws RangeError for an invalid `within`, see `sleep`.
  *
  * @example
  * ```ts

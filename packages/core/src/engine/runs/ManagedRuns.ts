@@ -34,7 +34,7 @@ interface Deps<State> extends ManagedRunsParts {
   readonly graph: SnapshotGraph<State> & UpdateDeps['graph'];
 }
 
-/** Runs from outside: found, read at any time of theirs, forked, changed by a human, deleted. Drives none. */
+/** Operations on recorded runs: list, read at any checkpoint, fork, update, delete. Executes none of them. */
 export class ManagedRuns<State, Update> {
   readonly #deps: Deps<State>;
 
@@ -43,8 +43,8 @@ export class ManagedRuns<State, Update> {
   }
 
   /**
-   * A run's state as LangGraph tells it: values, what comes next, tasks and their questions; with `subgraphs`, those of
-   * the graphs inside nodes, too.
+   * Returns LangGraph's snapshot of a run: values, next nodes, tasks and their interrupts; with `subgraphs`, also of
+   * subgraphs.
    *
    * @throws DevsError `THREAD_NOT_FOUND`, `CHECKPOINT_NOT_FOUND`.
    */
@@ -53,9 +53,9 @@ export class ManagedRuns<State, Update> {
   }
 
   /**
-   * What a run was at its checkpoints, newest first, 100 unless told otherwise; pruned ones are gone.
+   * Returns snapshots of a run's checkpoints, newest first, 100 by default. Pruned checkpoints are gone.
    *
-   * @throws DevsError `THREAD_NOT_FOUND`; `CHECKPOINT_NOT_FOUND` for a `before` that is none of the run's.
+   * @throws DevsError `THREAD_NOT_FOUND`; `CHECKPOINT_NOT_FOUND` if `before` is not a checkpoint of the run.
    *
    * @example
    * ```ts
@@ -68,9 +68,9 @@ export class ManagedRuns<State, Update> {
   }
 
   /**
-   * Runs of the state file, newest first, page by page: a run that matches all the while is on exactly one page.
+   * Lists the runs of the state file, newest first, in pages. A run that matches all the time is on exactly one page.
    *
-   * @throws RangeError for a filter, `limit` or `after` that is none.
+   * @throws RangeError for an invalid filter, `limit` or `after`.
    *
    * @example
    * ```ts
@@ -81,19 +81,18 @@ export class ManagedRuns<State, Update> {
     return listRuns(filter, this.#deps.store);
   }
 
-  /** The inbox: open questions of every run in the state file, oldest first, page by page. @throws RangeError */
+  /** Lists the open gates of every run in the state file, oldest first, in pages. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage> {
     return inbox(page, this.#deps.store.sessions);
   }
 
   /**
-   * Begins the run `as` where another one stood at a checkpoint. The old one is only read. What lies before is in the
-   * state and is not paid for again; what follows is done anew, whatever the old run has recorded of it. Who did it is an
-   * event of the new run, `RUN_FORKED`. Drives nothing.
+   * Creates the run `as` from a checkpoint of another run, which is only read. Recorded work before the checkpoint is
+   * in the state; later steps are made again. Emits `RUN_FORKED` in the new run. Executes nothing.
    *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `THREAD_NOT_FOUND`,
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can fork a run; `THREAD_NOT_FOUND`,
    *   `CHECKPOINT_NOT_FOUND`, `GRAPH_CHANGED`, `THREAD_EXISTS`, `THREAD_NOT_OURS`; `WORKSPACE_BUSY` for a run with a
-   *   folder. Nothing is written then.
+   *   folder. The state file is unchanged then.
    *
    * @example
    * ```ts
@@ -106,13 +105,14 @@ export class ManagedRuns<State, Update> {
   }
 
   /**
-   * LangGraph's `updateState` between two visits of a run: writes values as if `asNode` had returned them. Masked; open
-   * questions are withdrawn and asked anew; who did it is an event, `STATE_UPDATED`. Drives nothing.
+   * Writes values into a run's state as if node `asNode` had returned them, like LangGraph's `updateState`. Open gates
+   * are withdrawn and asked again. Emits `STATE_UPDATED`. Executes nothing.
    *
    * @returns The config of the new checkpoint.
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `UPDATE_REFUSED` with a `reason` in
-   *   its context; `THREAD_BUSY`, `THREAD_NOT_FOUND`, `GRAPH_CHANGED`, `VALUE_NOT_STORABLE`. The run is untouched then.
-   * @throws TypeError for a channel or a node that the graph does not have.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can update a run; `UPDATE_REFUSED`
+   *   with a `reason` in its context; `THREAD_BUSY`, `THREAD_NOT_FOUND`, `GRAPH_CHANGED`, `VALUE_NOT_STORABLE`. The run
+   *   is unchanged then.
+   * @throws TypeError for an unknown channel or node.
    */
   async updateState(
     id: string,
@@ -123,20 +123,20 @@ export class ManagedRuns<State, Update> {
   }
 
   /**
-   * Deletes a run that has ended, in one transaction: all of it but the lines of the decision log, which are a chain.
+   * Deletes a run that has ended, in one transaction. Lines of the decision log stay, because they are a chain.
    *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `REMOVE_REFUSED` for a run that has
-   *   not ended, or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. Nothing is deleted then.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
+   *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
   async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
     return this.#afterArrival(deleteRun(id, by, this.#deps));
   }
 
   /**
-   * Deletes runs of every graph in the file that ended before a time, longest ago first, a few in each transaction: a
-   * process that dies in between is gone on with by the next call. Left are runs that somebody holds, or with a folder.
+   * Deletes runs of every graph in the file that ended before a date, oldest end first, a few per transaction. After a
+   * crash, the next call continues. Skips runs in use and runs with a folder.
    *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; RangeError.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete runs; RangeError.
    *
    * @example
    * ```ts

@@ -16,11 +16,11 @@ export interface RunQueue {
   readonly fingerprint: string;
 }
 
-/** Whose a run is, and how soon it is driven. */
+/** Tenant and priority of a run. */
 export interface RunPlace {
-  /** Whose share of the workers it uses up. @defaultValue 'default' */
+  /** Tenant whose cap the run counts against. @defaultValue 'default' */
   readonly tenant?: string;
-  /** Whole number; the highest is driven first. @defaultValue 0 */
+  /** Whole number; the highest is executed first. @defaultValue 0 */
   readonly priority?: number;
 }
 
@@ -144,56 +144,56 @@ export interface HeldRun {
 }
 
 /**
- * Where the files of runs are: one local state file, or a cluster in which every run has a file of its own. It keeps files,
- * says who may write, and brings what they are told; what is in a file is the engine's.
+ * Port of a storage for run files: one state file, or a cluster with one file per run. It stores files, grants leases
+ * and delivers signals; the engine owns the content of a file.
  */
 export interface Runs {
-  /** Records a run and has it driven. False, and nothing is changed, where its id is known. */
+  /** Records a run and queues it. Returns false for a known id, which stays unchanged. */
   create(run: NewRunFile): Promise<boolean>;
-  /** @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
+  /** Opens a run's file for reading. @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
   look(id: string): Promise<LookedAtRun>;
   /**
-   * Looks at a run that was looked at; `null` where it is known to be as it was.
+   * Opens the file again, or returns `null` if it has not changed.
    *
-   * @param at - Of the look before.
-   * @throws DevsError as {@link look}.
+   * @param at - The `at` of the view before.
+   * @throws DevsError as `look`.
    */
   lookAgain(id: string, at: string): Promise<LookedAtRun | null>;
   /**
-   * Has `tell` called soon after something of a run has arrived, or the run was told something, and now and then without a
-   * reason. Whoever looks once this has resolved misses nothing.
+   * Calls `tell` soon after a run changed or received a signal, and sometimes without a reason. A caller that reads
+   * after this promise resolves misses no change.
    *
-   * @param id - `null` for all runs: what only a driver does is told of later then.
-   * @returns What ends it.
-   * @throws DevsError `STATE_IO` if they cannot be reached.
+   * @param id - `null` for all runs; progress inside a run is then reported later.
+   * @returns A function that ends it.
+   * @throws DevsError `STATE_IO` if the runs cannot be reached.
    */
   watch(id: string | null, tell: () => void): Promise<() => void>;
   /**
-   * Makes the caller the one who may write.
+   * Takes the lease of a run.
    *
    * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
    */
   hold(id: string): Promise<HeldRun>;
   list(filter?: RunFilter): Promise<RunPage>;
-  /** By id, without their files being opened. Those that there are not are left out. */
+  /** Returns list data by id, without opening files. Unknown ids are left out. */
   indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>>;
   gates(page?: PageRequest): Promise<GatePage>;
-  /** Open questions of all runs. */
+  /** Returns the number of open gates of all runs. */
   countGates(): Promise<number>;
-  /** The run whose question it is; `null` for none. */
+  /** Returns the run of a gate, or `null`. */
   runOfGate(sessionId: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** What a worker drives: `RunsApp` is one, the pipeline is another. */
+/** Executes runs for a worker. A `RunsApp` and the pipeline implement it. */
 export interface RunDriver {
-  /** Whose runs it drives. */
+  /** The queue whose runs it executes. */
   readonly queue: RunQueue;
   /**
-   * Takes the run's file over, writes what it was told into it, drives it until it ends, waits or `signal` says so (`abort`
-   * ends calls in flight, too), and tells where it stands. Does not settle.
+   * Opens the run's file, writes its signals into it, and executes the run until it ends, waits, or `signal` stops it
+   * (`abort` ends calls in flight too). Does not settle the run.
    *
-   * @throws DevsError `GRAPH_CHANGED`; faults of the engine (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+   * @throws DevsError `GRAPH_CHANGED`; engine faults (`STATE_…`, `LEASE_LOST`) unchanged: the run stays resumable.
    */
   drive(
     held: HeldRun,

@@ -5,21 +5,20 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { RunInfo } from '../RunResult.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
 
-/** Which runs of the state file are listed. */
+/** Selects the runs to list. */
 export interface RunFilter extends PageRequest {
-  /** @defaultValue any */
+  /** One status, or a list. @defaultValue all */
   readonly status?: ThreadStatus | readonly ThreadStatus[];
-  /** The `fingerprint` of the app whose runs are wanted. @defaultValue of every graph in the file */
+  /** The `fingerprint` of an app. @defaultValue every graph in the file */
   readonly graph?: string;
   /**
-   * Only runs that would go on if somebody drove them: begun, left by a driver that died or whose process was told to
-   * stop, or woken by a decision or a request since. Whoever takes them up leaves those that are driven. Timers are
-   * not among them. @defaultValue false
+   * Only runs that would continue if a process ran them: recorded, left by a process that died or was stopped, or woken
+   * by a decision or request. Timers are not included. @defaultValue false
    */
   readonly due?: boolean;
-  /** Started then or later. */
+  /** Started at this time or later. */
   readonly createdSince?: Date;
-  /** Started before. */
+  /** Started before this time. */
   readonly createdBefore?: Date;
 }
 

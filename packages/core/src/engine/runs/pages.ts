@@ -1,6 +1,6 @@
-/** How much of a long list is wanted. */
+/** Selects a page of a long list. */
 export interface PageRequest {
-  /** At most this many, from 1 to 1,000. @defaultValue 50 */
+  /** Length of the page, from 1 to 1,000. @defaultValue 50 */
   readonly limit?: number;
   /** The `next` of the page before. @defaultValue the first page */
   readonly after?: string;

@@ -100,12 +100,13 @@ const VERSION_FRACTIONS = 1e9;
  *
  * - S1 One `put` or `putWrites` is one transaction; nothing is awaited inside it.
  * - S2 The newest checkpoint is the one inserted last. Ids come from the clock, and clocks step back.
- * - S3 A channel's value is stored once per version; a version never changes its value.
- * - S4 A value comes back equal, or its write is refused before anything is stored.
- * - S5 What a task writes is stored exactly; an error is masked.
- * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
- * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
- * - S8 A checkpoint whose tasks had a write refused is refused, too: it holds what they wrote.
+ * - S3 A channel's value is stored once per version; a version keeps its value.
+ * - S4 A value is returned equal, or its write is rejected before anything is stored.
+ * - S5 A task's writes are stored exactly; an error is masked.
+ * - S6 A trigger that had its effect is stored as seen: resuming a checkpoint does not run a node twice.
+ * - S7 With `configurable.lease_epoch`, a write is rejected in its own transaction after another process claimed the
+ * run.
+ * - S8 A checkpoint of tasks with a rejected write is rejected too, because it contains that write.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -121,9 +122,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #onCheckpoint: (lease: FencedLease, stored: StoredCheckpoint) => void;
 
   /**
-   * @param db - An open database; its tables are created where they are missing.
+   * @param db - An open database; missing tables are created.
    * @throws DevsError as `runMigrations`.
-   * @throws RangeError if a limit is not a whole number of at least 1, or more than a value can have.
+   * @throws RangeError if a limit is not a whole number from 1 to its maximum.
    */
   constructor(db: Database, options: SqliteSaverOptions = {}) {
     const limits = validLimits(options.limits);
@@ -138,16 +139,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Opens a state file, or makes it, with a connection of the saver's own: `close` ends that.
+   * Opens or creates a state file with the saver's own connection, which `close` ends.
    *
-   * @param path - Of the file; `:memory:` for one that ends with the saver.
+   * @param path - Path of the file; `:memory:` for one that ends with the saver.
    * @throws DevsError as `createDatabase`.
    */
   static fromConnString(path: string): SqliteSaver {
     return new SqliteSaver(createDatabase({ dbPath: path }));
   }
 
-  /** The checkpoint that the config names, or the newest of its thread and namespace. */
+  /** Returns the checkpoint of the config, or the newest of its thread and namespace. */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const threadId = optionalId(config, 'thread_id');
     if (threadId === null) return undefined;
@@ -160,12 +161,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Checkpoints, newest first: of one thread, or of all threads when the config has no `thread_id` and `allThreads`
-   * permits it. Streams; rows inserted meanwhile are not seen. A `filter` names values of the metadata, compared by content
-   * as JSON is: all of a value, in any order of its keys. One that is `undefined` is no wish for anything: it matches nothing.
+   * Yields checkpoints, newest first: of one thread, or of all threads if the config has no `thread_id` and
+   * `allThreads` is set. Rows inserted meanwhile are not included. A `filter` compares whole metadata values by
+   * content, in any order of keys; a filter value of `undefined` matches nothing.
    *
    * @throws RangeError if `limit` is not a whole number of at least 0.
-   * @throws TypeError if an id in the config is not a text, or the thread is missing where it may not be.
+   * @throws TypeError if an id in the config is not a string, or a required thread is missing.
    */
   override async *list(
     config: RunnableConfig,
@@ -186,13 +187,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores a checkpoint under the config's thread, as child of the checkpoint the config names.
+   * Stores a checkpoint in the config's thread, as child of the config's checkpoint.
    *
-   * @param newVersions - The channels whose value is stored; those of the others are in the file. Without it all values are
-   *   stored, and no trigger is known to have had its effect (S6). @defaultValue all that have a value
+   * @param newVersions - Channels whose values to store; the file has the others. Without it all values are stored, and
+   *   no trigger counts as seen (S6). @defaultValue all channels with a value
    * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` or `LEASE_LOST`; then nothing was stored.
-   * @throws DevsError a fault of the file. What a failed commit left is unknown: read before repeating anything else than
-   *   this call, which may be repeated.
+   * @throws DevsError a fault of the file. After a failed commit the result is unknown: read before you repeat anything
+   *   except this call, which is safe to repeat.
    */
   override async put(
     config: RunnableConfig,
@@ -206,8 +207,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores what a task wrote on top of the checkpoint the config names. A repeated write of a task is ignored, one of
-   * LangGraph's own channels replaced.
+   * Stores a task's writes on top of the config's checkpoint. Ignores a repeated write of a task; replaces one of
+   * LangGraph's own channels.
    *
    * @throws DevsError as {@link put}.
    */
@@ -222,9 +223,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Makes a checkpoint and the writes on top of it ready; what is returned stores them, in the caller's transaction.
+   * Prepares a checkpoint with its writes and returns a function that stores them in the caller's transaction.
    *
-   * @throws DevsError as {@link put}, here or from what is returned.
+   * @throws DevsError as {@link put}, here or from the returned function.
    */
   async stage(
     config: RunnableConfig,
@@ -241,36 +242,35 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * A value as it is stored, for who records it before the graph writes it: an input, an update.
+   * Serializes a value that will be recorded before the graph writes it: an input or an update.
    *
    * @param what - `the input of run "a"`
-   * @param root - What it is called in the path of a place inside it.
-   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for what no checkpoint would take.
+   * @param root - Name of the value in the path of a place inside it.
+   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` if a checkpoint would reject it.
    */
   async dumpInput(value: unknown, what: string, root: string): Promise<TypedBytes> {
     return this.#codec.dump(value, { what, root, limits: ['valueBytes', 'channelBytes', 'checkpointBytes'] });
   }
 
-  /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
+  /** Deletes every checkpoint and write of a thread, in all namespaces, and values that only it used. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
     immediately(this.#db, () => this.#store.deleteThread(threadId));
   }
 
   /**
-   * Thins out a thread's history and deletes the values that nothing uses any more. Kept are the first checkpoint, the
-   * last ones, pinned ones, those at which a question waits or a session points, those from which branches part, and
-   * everything these are made of. Each of them is read again before anything is committed. The file does not shrink: its
-   * free pages are used again.
+   * Deletes old checkpoints of a thread and unused values. Keeps the first checkpoint, the last ones, pinned ones,
+   * those of a waiting gate or a session, those where branches part, and their ancestors. Reads each of them again
+   * before the commit. The file does not shrink; free pages are used again.
    *
-   * Under a `lease` it is fenced as any write; without one nobody may drive the thread meanwhile, since a driver that goes
-   * on from an old checkpoint would find it gone.
+   * With a `lease`, the deletion is fenced like a write. Without one, make sure that no process runs the thread: it
+   * could resume from a deleted checkpoint.
    *
    * ```ts
    * await saver.prune('run-1', { keepLast: 10, lease: { threadId: 'run-1', epoch: 3 } });
    * ```
    *
-   * @throws DevsError `CHECKPOINT_NOT_FOUND` for a pinned id that is not there, `THREAD_BUSY` if a driver keeps adding
+   * @throws DevsError `CHECKPOINT_NOT_FOUND` for an unknown pinned id, `THREAD_BUSY` if a process keeps adding
    *   checkpoints, `LEASE_LOST`, `STATE_CORRUPT`, or a storage fault; then nothing was deleted.
    * @throws RangeError if `keepLast` is not a whole number of at least 1.
    */
@@ -280,20 +280,20 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return await pruner.prune(threadId, policy);
   }
 
-  /** Rows and bytes by table, and how the values are stored. Reads the whole file. */
+  /** Returns rows and bytes by table, and how values are stored. Reads the whole file. */
   stats(): StateStats {
     return stateStats(this.#db);
   }
 
   /**
-   * Whole numbers count up; a random fraction makes a version unique. Without it two branches from one checkpoint would
-   * give two values the same version, and the later one would be read for both (S3).
+   * Whole numbers count up; a random fraction makes a version unique. Without it, two branches of one checkpoint would
+   * give two values the same version, and both would read the later one (S3).
    */
   override getNextVersion(current: number | undefined): number {
     return Math.floor(current ?? 0) + 1 + randomInt(VERSION_FRACTIONS) / VERSION_FRACTIONS;
   }
 
-  /** Closes the connection. May be called twice, and on a connection that is closed already. */
+  /** Closes the connection. Safe to call twice. */
   close(): void {
     if (this.#db.open) this.#db.close();
   }

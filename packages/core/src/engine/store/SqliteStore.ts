@@ -36,11 +36,11 @@ interface Planned {
 }
 
 /**
- * LangGraph's store in a state file: items under a namespace and a key, for all runs and processes that have the file
- * open. Does what `InMemoryStore` does, in its order, but has no embeddings: items are found by namespace and filter.
+ * LangGraph's store in a state file: items by namespace and key, for all runs and processes that open the file. Returns
+ * the same results as `InMemoryStore`, in the same order, without embeddings: search by namespace and filter.
  *
- * A batch is one transaction: reads see what was there before it, and of several puts of an item the last one counts.
- * Values are plain JSON objects.
+ * A batch is one transaction: its reads see the state before it, and the last of several puts of an item wins. Values
+ * are plain JSON objects.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export class SqliteStore extends BaseStore {
 
   /**
    * @param db - An open, migrated state file.
-   * @throws RangeError if the limit is no whole number of at least 1.
+   * @throws RangeError if the limit is not a whole number of at least 1.
    */
   constructor(db: Database, { now = Date.now, limits = {} }: SqliteStoreOptions = {}) {
     super();
@@ -68,12 +68,11 @@ export class SqliteStore extends BaseStore {
   }
 
   /**
-   * All of it or nothing.
+   * Executes all operations or none.
    *
-   * @throws InvalidNamespaceError as LangGraph's stores; TypeError, RangeError for what is no operation.
-   * @throws DevsError `STORE_UNSUPPORTED` for a `query` or `index`, as there are no embeddings; `VALUE_NOT_STORABLE`,
-   *   `VALUE_TOO_LARGE` for what is put; `LEASE_LOST` for a put in a run that another driver has by now; `STATE_…`. Nothing
-   *   is written then.
+   * @throws InvalidNamespaceError as LangGraph's stores; TypeError, RangeError for an invalid operation.
+   * @throws DevsError `STORE_UNSUPPORTED` for a `query` or `index`; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for a put;
+   *   `LEASE_LOST` for a put in a run that another process took over; `STATE_…`. The store is unchanged then.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = new Map<string, Planned>();

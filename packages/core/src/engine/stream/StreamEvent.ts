@@ -4,18 +4,18 @@ import type { Gate } from '../Gate.ts';
 /** LangGraph's modes that a durable run streams. */
 export type StreamMode = 'updates' | 'values' | 'custom' | 'messages';
 
-/** What lasts: it has a place in its run, and is in the state file before anybody is given it. */
+/** A stored event: it has a position in its run and is in the state file before a reader receives it. */
 interface Lasting {
-  /** From 1, without a gap. Where a reader goes on: `after`. */
+  /** Position, from 1 without gaps. Continue with `after`. */
   readonly seq: number;
 }
 
 interface OfGraph {
-  /** LangGraph's namespace of the graph it is of; empty for the run's own. */
+  /** LangGraph's namespace of its graph; empty for the run's own graph. */
   readonly ns: readonly string[];
 }
 
-/** What a task wrote, by the name of its node. */
+/** A task's writes, by node name. */
 export interface UpdatesChunk<Update> extends Lasting, OfGraph {
   readonly mode: 'updates';
   readonly data: Readonly<Record<string, Update>>;
@@ -27,34 +27,34 @@ export interface ValuesChunk<State> extends Lasting, OfGraph {
   readonly data: State;
 }
 
-/** What a node gave to `config.writer`. */
+/** The argument of `config.writer`. */
 export interface CustomChunk extends Lasting, OfGraph {
   readonly mode: 'custom';
   readonly data: unknown;
 }
 
-/** The run waits for a human. Told once for each gate. */
+/** The run waits for a person. Once per gate. */
 export interface GateOpened extends Lasting {
   readonly mode: 'gate';
   readonly gate: Gate;
 }
 
-/** The run has ended. One that has failed and is driven again ends again. */
+/** The run has ended. A failed run that is run again ends again. */
 export interface RunEnded extends Lasting {
   readonly mode: 'end';
   readonly status: EndedStatus;
   readonly reason: string | null;
 }
 
-/** What a chat model says, piece by piece, in the process that drives alone. It is not kept: the task's result is. */
+/** A piece of a chat model's text, in the process that executes the run only. It is not stored: the task's result is. */
 export interface TokensChunk extends OfGraph, Attempt {
   readonly mode: 'messages';
-  /** Of the call of the model: its words belong together. */
+  /** Id of the model call; its pieces belong together. */
   readonly id: string;
   readonly data: string;
 }
 
-/** A task is made again: what models said in its attempts before counts for nothing. */
+/** A task runs again: ignore the model text of its earlier attempts. */
 export interface Restarted extends Attempt {
   readonly mode: 'restarted';
 }
@@ -65,7 +65,7 @@ interface Attempt {
   readonly node: string;
   /** LangGraph's super-step. */
   readonly step: number;
-  /** From 1, in this drive. */
+  /** Starts at 1 in this execution. */
   readonly attempt: number;
 }
 
@@ -77,7 +77,7 @@ export type LastingEvent<State = unknown, Update = unknown> =
   | GateOpened
   | RunEnded;
 
-/** Chunks of the modes that were asked for, and gates and ends always. What has a `seq` lasts. */
+/** Events of the requested modes, and always gates and ends. Events with a `seq` are stored. */
 export type StreamEvent<State = unknown, Update = unknown, Mode extends StreamMode = StreamMode> =
   | Extract<UpdatesChunk<Update> | ValuesChunk<State> | CustomChunk | TokensChunk, { readonly mode: Mode }>
   | ('messages' extends Mode ? Restarted : never)

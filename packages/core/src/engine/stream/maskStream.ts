@@ -12,10 +12,10 @@ interface Text<Event> {
 }
 
 /**
- * A run's stream as people and logs may see it: each event masked by the broad rules. The tokens of one call of a model are
- * masked as one text, and so are consecutive texts that one task gave to `config.writer`: a word is shown once it is whole, what
- * is in quotes once they are closed. A piece of which nothing can be shown yet has empty `data`, or is left out where it has
- * no `seq`; what was held back comes as a further event like the last piece.
+ * Returns a run's stream for people and logs, each event masked with the broad rules. The pieces of one model call are
+ * masked as one text, and so are consecutive texts of one task in `config.writer`: a word appears when it is complete,
+ * a quotation when it is closed. A piece without visible text has empty `data`, or is left out if it has no `seq`; its
+ * text follows in a later event.
  *
  * @example
  * ```ts

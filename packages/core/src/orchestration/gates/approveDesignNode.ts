@@ -7,7 +7,10 @@ import { askForApproval, type Edited } from './askForApproval.ts';
 import { baselineLine } from './baselineLine.ts';
 import { recordDecision, recordEdit } from './recordDecision.ts';
 
-/** Gate after `design`: a human approves the documents (on to `distill`), sends them back (`design`) or edits them. */
+/**
+ * Gate after `design`: a person approves the documents (continues with `distill`), rejects them (`design`) or edits
+ * them.
+ */
 export function approveDesignNode(state: GraphState, config?: LangGraphRunnableConfig): Partial<GraphState> {
   const approval = askForApproval(
     state,

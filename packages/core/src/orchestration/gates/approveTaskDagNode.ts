@@ -9,7 +9,10 @@ import { askForApproval, type Edited } from './askForApproval.ts';
 import { baselineLine } from './baselineLine.ts';
 import { recordDecision, recordEdit } from './recordDecision.ts';
 
-/** Gate after `distill`: a human approves the task DAG (on to `implement`), sends it back (`distill`) or edits it. */
+/**
+ * Gate after `distill`: a person approves the task DAG (continues with `implement`), rejects it (`distill`) or edits
+ * it.
+ */
 export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnableConfig): Partial<GraphState> {
   const approval = askForApproval(
     state,

@@ -46,15 +46,12 @@ export const planEdit = lateSchema(() => edit().extend({ plan: plan() }));
 export const recordedDocumentsEdit = lateSchema(() => documentsEdit().extend(author().shape));
 export const recordedPlanEdit = lateSchema(() => planEdit().extend(author().shape));
 
-/** Documents that replace those of the same type, or are added; the others stay as they are. */
+/** Documents that replace those of the same type, or are added. Other documents stay. */
 export interface DocumentsEdit {
   readonly documents: readonly DraftDocument[];
 }
 
-/**
- * The whole plan as it shall be. A task named `T3` is the task of that number and keeps its id; any other key is a new
- * task. What is left out is dropped.
- */
+/** The whole plan after the edit. A task named `T3` keeps its id; another key is a new task. Omitted tasks are dropped. */
 export interface PlanEdit {
   readonly plan: PlanResult;
 }

@@ -9,7 +9,7 @@ import { isProposedAt } from './proposals.ts';
 import { changesSince, proposedOn } from './rejected.ts';
 import { unknownFilesIn } from './unknownFiles.ts';
 
-/** `design` without agents: moves the project on and announces the gate. */
+/** `design` without agents: advances the project and announces the gate. */
 export function designNode(state: GraphState): Partial<GraphState> {
   return { ...advance(state, 'specifying'), pendingApprovalGate: 'design_approval' };
 }

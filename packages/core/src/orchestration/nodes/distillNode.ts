@@ -9,7 +9,7 @@ import { planFrom } from './plan.ts';
 import { isPlanProposed } from './proposals.ts';
 import { changesSince, keptIds, proposedOn, rejectedPlan } from './rejected.ts';
 
-/** `distill` without agents: takes up the next open epic and announces the gate. */
+/** `distill` without agents: starts the next open epic and announces the gate. */
 export function distillNode(state: GraphState): Partial<GraphState> {
   return {
     ...advance(state, 'planning'),

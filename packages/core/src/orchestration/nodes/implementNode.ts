@@ -9,7 +9,7 @@ import { pickTask, withoutVerdict, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { runTddTurn } from './tddTurn.ts';
 
-/** `implement` without agents: picks a task and counts a turn, or hands over to the pivot when the budget is spent. */
+/** `implement` without agents: picks a task and counts a turn, or continues with the pivot after the last turn. */
 export function implementNode(state: GraphState): Partial<GraphState> {
   const { task, state: episode } = pickTask(state);
   if (checkTurnBudget(episode) !== null || detectEntropy(episode)) return towardsPivot(state);

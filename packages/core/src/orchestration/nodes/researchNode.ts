@@ -8,7 +8,7 @@ import { briefOf, withDocuments } from './documents.ts';
 import { isResearched } from './proposals.ts';
 import { takeBaseline } from './takeBaseline.ts';
 
-/** `research` without agents: only moves the project on. */
+/** `research` without agents: only advances the project. */
 export function researchNode(state: GraphState): Partial<GraphState> {
   return advance(state, 'researching');
 }

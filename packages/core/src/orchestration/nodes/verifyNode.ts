@@ -12,7 +12,7 @@ import { judgeGreen } from '../task/verdicts.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 
-/** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
+/** `verify` without agents: completes the active task, then closes finished epics and the project. */
 export function verifyNode(state: GraphState): Partial<GraphState> {
   if (state.pendingRecoveryNode === 'pivot_agent') return {};
   const task = activeTask(state);

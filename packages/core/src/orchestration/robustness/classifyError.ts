@@ -34,9 +34,9 @@ const LOGIC_TEXT =
   /\b(?:assertion|invalid|is not (?:a function|defined|iterable)|cannot read|must be|expected)\b/i;
 
 /**
- * Says whether trying again can help.
+ * Returns whether a retry can help.
  *
- * Transient signs win over the class: a dropped connection reaches us as `TypeError: fetch failed`.
+ * Transient signs take precedence over the class: a dropped connection arrives as `TypeError: fetch failed`.
  */
 export function classifyError(error: unknown): ErrorKind {
   const { name, message, codes, statuses } = signsOf(error);

@@ -3,8 +3,8 @@ import type { ErrorRecord } from '../types.ts';
 import { maskedMessageOf } from './errorRecord.ts';
 
 /**
- * The `consecutiveCount` of an error that is about to be recorded: it, and how many of the newest records, without a gap,
- * have its task and its message, but for what differs by accident. 1 for an empty history.
+ * Returns the `consecutiveCount` of a new error: it, and the newest records in a row with its task and message,
+ * ignoring accidental differences. 1 for an empty history.
  */
 export function countConsecutiveErrors(
   history: readonly ErrorRecord[],

@@ -1,6 +1,6 @@
 import type { EntropyRecord, GraphState } from '../types.ts';
 
-/** Identical outputs of one task from which it counts as looping. */
+/** Identical outputs of one task that count as a loop. */
 export const ENTROPY_LOOP_THRESHOLD = 3;
 
 /** Outputs kept in the state. */
@@ -18,7 +18,7 @@ export function withOutput(
   return [...entropy, { ...output, taskId, loopCount: (last?.loopCount ?? 0) + 1 }].slice(-OUTPUTS_KEPT);
 }
 
-/** True when the active task has produced one and the same output {@link ENTROPY_LOOP_THRESHOLD} times. */
+/** Returns true if the active task has produced the same output {@link ENTROPY_LOOP_THRESHOLD} times. */
 export function detectEntropy({ activeTaskId, entropy }: GraphState): boolean {
   if (activeTaskId === null) return false;
   return entropy.some(

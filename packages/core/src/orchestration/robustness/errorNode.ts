@@ -10,9 +10,8 @@ const MAX_HISTORY = 20;
 /**
  * The `error` node: appends a masked record, marks the active task failed and sets the status [8_RISKS-REQ-001].
  *
- * Takes the error that the graph's handler captured and clears it; without one it names the node in
- * `pendingRecoveryNode` and clears that. With LangGraph's `config` the time is that of the checkpoint the node started
- * from, so running it again gives the same record.
+ * Uses and clears the error that the graph's handler captured; without one, it uses and clears `pendingRecoveryNode`.
+ * With LangGraph's `config`, the time is that of the node's checkpoint, so running it again creates the same record.
  */
 export function errorNode(
   state: GraphState,

@@ -20,7 +20,7 @@ export interface ErrorOccurrence {
   readonly nonce?: string;
 }
 
-/** Makes a masked record of a caught error, captured now. Each has an id of its own. */
+/** Creates a masked record of an error, with its own id and the current time. */
 export function buildErrorRecord(
   error: unknown,
   sourceNode: string,

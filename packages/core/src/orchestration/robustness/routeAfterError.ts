@@ -1,12 +1,12 @@
 import type { GraphState } from '../types.ts';
 
-/** Equal errors in a row from which a new strategy is asked for. Source: 9_ROADMAP-REQ-012. */
+/** Equal errors in a row before a new strategy is requested. Source: 9_ROADMAP-REQ-012. */
 export const CONSECUTIVE_ERROR_PIVOT_THRESHOLD = 3;
 
 export type ErrorRoute = 'pivot_agent' | 'implement';
 export type RecoveryRoute = ErrorRoute | 'research' | 'design' | 'distill';
 
-/** After the same error {@link CONSECUTIVE_ERROR_PIVOT_THRESHOLD} times in a row a pivot, else another try. */
+/** Returns a pivot after {@link CONSECUTIVE_ERROR_PIVOT_THRESHOLD} equal errors in a row, else another attempt. */
 export function routeAfterError({ errorHistory }: GraphState): ErrorRoute {
   const count = errorHistory.at(-1)?.consecutiveCount ?? 0;
   return count >= CONSECUTIVE_ERROR_PIVOT_THRESHOLD ? 'pivot_agent' : 'implement';

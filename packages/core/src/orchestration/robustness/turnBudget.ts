@@ -1,10 +1,10 @@
 import type { GraphState } from '../types.ts';
 import { towardsPivot } from './towardsPivot.ts';
 
-/** Turns one task may take before its strategy is changed. Source: 1_PRD-REQ-REL-002. */
+/** Turns of one task before its strategy is changed. Source: 1_PRD-REQ-REL-002. */
 export const MAX_IMPLEMENTATION_TURNS = 10;
 
-/** The update that asks for a pivot when the budget is spent; `null` while turns are left. */
+/** Returns the update that requests a pivot after the last turn; `null` while turns are left. */
 export function checkTurnBudget(state: GraphState): Partial<GraphState> | null {
   return state.implementationTurns < MAX_IMPLEMENTATION_TURNS ? null : towardsPivot(state);
 }

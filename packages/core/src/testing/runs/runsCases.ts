@@ -4,7 +4,7 @@ import { FILE_CASES } from './fileCases.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 
 /**
- * What every `Runs` keeps to: each case is a name and a check with plain assertions, on runs of its own.
+ * Contract tests of `Runs`: each case has a name and a check with plain assertions, on its own runs.
  *
  * @example
  * ```ts
@@ -13,5 +13,5 @@ import type { RunsCase } from './RunsUnderTest.ts';
  */
 export const runsCases: readonly RunsCase[] = [...APP_CASES, ...DECISION_CASES];
 
-/** What those keep to besides that hand out a copy of each run's file. */
+/** Additional contract tests for a `Runs` that returns copies of run files. */
 export const runFilesCases: readonly RunsCase[] = FILE_CASES;

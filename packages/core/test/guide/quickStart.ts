@@ -1,0 +1,10 @@
+// The programs of docs/guide/quick-start.md that are not in posts/.
+import { app } from './posts/post.ts';
+
+export async function record(): Promise<void> {
+  await app.start('post-43', { topic: 'black tea' });
+}
+
+export function work(): void {
+  setInterval(() => void app.driveDue(), 1000);
+}
