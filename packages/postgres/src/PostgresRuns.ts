@@ -99,7 +99,9 @@ export class PostgresRuns implements Runs {
    *
    * @example
    * ```ts
-   * const worker = await app.runs.work({ drivers: [app], slots: 10 });
+   * const runs = postgres(url);
+   * const app = durable(builder, { runs, graph: 'mail' });
+   * const worker = await runs.work({ drivers: [app], slots: 10 });
    * process.once('SIGTERM', () => worker.stop().then(() => app.close()));
    * ```
    */
