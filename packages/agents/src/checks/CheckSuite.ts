@@ -12,7 +12,7 @@ export interface NamedCheck {
 }
 
 /**
- * Several checks as one: each in its own folder, in order, all of them, so that what is red is told whole.
+ * Several checks as one, each in its own folder. All run in order, so that every failure is reported.
  *
  * @example
  * ```ts
@@ -25,13 +25,13 @@ export interface NamedCheck {
 export class CheckSuite implements Checks {
   readonly #checks: readonly NamedCheck[];
 
-  /** @throws TypeError without a check: nothing would judge the work. */
+  /** @throws TypeError without a check. */
   constructor(checks: readonly NamedCheck[]) {
     if (checks.length === 0) throw new TypeError('Expected at least one check, got none.');
     this.#checks = checks;
   }
 
-  /** The first red result, or the last, with the output and the cases of all. */
+  /** Returns the first failed result, or the last one, with the output and the cases of all. */
   async run(request: CheckRequest): Promise<CheckResult> {
     const ran: Ran[] = [];
     for (const check of this.#checks) ran.push({ check, result: await runNamed(check, request) });
@@ -60,9 +60,9 @@ export class CheckSuite implements Checks {
   }
 
   /**
-   * Another command in the top folder, with the rights and limits of the first check.
+   * Runs another command in the top folder, with the rights and limits of the first check.
    *
-   * @throws TypeError where that one cannot run another command.
+   * @throws TypeError if the first check cannot run another command.
    */
   async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
     const { checks } = this.#checks[0] as NamedCheck;

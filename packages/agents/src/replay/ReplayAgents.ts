@@ -30,10 +30,9 @@ export interface ReplayOptions {
 }
 
 /**
- * Agents that answer from a recording: offline, and the same every time.
+ * Agents that answer from a recording: offline, and equal every time.
  *
- * A call is found by stage, task, attempt and step; its request is only compared. Anything that was not
- * recorded fails loudly, it is never guessed.
+ * A call is found by stage, task, attempt and step; its request is compared. A call that was not recorded throws.
  *
  * @example
  * ```ts
@@ -44,9 +43,9 @@ export interface ReplayOptions {
 export class ReplayAgents implements StageAgents {
   readonly name: string;
   readonly provenance: StageAgents['provenance'];
-  /** Only where the recording has a pivot: agents without one end a stuck task differently. */
+  /** Present if the recording has a pivot; agents without one end a stuck task differently. */
   readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
-  /** Only where the recording has one: agents without it say that they answer no questions. */
+  /** Present if the recording has one; without it, questions are rejected. */
   readonly answer?: (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
   readonly #calls: ReadonlyMap<string, RecordedCall>;
   readonly #onCall: (key: CallKey) => void;

@@ -26,53 +26,50 @@ import { type FilteredFile, NOTHING_UNCOMMITTED, type UncommittedFiles } from '.
 import { refuseFiltered, type UncommittedChanges } from './uncommittedTree.ts';
 
 export interface GitWorkspaceOptions {
-  /** The project folder: workspaces are made in `.devs-work/`, their git dirs in `.devs/git/`. */
+  /** Project folder: workspaces are in `.devs-work/`, their git dirs in `.devs/git/`. */
   readonly dir: string;
   /**
-   * The repository to work for: its top folder. Runs begin at the commit that is checked out there, and their branch
-   * is put there; nothing else of it is written. Or a URL, of `https`, `ssh`, `git` or `file`: runs begin at the branch that
-   * its `HEAD` names, and theirs is pushed to it. @defaultValue none: runs begin empty
+   * Top folder of the repository to work for. Runs start at its checked-out commit, and their branch is put there; the
+   * rest of it stays unchanged. Or a URL (`https`, `ssh`, `git`, `file`): runs start at the branch of its `HEAD`, and
+   * their branch is pushed to it. @defaultValue runs start empty
    */
   readonly repository?: string;
   /**
-   * Whether programs of the user's own configuration of git answer for them where `repository` is a URL: credential
-   * helpers, askpass, an ssh command. @defaultValue false: keys of ssh and its agent, and nothing that git would start
+   * Whether to use programs of the user's git configuration for a URL: credential helpers, askpass, an ssh command.
+   * @defaultValue false: only ssh keys and the ssh agent
    */
   readonly credentials?: boolean;
   /**
-   * Installs what the checks need: run in a new folder, and for a tree with other manifests or lockfiles. Checks see what
-   * it leaves, and nothing else that git does not hold. @defaultValue nothing
+   * Installs dependencies of the checks: runs in a new folder, and again for other manifests or lockfiles. Of the files
+   * that git ignores, checks see only its results. @defaultValue none
    */
   readonly setup?: Checks;
   /**
-   * What `setup` runs. Runs with the same one, the same manifests and lockfiles and the same Node share what it leaves:
-   * it runs for the first of them. Runs of a repository only. @defaultValue every run has its own
+   * Command of `setup`. Runs with the same command, manifests, lockfiles and Node share its results: it runs for the
+   * first of them. Only for runs of a repository. @defaultValue each run has its own results
    */
   readonly setupArgv?: readonly string[];
-  /** Patterns of git for further files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
+  /** Git patterns of more files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
   readonly setupInputs?: readonly string[];
-  /**
-   * Paths from the top of the folder where checks may keep things from one to the next: `target`, `node_modules/.cache`.
-   * What a check finds there may be another check's. @defaultValue none
-   */
+  /** Paths that checks keep from one to the next: `target`, `node_modules/.cache`. Checks share them. @defaultValue none */
   readonly caches?: readonly string[];
-  /** Whose uncommitted changes runs begin with, as a commit of its own. @defaultValue nobody's */
+  /** Uncommitted changes to start with, as their own commit. @defaultValue none */
   readonly withChanges?: UncommittedChanges;
-  /** Time limit of one git command, ms; thirty times as much where it moves a whole repository. @defaultValue 60 000 */
+  /** Longest git command, in milliseconds; thirty times as long for moving a whole repository. @defaultValue 60 000 */
   readonly timeoutMs?: number;
-  /** Signs the tasks' commits as their author; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
+  /** Author of the tasks' commits; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
   readonly author?: WorkspacePort.Author;
-  /** Dates the commits. @defaultValue the system clock */
+  /** Dates of commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
 
 const NEVER: AbortSignal = new AbortController().signal;
 
 /**
- * Gives every run a folder of its own with an engine-owned git store. It starts empty, or at the commit the user has
- * checked out, on a branch `devs/<run>`; the user's checkout is never touched.
+ * One folder per run, with a git store that the engine owns. A run starts empty or at the user's checked-out commit, on
+ * a branch `devs/<run>`. The user's checkout is not changed.
  *
- * The git dir lies outside the folder, so nothing that an agent writes can configure the engine's git.
+ * The git dir is outside the folder, so agents cannot configure the engine's git.
  *
  * @example
  * ```ts
@@ -108,14 +105,14 @@ export class GitWorkspace implements Workspace {
     this.#author = options.author;
   }
 
-  /** A link to the newest folder of the run. @throws RangeError when the id cannot be a folder's name. */
+  /** Returns the path of a link to the run's newest folder. @throws RangeError if the id cannot name a folder. */
   dirOf(threadId: string): string {
     return join(this.#dir, '.devs-work', requireFolderName(threadId));
   }
 
   /**
-   * @throws DevsError `WORKSPACE_FAILED` for a repository, or changes of it, that a run cannot keep; `CONFIG_INVALID` when it
-   *   is none.
+   * @throws DevsError `WORKSPACE_FAILED` for an unusable repository, or unusable changes of it; `CONFIG_INVALID` if it
+   *   is not a repository.
    */
   async assertUsable(): Promise<void> {
     const user = await this.#user();
@@ -123,47 +120,47 @@ export class GitWorkspace implements Workspace {
     if (user !== null && this.#withChanges !== null) refuseFiltered(await user.uncommitted());
   }
 
-  /** Files of the repository's checkout that are not committed as they are; a run begins without them. */
+  /** Returns uncommitted files of the checkout; a run starts without them. */
   async uncommitted(): Promise<UncommittedFiles> {
     return (await (await this.#user())?.uncommitted()) ?? NOTHING_UNCOMMITTED;
   }
 
   /**
-   * Files that git keeps through a filter, such as Git LFS: a run has what git keeps of them, its filters are not started.
-   * None of a repository that is a URL: nobody works there.
+   * Returns files with a git filter, such as Git LFS: a run has git's stored content, and filters are not started.
+   * Empty for a URL.
    */
   async filtered(): Promise<readonly FilteredFile[]> {
     return (await (await this.#user())?.filtered()) ?? [];
   }
 
   /**
-   * How two commits of a run differ, as `git diff` prints it. Reads the run's git dir and nothing else.
+   * Returns the diff of two commits of a run, as `git diff` prints it. Reads only the run's git dir.
    *
-   * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   * @throws DevsError `WORKSPACE_FAILED` for an unknown git dir or commit.
    */
   diff(threadId: string, range: WorkspacePort.CommitRange): Promise<string> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).text(range);
   }
 
   /**
-   * What one commit of a run has changed, as {@link diff} takes it. Reads the run's git dir and nothing else.
+   * Returns the range of one commit of a run for {@link diff}. Reads only the run's git dir.
    *
-   * @throws RangeError for what is no id; DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   * @throws RangeError for an invalid id; DevsError `WORKSPACE_FAILED` for an unknown git dir or commit.
    */
   changeOf(threadId: string, commit: string): Promise<WorkspacePort.CommitRange> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).rangeOf(commit);
   }
 
   /**
-   * The files that {@link diff} shows no line of, by path. Reads the run's git dir and nothing else.
+   * Returns the files that {@link diff} does not show as text, by path. Reads only the run's git dir.
    *
-   * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   * @throws DevsError `WORKSPACE_FAILED` for an unknown git dir or commit.
    */
   unshown(threadId: string, range: WorkspacePort.CommitRange): Promise<readonly UnshownFile[]> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).unshown(range);
   }
 
-  /** A text file of a commit of a run; `null` where there is none. Reads the run's git dir and nothing else. */
+  /** Returns a text file of a run's commit, or `null`. Reads only the run's git dir. */
   async readAt(threadId: string, tree: string, path: string): Promise<string | null> {
     requireObjectId('tree', tree);
     const gitDir = this.#gitDirOf(threadId);
@@ -171,8 +168,10 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
-   * @throws DevsError `LEASE_LOST` for a driver that was replaced; `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
-   *   the setup failed; `CONFIG_INVALID` when `repository` is none.
+   * Creates or reopens the folder of a run.
+   *
+   * @throws DevsError `LEASE_LOST` for a process that was replaced; `WORKSPACE_FAILED` if the folder cannot be made or
+   *   is a link, the repository has submodules, or the setup failed; `CONFIG_INVALID` if `repository` is not one.
    */
   async open(
     threadId: string,
@@ -210,16 +209,17 @@ export class GitWorkspace implements Workspace {
     return new GitTravel({ git, record, bringBase });
   }
 
-  /** The next driver goes on in the folder of this one, and needs no folder of its own. */
+  /** Releases the folder, so that the next process continues in it. */
   async leave(threadId: string, driver: WorkspacePort.Driver): Promise<void> {
     await this.#foldersOf(threadId).leave(driver);
   }
 
   /**
-   * Deletes the folders and the store of a run that nobody drives, and its branch in the repository if that is merged or,
-   * with `force`, if it has no commits but the run's.
+   * Deletes the folders and the store of a run, and its branch in the repository if it is merged or, with `force`,
+   * contains only the run's commits.
    *
-   * @throws DevsError `REMOVE_REFUSED`, without `force`, for changes or commits that are nowhere else; nothing is deleted.
+   * @throws DevsError `REMOVE_REFUSED`, without `force`, for changes or commits that exist only here; everything stays
+   *   then.
    */
   async remove(
     threadId: string,
@@ -228,7 +228,7 @@ export class GitWorkspace implements Workspace {
     return removeKeptRun(await this.#keptRun(threadId), { force });
   }
 
-  /** Deletes what was kept for other runs, unless that is touched now or is nowhere else. Returns how many bytes. */
+  /** Deletes files of other runs, unless they are in use or exist only here. Returns the number of bytes. */
   async sweep(threadIds: ReadonlySet<string>): Promise<number> {
     const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storeOf);
     let bytes = 0;

@@ -52,16 +52,19 @@ import { driveTurn } from './turns/driveTurn.ts';
 import { assertTurnKey } from './turns/takeTurn.ts';
 
 /**
- * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
- * promise, and a wrong call rejects it.
+ * A compiled graph with its state file. Several processes can open the same file. Methods that read or write a run
+ * return a promise and reject for a wrong call.
  */
 export class DurableApp<Graph, State, Update, Output = State> extends ManagedRuns<State, Update> {
-  /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
+  /** The compiled LangGraph graph, for reading (`getState`, `getGraph`). Execute runs with `run`. */
   readonly graph: Graph;
-  /** The store its nodes have as `config.store`, to read and write from outside. A `TypeError` where it was given none. */
+  /** The store that nodes have as `config.store`. Without a store, its methods throw a `TypeError`. */
   readonly memory: BaseStore;
   readonly events: EventBus;
-  /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
+  /**
+   * SHA-256 (hex) of node and channel names, gates and the author's version. A run continues only on a graph with its
+   * fingerprint.
+   */
   readonly fingerprint: string;
   readonly #store: EngineStore;
   readonly #parts: DurableParts<Graph>;
@@ -117,25 +120,26 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow. Its input is read the
-   * first time; the same one may be given again. So are `context`, `configurable`, `tags` and `metadata`, which every
-   * later drive has, in any process; `callbacks` are of this call. Returns when the run has ended, waits for a human or
-   * was asked to stop.
+   * Starts the run `id`, or resumes it. The same id is the same run in every process. Returns when the run ends, waits
+   * or is paused.
    *
-   * With `turn`, the input is that of a turn: under a new key it goes to the state that the turn before has left, as
-   * LangGraph's second `invoke` on a thread does; a known key is its turn, ended or not, and is not executed again.
+   * The input, `context`, `configurable`, `tags` and `metadata` are recorded with the first call; later calls can
+   * repeat or omit them. `callbacks` apply to this call only.
    *
-   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
-   *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
-   *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
-   *   `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` for an input that cannot be kept; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
-   *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made; `RUN_FAILED` with `throwOnFailure`.
+   * With a new `turn`, the reducers add the input to the state of the last turn, as LangGraph's second `invoke` on a
+   * thread does. With a known `turn`, it resumes that turn or returns its result.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an unknown id; `INPUT_NOT_TAKEN` for another input or
+   *   context, and for a new turn before the last one ended; `INVALID_INPUT` for a `Command`, a context that the graph
+   *   rejects, a reserved name in `configurable`, or a new turn without input; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`;
+   *   `GRAPH_CHANGED`; `THREAD_BUSY` while another process runs it; `THREAD_NOT_OURS` for an id with checkpoints but
+   *   without a run; `RUN_FAILED` with `throwOnFailure`.
    *
    * @example
    * ```ts
    * await app.run('mail-7', { mail }, { context: { tenant: 'acme' }, callbacks: [tracer] });
    * await app.run('mail-7'); // any process: the same context
-   * await app.run('chat-1', { messages: [asked] }, { turn: 'm-17' }); // the next turn of a chat, once
+   * await app.run('chat-1', { messages: [question] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
   async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<Output>> {
@@ -154,10 +158,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Records what {@link run} records, and drives nothing: for a service that answers before the work is done. Whoever drives
-   * the run then, in any process, gives the id alone.
+   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done; then
+   * call `runDue`, or `run` with the id alone, in any process.
    *
-   * @throws DevsError as {@link run}.
+   * @throws DevsError as `run`.
    */
   async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn);
@@ -230,17 +234,16 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for,
-   * whoever drove it is gone, or it or its turn was recorded ten seconds ago and not driven since. Any number of processes may
-   * call it at once, each run is driven by one of them. Who wants runs to wake up by themselves calls it every few seconds,
-   * or with the next `until`.
+   * Executes every run that can continue without a person, one after the other: its timer is due, its signal arrived,
+   * its process died, or it was recorded ten seconds ago and has not been executed since. Several processes can call
+   * this at once; each run is executed by one of them. Call it every few seconds, or at the next `until`.
    *
-   * @returns The runs it has driven, and those that are due and could not be: they keep nobody from being driven.
-   * @throws RangeError for a `limit` below 1, or a `now` that is no time.
+   * @returns The runs it executed, and the due runs it could not execute (for example runs of another graph).
+   * @throws RangeError for a `limit` below 1 or an invalid `now`.
    *
    * @example
    * ```ts
-   * for (const { id, status } of (await app.driveDue({ limit: 20 })).driven) log(id, status);
+   * for (const { id, status } of (await app.runDue({ limit: 20 })).driven) log(id, status);
    * ```
    */
   async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<Output>>> {
@@ -248,12 +251,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
-   * and never decides a gate. The same `signalId` is the same signal.
+   * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
+   * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
-   * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another
-   *   signal; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`. Nothing is written then.
+   * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;
+   *   `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`. The run is unchanged then.
    *
    * @example
    * ```ts
@@ -270,13 +273,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * What a run streams, as it does so. With an input, or without one, this process drives the run as {@link run} does, from
-   * the first event that is asked for to the end of the drive; with `null` it only reads, in any process, until the run has
-   * ended or `signal` is aborted. Every event is in the state file first, so `after` goes on where a reader stopped, today
-   * and tomorrow. Leaving the loop asks the drive to stop at the next safe point and waits for that.
+   * Executes the run as `run` does and yields its events. With `null` as input it only reads, in any process, until the
+   * run ends or `signal` is aborted. Every event is stored before it is yielded, so a reader can continue with `after`
+   * at any time. Leaving the loop pauses the run at the next safe point.
    *
-   * @throws DevsError as {@link run}; `STREAM_NOT_KEPT` when `after` is older than what is kept, the run was not recorded, or
-   *   a checkpoint was pruned. RangeError, TypeError for other options than these.
+   * @throws DevsError as `run`; `STREAM_NOT_KEPT` if `after` is older than the stored events, the run was not recorded,
+   *   or its checkpoint was pruned. RangeError, TypeError for wrong options.
    *
    * @example
    * ```ts
@@ -295,7 +297,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
 
-  /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
+  /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
   async pause(id: string): Promise<void> {
     const { runs, outlet } = this.#store;
     const pause = { id: this.#parts.newId(), kind: 'pause', payload: null } as const;
@@ -304,14 +306,17 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Ends the run, or the turn that it stands in: at once where nobody drives it, else at its next safe point. That cannot go
-   * on afterwards; the next turn can begin. So do its child runs, and theirs.
+   * Ends the run or its current turn, and its child runs: at once if no process runs it, else at its next safe point. A
+   * cancelled turn cannot resume; a new turn can start.
    */
   async cancel(id: string): Promise<void> {
     return cancelRun(id, this.#parts.newId(), { ...this.#parts, streams: this.#streams });
   }
 
-  /** All of the graph's values at the latest checkpoint, also those that its output schema does not have. */
+  /**
+   * Returns all values of the graph at the latest checkpoint, private channels included; `null` before the first
+   * checkpoint.
+   */
   async values(id: string): Promise<State | null> {
     const { saver } = this.#parts;
     return readValues(this.graph, (graph) => readState(graph, configFor(id), saver));
@@ -333,18 +338,18 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     return values;
   }
 
-  /** The questions a run waits for. */
+  /** Returns the open gates of a run, oldest first. */
   async gates(id: string): Promise<readonly Gate[]> {
     return gatesOf(id, this.#store);
   }
 
   /**
-   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process. At a gate that wants
-   * several yeses, one of them is a vote: the session is still `awaiting_approval`, with its `votes`.
+   * Records a decision on a gate. Resume the run with `run`, in any process. At a gate with several approvers, an
+   * approval is a vote: the session stays `awaiting_approval` and has its `votes`.
    *
-   * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
+   * @throws DevsError `GATE_STALE` if the content changed, `GATE_ALREADY_DECIDED` with the recorded decision,
    *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
-   *   `QUOTE_NOT_SHOWN` for a comment. Nothing is written then.
+   *   `QUOTE_NOT_SHOWN` for a comment. The gate is unchanged then.
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
     const { db, outlet } = this.#store;
@@ -355,11 +360,11 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * The way out of `GRAPH_CHANGED`: lets a run that was started on another graph go on with this one. Names that are
-   * gone must be declared; nothing is driven. Accepting the graph a run has already changes nothing.
+   * Lets a run continue on this graph after `GRAPH_CHANGED`. Declare every name that is gone. Executes nothing.
+   * Accepting the run's own graph changes nothing.
    *
-   * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if something recorded or due would be lost;
-   *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `THREAD_NOT_FOUND`. No row is changed then.
+   * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if recorded or due work would be lost;
+   *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    *
    * @example
    * ```ts
@@ -373,12 +378,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Brings a run back that was given up as a dead letter, because its drivers kept dying: the next drive goes on where it
-   * stood, and counts anew. Drives nothing. Who did it is an event, `RUN_REVIVED`.
+   * Brings back a run that became a dead letter because its processes kept dying. It then resumes from its position
+   * with new counters. Executes nothing. Emits `RUN_REVIVED`.
    *
-   * @returns False, and changes nothing, for a run that is no dead letter.
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `WORKSPACE_BUSY` if its folder is
-   *   another run's now; `THREAD_BUSY`, `THREAD_NOT_FOUND`.
+   * @returns False for a run that is not a dead letter; it is unchanged.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can revive a run; `WORKSPACE_BUSY`
+   *   if its folder belongs to another run now; `THREAD_BUSY`, `THREAD_NOT_FOUND`.
    *
    * @example
    * ```ts
@@ -398,16 +403,16 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   /**
-   * Thins out a run's history: the first checkpoint, the newest and what they and open questions need are kept. Holds
-   * the run meanwhile.
+   * Deletes old checkpoints of a run. Keeps the first, the newest, and those that they and open gates need. Holds the
+   * run's lease meanwhile.
    *
-   * @throws DevsError `THREAD_BUSY` while somebody drives it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
+   * @throws DevsError `THREAD_BUSY` while a process runs it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
     return holdRun(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }), this.#parts);
   }
 
-  /** Closes the state file, if this app opened it. */
+  /** Closes the state file if this app opened it. */
   close(): void {
     this.#parts.close();
   }
