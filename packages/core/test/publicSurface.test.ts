@@ -116,6 +116,7 @@ describe('the public surface', () => {
         "routeAfterVerify",
         "runGraphIteratively",
         "runMigrations",
+        "scoreEntropy",
         "scrub",
         "secretRegistry",
         "shownGate",
@@ -148,6 +149,7 @@ describe('the public surface', () => {
         "recurse",
         "recurseAll",
         "runGraphIteratively",
+        "scoreEntropy",
         "scrub",
         "shownGate",
         "sleep",
@@ -221,7 +223,6 @@ describe('the public surface', () => {
         "GateEdit",
         "GateEvaluationInput",
         "GateEvaluationResult",
-        "GatePolicy",
         "GraphState",
         "LangGraphCheckpoint",
         "LangGraphContext",
@@ -239,7 +240,6 @@ describe('the public surface', () => {
         "ResearchRequest",
         "ReviewRequest",
         "ReviewResult",
-        "RunFilter",
         "RunOptions",
         "RunResult",
         "RunStanding",
@@ -279,12 +279,10 @@ describe('the public surface', () => {
         "ErrorCode",
         "Gate",
         "GateAnswer",
-        "GatePolicy",
         "LangGraphContext",
         "Limits",
         "Principal",
         "RecursionCheckResult",
-        "RunFilter",
         "RunOptions",
         "RunResult",
         "RunStanding",
@@ -311,11 +309,7 @@ describe('the public surface', () => {
   });
 
   test('@devs/core/testing exports these types', async () => {
-    expect(await typesOf('@devs/core/testing', import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
-      [
-        "CrashPoint",
-      ]
-    `);
+    expect(await typesOf('@devs/core/testing', import('../src/testing/index.ts'))).toMatchInlineSnapshot(`[]`);
   });
 
   test('the other packages export these names', () => {
