@@ -21,8 +21,15 @@ const LEFT_OUT =
   /\/__tests__\/|\.test\.|\.d\.ts$|\/migrations\/|\/core\/src\/testing\/|\/masking\/|[pP]rompts|\/models\/stage|\/recipes\.ts$/;
 const SQL =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|PRAGMA|BEGIN|ALTER|DROP|SAVEPOINT|RELEASE|ROLLBACK|AND|OR|WHERE|FROM|ORDER|LEFT|JOIN|VACUUM|ATTACH|EXISTS|NOT EXISTS|SET|LISTEN|LOCK|GRANT|CASE|IN)\b/;
-const HELP = new Set(['description', 'option', 'addHelpText', 'argument', 'summary', 'examples', 'requiredOption']);
-const PAGE = new Set(['title', 'placeholder', 'label', 'alt', 'aria-label']);
+const HELP = new Set([
+  'description',
+  'option',
+  'addHelpText',
+  'argument',
+  'summary',
+  'examples',
+  'requiredOption',
+]);
 
 /** Every text of one source, in its order. */
 export function textsIn(source, file) {
@@ -41,7 +48,13 @@ export function textsIn(source, file) {
     }
     const text = textOf(node);
     if (text !== null) {
-      if (isProse(text, kind)) texts.push({ file, line: lineAt(node.start), kind, text: oneLine(text), raw: process.env.RAW && oneLine(source.slice(node.start, node.end)) });
+      if (isProse(text, kind))
+        texts.push({
+          file,
+          line: lineAt(node.start),
+          kind,
+          text: oneLine(text),
+        });
       if (node.type === 'TemplateLiteral') for (const part of node.expressions) visit(part, kind);
       return;
     }
@@ -76,13 +89,19 @@ const oneLine = (text) => text.trim().replace(/\s+/g, ' ');
 
 function isProse(text, kind) {
   if (SQL.test(text) || !/[a-z]{2}/i.test(text.replaceAll('X', ''))) return false;
-  const isSentence = /[a-z]{2}\S* +\S*[a-z]/i.test(text) && !/^[\w-]+(\.\w+)* (=|<|>|IS|IN|AND|DESC|ASC)/.test(text);
+  const isSentence =
+    /[a-z]{2}\S* +\S*[a-z]/i.test(text) && !/^[\w-]+(\.\w+)* (=|<|>|IS|IN|AND|DESC|ASC)/.test(text);
   return isSentence || (kind === 'page' && /^\s*[A-Z][a-z]+\W*\s*$/.test(text));
 }
 
 /** The sources below the paths, or all. */
 function sources(paths) {
-  const args = ['ls-files', '-z', '--', ...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths)];
+  const args = [
+    'ls-files',
+    '-z',
+    '--',
+    ...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths),
+  ];
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0');
   return listed.filter((path) => /\.tsx?$/.test(path) && !LEFT_OUT.test(`/${path}`));
 }
@@ -100,7 +119,13 @@ export function asProse(texts) {
 function main(argv) {
   if (argv.includes('--help')) {
     const source = readFileSync(new URL(import.meta.url), 'utf8');
-    console.log(source.split('\n').slice(1, 11).map((line) => line.replace(/^\/\/ ?/, '')).join('\n'));
+    console.log(
+      source
+        .split('\n')
+        .slice(1, 11)
+        .map((line) => line.replace(/^\/\/ ?/, ''))
+        .join('\n'),
+    );
     return;
   }
   const at = argv.indexOf('--kind');
@@ -112,4 +137,5 @@ function main(argv) {
   else for (const { file, line, kind: of, text } of texts) console.log(`${file}:${line}: ${of}: ${text}`);
 }
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) main(process.argv.slice(2));
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  main(process.argv.slice(2));

@@ -31,7 +31,7 @@ describe('devs accept-graph', () => {
 
     const accepted = await callMain(dir, ['accept-graph', 'sum', '--node', 'inspect=verify', '--by', 'ada']);
     expect(accepted.stdout).toBe(
-      'accepted: node "inspect" is gone\naccepted: node "verify" is new\nrecorded; devs resume sum goes on\n',
+      'accepted: node "inspect" is gone\naccepted: node "verify" is new\nrecorded; to resume: devs resume sum\n',
     );
     expect((await callMain(dir, ['accept-graph', 'sum'])).stdout).toContain('nothing to accept');
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);

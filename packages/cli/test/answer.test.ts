@@ -44,7 +44,7 @@ describe('a stuck task', () => {
   test('is shown with what was tried and every answer', async ({ dir }) => {
     copyTo(dir);
     const { stdout } = await callMain(dir, ['show', RUN]);
-    expect(stdout).toContain('T1 Task 1\nhanded over after 9 attempts: no new strategy led on\n');
+    expect(stdout).toContain('T1 Task 1\nstopped after 9 attempts: no new strategy made progress\n');
     expect(stdout).toContain(
       'Strategies tried\n  1. Use one file\n    because: It is the next one.\n  2. Use two files',
     );
@@ -72,14 +72,16 @@ describe('a stuck task', () => {
     const skipped = await callMain(dir, ['answer', RUN, '--skip', '--reason', 'Not worth it.']);
     expect(skipped).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('given up: stuck task of shop'),
+      stdout: expect.stringContaining('skipped: stuck task of shop'),
     });
     expect(await drive(dir)).toMatchObject({
       status: 'completed',
       reason: 'without T1, skipped by a person, and T2, blocked by that',
     });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toMatch(/T1 {2}skipped: .*\n.*T2 {2}blocked by a task that was given up or skipped/);
+    expect(log.stdout).toMatch(
+      /T1 {2}skipped: .*\n.*T2 {2}blocked: a task it depends on was abandoned or skipped/,
+    );
   });
 
   test('ends the run with the reason that is given', async ({ dir }) => {
@@ -101,7 +103,7 @@ describe('a stuck task', () => {
       const refused = await callMain(dir, argv);
       expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
       expect(refused.stderr).toMatch(
-        /^INVALID_ANSWER: .*\n {2}→ Decide it with devs answer shop --retry.*--skip.*--abort/,
+        /^INVALID_ANSWER: .*\n {2}→ Use one of these commands: devs answer shop --retry.*--skip.*--abort/,
       );
     }
   });

@@ -39,7 +39,7 @@ describe('devs ask', () => {
     const json = await callMain(dir, ['show', RUN, '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ exchanges: [{ question: 'Why one document?' }] });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toContain('asked about design, by human:ada: Why one document?');
+    expect(log.stdout).toContain('question about design, by human:ada: Why one document?');
     const { stdout } = await callMain(dir, ['status', RUN, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'waiting', gates: [{ kind: 'design_approval' }] });
   });

@@ -31,7 +31,7 @@ describe('devs migrate', () => {
     expect(printed, printed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     await query(server.url, printed.stdout);
     const checked = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'printed']);
-    expect(checked.stdout).toBe('schema printed: as this release wants it, version 4\n');
+    expect(checked.stdout).toBe('schema printed: up to date, version 4\n');
   });
 });
 
@@ -109,7 +109,7 @@ describe('who runs a cluster', () => {
     await called(dir, 'migrate');
     expect(await called(dir, 'queue')).toEqual({
       exitCode: 0,
-      said: 'Nothing waits, and nobody would drive it.\n',
+      said: 'No runs are waiting, and no workers are connected.\n',
     });
     expect(await called(dir, 'workers')).toEqual({ exitCode: 0, said: 'No worker is there.\n' });
     expect(await called(dir, 'tenants')).toEqual({ exitCode: 0, said: 'There are no runs.\n' });
@@ -131,7 +131,7 @@ describe('who runs a cluster', () => {
     expect(said).toContain('2 runs have no worker with their graph in their shape');
     expect(said).toMatch(/^acme +4 +0 +1 +1$/m);
     expect(said).toMatch(/^mail-1 +runs\.mail\.f{16} +1 +\S+Z +Error: disk full$/m);
-    expect(said).toContain('once that is mended: devs redrive mail-1');
+    expect(said).toContain('after you fixed the cause: devs redrive mail-1');
     const { queues, tenants, deadLetters } = JSON.parse((await called(dir, 'queue', '--json')).said);
     expect(queues).toEqual([
       { queue: QUEUE, ready: 1, later: 0, active: 0, oldestSeconds: expect.any(Number), runs: 2, workers: 0 },

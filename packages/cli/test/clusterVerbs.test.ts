@@ -115,7 +115,7 @@ describe('over a cluster', () => {
     expect((await written()).slice(1)).toEqual(before.slice(1));
 
     const words =
-      'sum is removed, with the record of its decisions; its branch and folders of workers stay\n';
+      'removed sum and the record of its decisions; its branch and the folders of workers are kept\n';
     expect(await there('rm', 'sum')).toEqual({ exitCode: 0, stderr: '', stdout: words });
     const forced = await there('rm', 'open', '--force', '--json');
     const { bytes, ...removed } = JSON.parse(forced.stdout) as { readonly bytes: number };

@@ -66,7 +66,7 @@ describe('a review of code', () => {
     const run = aProject(dir);
     const first = await callMain(dir, [...run, '--review', 'task']);
     expect(first).toMatchObject({ exitCode: 75, stderr: '' });
-    expect(first.stdout).toContain('waiting for a human: code review');
+    expect(first.stdout).toContain('waiting for a person: code review');
 
     const shown = await callMain(dir, ['show', 'sum']);
     expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [nothing named]\n');
@@ -88,7 +88,7 @@ describe('a review of code', () => {
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('sent back: Add two numbers');
 
     const again = await callMain(dir, ['show', 'sum']);
-    expect(again.stdout).toContain('Sent back once:\n  - ada: Name the numbers.\n');
+    expect(again.stdout).toContain('Rejected once:\n  - ada: Name the numbers.\n');
     expect(again.stdout).toContain('sum(2, 3) is 5  [sum.test.js]');
     const [, news = '', all = ''] = again.stdout.split('── ');
     expect(news).toContain('Changed since the last review\n');
@@ -106,9 +106,9 @@ describe('a review of code', () => {
     );
 
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
-      'after every task: 0 approved, 1 sent back',
+      'after every task: 0 approved, 1 rejected',
     );
-    const words = 'review:  after every task: 0 approved, 1 sent back';
+    const words = 'review:  after every task: 0 approved, 1 rejected';
     expect((await callMain(dir, ['explain', 'sum'])).stdout).toContain(words);
     expect((await callMain(dir, ['gates'])).stdout).toContain('code review T1');
     const unread = await callMain(dir, ['approve', 'sum', '--by', 'ada']);

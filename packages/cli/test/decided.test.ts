@@ -11,7 +11,7 @@ const gateOf = async (
     ? stdout
     : (await callMain(dir, ['admin', 'gates', RUN, '--json'])).stdout;
   const [gate] = JSON.parse(shown) as { readonly sessionId: string; readonly artifactHash: string }[];
-  if (gate === undefined) throw new Error('No gate is open.');
+  if (gate === undefined) throw new Error('There are no open gates.');
   return gate;
 };
 
@@ -58,7 +58,7 @@ describe('what was decided', () => {
   });
 
   test('is listed with the gates of the past, of all runs or of one', async ({ dir }) => {
-    expect((await callMain(dir, ['gates', '--all'])).stdout).toBe('No gate was opened yet.\n');
+    expect((await callMain(dir, ['gates', '--all'])).stdout).toBe('There are no gates yet.\n');
     await driveShop(dir);
     const first = await gateOf(dir);
     await callMain(dir, ['reject', RUN, '--feedback', 'Use one file', '--by', 'ada']);

@@ -46,7 +46,7 @@ describe('a gate that two have to approve', () => {
       exitCode: 0,
       stdout: expect.stringContaining('approved, 1 of 2: next step of'),
     });
-    expect(first.stdout).toContain('by ada\nrecorded; the gate stays open, 1 more needed\n');
+    expect(first.stdout).toContain('by ada\nrecorded; the gate stays open until 1 more approve\n');
     expect((await drive(dir, 'votes')).status).toBe('suspended');
 
     const stranger = await callMain(dir, ['approve', RUN, '--by', 'eve']);
@@ -58,7 +58,9 @@ describe('a gate that two have to approve', () => {
     const second = await callMain(dir, ['approve', RUN, '--by', 'bob']);
     expect(second).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('approved: next step of') });
     expect((await drive(dir, 'votes')).status).toBe('completed');
-    expect((await callMain(dir, ['log', RUN])).stdout).toContain('approval 1 of 2: next step, by human:ada');
+    expect((await callMain(dir, ['log', RUN])).stdout).toContain(
+      'approval 1 of 2: node approval, by human:ada',
+    );
   });
 });
 
@@ -66,7 +68,7 @@ describe('a gate that asks for a value', () => {
   test('is shown with its schema, and takes no plain yes', async ({ dir }) => {
     await drive(dir, 'value');
     const { stdout } = await callMain(dir, ['show', RUN]);
-    expect(stdout).toContain('The value has to fit this JSON Schema:\n');
+    expect(stdout).toContain('The value must match this JSON Schema:\n');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --value/m);
     const yes = await callMain(dir, ['approve', RUN]);
     expect(yes).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--value') });
@@ -86,7 +88,7 @@ describe('a gate that takes a version of one’s own', () => {
     await drive(dir, 'edit');
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toMatch(
-      /^version: go on with your own version, as JSON\n {2}devs answer .* --edit '"your text"'$/m,
+      /^version: continue with your edited version, as JSON\n {2}devs answer .* --edit '"your text"'$/m,
     );
     const editor = await callMain(dir, ['edit', RUN, '--out', 'notes.json']);
     expect(editor).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--edit') });

@@ -75,7 +75,7 @@ describe('a state file that this user has not made', () => {
     const env = homeIn(dir, 'my');
     const resume = ['resume', 'sum', '--no-ask'];
     const no = await callMain(mine, resume, { env, ...terminal('no') });
-    expect(no.stdout).toContain('drive what is in it (yes or no): ');
+    expect(no.stdout).toContain('accept its runs (yes or no): ');
     expect(no.stderr).toContain('STATE_NOT_TRUSTED');
     const yes = await callMain(mine, resume, { env, ...terminal('yes') });
     expect(yes.stderr).not.toContain('STATE_NOT_TRUSTED');
@@ -147,7 +147,7 @@ describe('a state file that devs has made for this user', () => {
     chmodSync(folder, 0o777);
     expect(await callMain(dir, ['resume', 'sum'], { env })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('somebody else can write there'),
+      stderr: expect.stringContaining('another user can write to it'),
     });
   });
 });

@@ -88,9 +88,7 @@ describe('devs run with what was brought along', () => {
     const argv = [...RUN_SUM, '--yes', '--plan', write(dir, 'plan.yaml', PLAN)];
     const planned = await callMain(dir, [...argv, '--until', 'dag']);
     expect(planned.exitCode, planned.stderr).toBe(75);
-    expect(planned.stdout).toContain(
-      'stopped: the plan is approved; nothing is lost. Go on: devs resume sum',
-    );
+    expect(planned.stdout).toContain('stopped: the plan is approved; to resume: devs resume sum');
     const nothing = await callMain(dir, ['resume', 'sum', '--only', 'T9']);
     expect(nothing.stdout).toContain('stopped: the plan has no T9');
     const done = await callMain(dir, ['resume', 'sum', '--epic', 'E1', '--json']);
@@ -109,7 +107,7 @@ describe('devs run with what was brought along', () => {
 
   test.for([
     ['a document that is not there', ['--documents', 'x.md'], /x\.md cannot be used/],
-    ['a plan of another form', ['--plan', 'plan.json'], /plan\.json cannot be used: .*epics/s],
+    ['a plan of another form', ['--plan', 'plan.json'], /Cannot use plan\.json: .*epics/s],
     ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /two of PRD/],
   ] as const)('is refused with %s', async ([, flags, message], { dir }) => {
     write(dir, 'plan.json', '{"requirements":[]}');

@@ -102,7 +102,7 @@ describe('a value that this user knows to be secret', () => {
         exitCode: 6,
         stderr: expect.stringMatching(/^GATE_HIDDEN: .*2 places.*\n.*devs show --reveal.*--with-hidden 2/),
       });
-    expect((await callMain(dir, ['status', RUN])).stdout).toContain('waiting for a human');
+    expect((await callMain(dir, ['status', RUN])).stdout).toContain('waiting for a person');
     const file = join(dir, 'decision.json');
     const gate = JSON.parse((await callMain(dir, ['show', RUN, '--json'])).stdout);
     const decision = { session: gate.sessionId, hash: gate.artifactHash, approved: true, by: 'ada' };
@@ -125,7 +125,7 @@ describe('a value that this user knows to be secret', () => {
     const { stdout } = await callMain(dir, ['approve', RUN, '--by', 'ada', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ hidden: { count: 1, revealed: [1] } });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toContain('what a gate hides was read: next step, 1 place, by human:ada');
+    expect(log.stdout).toContain('hidden text of a gate viewed: node approval, 1 place, by human:ada');
     const { sessionId } = JSON.parse(stdout);
     const closed = await callMain(dir, ['show', sessionId]);
     expect(closed.stdout).toContain('  hidden: 1 place, read: 1');

@@ -99,9 +99,9 @@ describe('a terminal on which a run is driven', () => {
     expect(screen()).not.toContain('half a line');
     writeFileSync(join(dir, 'setup'), '');
 
-    await shows(/T1 {2}running the test before the code: .* {2}0:01/);
+    await shows(/T1 {2}running the new test before the code: .* {2}0:01/);
     const { stdout: status } = await callMain(dir, ['status', 'sum']);
-    expect(status).toMatch(/now +T1: running the test before the code, for 0:0\d/);
+    expect(status).toMatch(/now +T1: running the new test before the code, for 0:0\d/);
     writeFileSync(join(dir, 'check'), '');
     expect(await ended).toBe(0);
 

@@ -52,8 +52,8 @@ function asBefore(dir: string): void {
 
 describe('a call that an older version recorded without its place', () => {
   test.for([
-    ['--use', 'taken as recorded', ['right']],
-    ['--repeat', 'to be made again', ['right', 'left']],
+    ['--use', 'recorded result used', ['right']],
+    ['--repeat', 'call will be repeated', ['right', 'left']],
   ] as const)('is shown, and answered with %s', async ([flag, said, calls], { dir }) => {
     const made: string[] = [];
     await drive(dir, made);

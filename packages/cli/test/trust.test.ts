@@ -76,8 +76,8 @@ describe('a configuration that this user has not accepted', () => {
     const no = await callMain(dir, run, terminal('y', 'no'));
     expect(no.exitCode).toBe(2);
     for (const line of [
-      'gates:    design is approved by policy, nobody is asked',
-      'sandbox:  none, commands can read and write what you can',
+      'gates:    design is approved by policy without asking',
+      'sandbox:  none, commands have your full access',
       `setup:    touch ${join(dir, 'setup-ran')}`,
       `check:    "check", up to 120 s: touch ${join(dir, 'check-ran')}`,
     ]) {

@@ -176,7 +176,7 @@ describe('devs show, approve and reject', () => {
     const past = await callMain(dir, ['show', sessionId]);
     expect(past).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('ada') });
     const status = await callMain(dir, ['status', 'sum']);
-    expect(status.stdout).toContain('decided, waiting for resume');
+    expect(status.stdout).toContain('decided, ready to resume');
   });
 
   test('a rejection sends the design back with feedback', async ({ dir }) => {
@@ -233,7 +233,7 @@ describe('devs resume', () => {
     });
     const gated = await callMain(dir, ['resume', 'sum', '--check', "node '--test'"]);
     expect(gated.exitCode, gated.stderr).toBe(75);
-    expect(gated.stdout).toContain('plan made');
+    expect(gated.stdout).toContain('plan written');
   });
 
   test('stops before it begins when it was asked to stop before', async ({ dir }) => {

@@ -78,7 +78,7 @@ describe('devs worker', () => {
 
   test.for([
     [0, 0, 'stopped\n'],
-    [1, 75, 'stopped; 1 runs were left as they were\n'],
+    [1, 75, 'stopped; 1 runs were interrupted and can be resumed\n'],
   ] as const)(
     'says what it does; where %i runs are left, it ends with %i',
     async ([left, code, last], { dir }) => {
@@ -93,11 +93,11 @@ describe('devs worker', () => {
         exitCode: code,
         stderr: '',
         stdout: [
-          'waits for PostgreSQL: Error: nobody listens',
+          'waiting for PostgreSQL: Error: nobody listens',
           'r1: driving',
           'r1: failed: Error: broken',
-          'PostgreSQL cannot be asked: Error: no answer',
-          'drives stub (f), stub (f) in 1 slots; Ctrl-C drains',
+          'PostgreSQL is unreachable: Error: no answer',
+          'executing stub (f), stub (f) in 1 slots; press Ctrl-C to drain',
           'health on port 8080',
           'draining: 1 runs stop at their next safe point',
           'r1: settled (7)',
@@ -107,7 +107,7 @@ describe('devs worker', () => {
     },
   );
 
-  const WAITS = 'waits for PostgreSQL: nobody listens\n';
+  const WAITS = 'waiting for PostgreSQL: nobody listens\n';
   test.for([
     ['AbortError', { exitCode: 0, stderr: '', stdout: `${WAITS}stopped\n` }],
     ['Error', { exitCode: 70, stderr: expect.stringContaining('told'), stdout: WAITS }],

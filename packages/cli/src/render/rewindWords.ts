@@ -2,8 +2,8 @@ import type { RewindView } from '@devs/core';
 
 const STATES: Readonly<Record<RewindView['state'], string>> = {
   done: '',
-  undone: '; taken back since',
-  unfinished: '; its files follow with the next resume',
+  undone: '; undone since',
+  unfinished: '; files are updated at the next resume',
 };
 
 /** One time a run was set back, in words. */

@@ -28,7 +28,7 @@ describe('statusLine', () => {
   it('says in words what the step does, and what happens in it', () => {
     const now = { step: 'red', words: 'red', ms: 42_000 };
     expect(statusLine({ ...STATUS, now }, 65_900)).toMatch(
-      /^T3 {2}running the test before the code {2}0:42 {2}turn 2 {2}total 1:05/,
+      /^T3 {2}running the new test before the code {2}0:42 {2}turn 2 {2}total 1:05/,
     );
     const reading = { ...now, step: 'review', words: 'reading src/x.ts' };
     expect(statusLine({ ...STATUS, now: reading }, 0)).toMatch(

@@ -41,7 +41,7 @@ describe('the answers of a gate', () => {
   it('are named when another one was given', () => {
     const refusal = {
       code: 'INVALID_ANSWER',
-      remedy: 'Decide it with devs answer 3f2a --continue, or devs answer 3f2a --abort.',
+      remedy: 'Use one of these commands: devs answer 3f2a --continue, or devs answer 3f2a --abort.',
     };
     expect(() => assertTakes('recursion_limit', 'approve', { gate: '3f2a', devs })).toThrow(
       expect.objectContaining(refusal),

@@ -76,7 +76,7 @@ describe('what happened, as lines', () => {
   });
 
   test('what was spent is said as far as it is known', () => {
-    expect(usageWords({})).toBe('it does not say');
+    expect(usageWords({})).toBe('usage unknown');
     expect(usageWords({ model: 'openai:a', tokensIn: 1, tokensOut: 2, costUsd: 0.5 })).toBe(
       'openai:a, 1 tokens in, 2 out, $0.50',
     );

@@ -24,9 +24,9 @@ test('what became of comments is told beside what they quote', () => {
   expect(title).toContain('the hash does not cover them');
   const body = ['> One.', '> Two.', 'human:ada: Why?', 'How?', ''];
   expect(rest).toEqual([
-    'TAS, line 3: gone since',
+    'TAS, line 3: deleted since',
     ...body,
-    'what was shown: not known: the code cannot be read here',
+    'the gate: unknown: the code cannot be read here',
     ...body,
   ]);
 });

@@ -37,7 +37,7 @@ test.each<[string, Partial<ClosedGate>, readonly string[]]>([
     'decided',
     { ...BY, decision: { approved: false, feedback: 'shorter', tasks: ['T1'] } },
     [
-      'Decided by human:ada at 2026-01-02T03:05:00.000Z; the run has not taken it up yet:',
+      'Decided by human:ada at 2026-01-02T03:05:00.000Z; the run has not applied it yet:',
       '  approved: false',
       '  feedback: shorter',
       '  tasks: [\n  "T1"\n]',

@@ -34,7 +34,7 @@ describe('what a review shows', () => {
         '  bbbbbbb Parse',
         'Files   1 changed, +1 -2',
         '  +1  -2  a.js',
-        'Checks  not run on exactly this commit',
+        'Checks  not run on this exact commit',
         '',
       ].join('\n'),
     );
@@ -51,10 +51,10 @@ describe('what a review shows', () => {
     const once = said({ epicName: 'Export', tasks: [{ ...task, losses }], rejections: [sent] });
     expect(once).toMatch(/^Epic: Export\nT1 Parse\n/);
     expect(once).toContain(
-      '  What the tests lose by it:\n  ! a.test.js: a case is gone\n  ! fewer cases ran\n',
+      '  Tests removed or weakened:\n  ! a.test.js: a case is gone\n  ! fewer cases ran\n',
     );
-    expect(once).toMatch(/Sent back once:\n {2}- human:ada: no.+tests\n/);
-    expect(said({ rejections: [sent, sent] })).toContain('Sent back 2 times:');
+    expect(once).toMatch(/Rejected once:\n {2}- human:ada: no.+tests\n/);
+    expect(said({ rejections: [sent, sent] })).toContain('Rejected 2 times:');
   });
 
   test('of many commits and files the newest and first, and how many more there are', () => {
