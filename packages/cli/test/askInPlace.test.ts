@@ -131,7 +131,7 @@ describe('asking in place', () => {
   test('talk is offered where somebody answers; else it says why not', async ({ dir }) => {
     const silent = await callMain(dir, RUN_SUM, person({ [DECIDE]: ['talk', 'later'] }));
     expect(silent.stdout).not.toMatch(/^ {2}t {2}talk/m);
-    expect(silent.stdout).toContain('questions are not possible: the agents "sum" answer no questions');
+    expect(silent.stdout).toContain('questions are not possible: the agents "sum" do not answer questions');
     expect(silent).toMatchObject({ exitCode: 75, stderr: '' });
     const nobody = await callMain(dir, [...RUN_EMPTY, '--id', 'empty'], person({ [DECIDE]: ['later'] }));
     expect(nobody.stdout).toContain('questions are not possible: the run has no agents');

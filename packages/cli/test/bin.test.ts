@@ -50,7 +50,7 @@ describe('the devs process', () => {
     letGo(dir);
     const done = await first.ended;
     expect(second.exitCode).toBe(3);
-    expect(second.stderr).toMatch(/^THREAD_BUSY: Run "sum" is being driven by process \d+.*\n {2}→ /);
+    expect(second.stderr).toMatch(/^THREAD_BUSY: Run "sum" is in use by process \d+.*\n {2}→ /);
     expect(done, done.stderr).toMatchObject({ exitCode: 0 });
   });
 

@@ -17,7 +17,7 @@ describe('a budget on the command line', () => {
     expect(run.stdout).toMatch(/^raise: +devs answer .* --raise-calls 3$/m);
 
     const shown = await callMain(dir, ['show', 'sum']);
-    expect(shown.stdout).toContain('The next call would pass the budget (run: 3 of 3 calls).');
+    expect(shown.stdout).toContain('The next call would exceed the budget (run: 3 of 3 calls).');
     expect(shown.stdout).toMatch(
       /of +limit +used +held back +next call\nrun +3 calls +3 calls +0 calls +1 call$/m,
     );

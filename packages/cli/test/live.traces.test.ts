@@ -164,7 +164,7 @@ describe('what was said in a stage', () => {
     const unknown = await callMain(dir, ['log', 'sum', '--stage', 'T9.red']);
     expect(unknown).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('those with one are T1.red, '),
+      stderr: expect.stringContaining('available: T1.red, '),
     });
     const attempt = await callMain(dir, ['log', 'sum', '--stage', 'T1.red', '--attempt', '7']);
     expect(attempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('from 1 to 2') });

@@ -64,7 +64,7 @@ describe('a call that an older version recorded without its place', () => {
 
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toContain(': recorded call of mail-7\n');
-    expect(stdout).toContain('Is it the one of mails > left?\n');
+    expect(stdout).toContain('Is it the call of mails > left?\n');
     expect(stdout).toContain('"result": "right"');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --use$/m);
     const approved = await callMain(dir, ['approve', RUN]);

@@ -60,7 +60,7 @@ export function endOfPipeline(values: unknown): EndOfRun {
   const { status, epics, errorHistory, tasks } = values as GraphState;
   const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
   if (isDone) return { status: 'completed', reason: skippedWords(tasks) };
-  const reason = status === 'strategy_pivot' ? 'no strategy led on' : 'an epic failed';
+  const reason = status === 'strategy_pivot' ? 'no strategy made progress' : 'an epic failed';
   const lastError = errorHistory.at(-1)?.message;
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
 }
@@ -86,10 +86,10 @@ function suspensionEvidence(state: GraphState, suspension: PendingSuspension): u
 }
 
 function suspensionMessage({ kind, taskId }: PendingSuspension): string {
-  if (kind === 'baseline') return 'The checks are red before any work was done. Nothing was paid yet.';
+  if (kind === 'baseline') return 'The checks fail before any work. No cost yet.';
   const label = taskLabel(taskId);
   if (kind !== 'review') return `${label === 'T0' ? 'The run' : `Task ${label}`} makes no progress.`;
-  return 'Read the code and what was checked. Approve it to have the run go on.';
+  return 'Read the code and the results of the checks. Approve to continue the run.';
 }
 
 type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };

@@ -154,7 +154,7 @@ describe('a gate before a node of a subgraph', () => {
     const without = durable(outside(publishes), { db });
     await expect(without.run('run')).rejects.toMatchObject({
       code: 'GRAPH_CHANGED',
-      message: expect.stringContaining('node "sub:publish" asks nothing where it asked for node_gate'),
+      message: expect.stringContaining('node "sub:publish" asks nothing, previously for node_gate'),
     });
     await expect(without.acceptGraph('run', { by: ada })).rejects.toMatchObject({
       code: 'GRAPH_NOT_ACCEPTED',

@@ -172,7 +172,7 @@ describe('OrchestratorServer', () => {
 
     expect(await call(client, 'get_transcript', { ...stage, stage: 'T9.implement' })).toMatchObject({
       code: 'INVALID_ARGUMENTS',
-      message: expect.stringContaining('those with one are design'),
+      message: expect.stringContaining('available: design'),
       remedy: expect.stringMatching(/./),
     });
     expect(await call(client, 'get_transcript', { ...stage, attempt: 7 })).toMatchObject({

@@ -146,7 +146,7 @@ describe('the gate of a breakpoint', () => {
       const app = durable(graph as ReturnType<typeof nested>, { db });
       const { gates } = await app.run(`ends ${at}`, {});
       await app.decide(only(gates), { value: false, by: ada });
-      const ended = { status: 'cancelled', reason: 'rejected: the stop before "second"' };
+      const ended = { status: 'cancelled', reason: 'rejected: the breakpoint before "second"' };
       expect(await app.run(`ends ${at}`)).toMatchObject(ended);
     }
     expect(ran).toEqual([]);

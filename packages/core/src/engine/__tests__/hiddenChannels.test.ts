@@ -120,7 +120,7 @@ describe('the channels of the engine', () => {
         .addEdge(START, 'only');
       expect(() => durable(builder, { db })).toThrow(
         new TypeError(
-          `The graph has a channel "${name}", a name the engine keeps for itself: rename it in the state of the graph.`,
+          `The channel name "${name}" is reserved: rename it in the state of the graph.`,
         ),
       );
     },

@@ -200,7 +200,7 @@ describe('a limit that is passed', () => {
     ];
     const { message, context } = await refusalOf(ended(appOf(db, LIMITS), 'p', { other: messages }));
     expect(message).toBe(
-      'The input of run "p" has 4083 bytes, most of them at input.other[1].content[0].image; 3000 are allowed.',
+      'The input of run "p" is 4083 bytes, most of it at input.other[1].content[0].image; the limit is 3000 bytes.',
     );
     expect(context).toMatchObject({ path: 'input.other[1].content[0].image' });
   });

@@ -123,7 +123,7 @@ describe('what has no builder', () => {
     );
     for (const nothing of [undefined, null, 'text', {}, () => {}]) {
       expect(() => durable(nothing as never, { db })).toThrow(
-        'Expected a StateGraph, or what its compile() returns.',
+        'Expected a StateGraph, compiled or not.',
       );
     }
   });

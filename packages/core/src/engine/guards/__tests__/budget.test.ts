@@ -78,7 +78,7 @@ describe('a budget', () => {
       const before = everyTable(db);
       await expect(app.decide(gate, { action: 'raise', ...raise, by: ada })).rejects.toMatchObject({
         code: 'INVALID_ANSWER',
-        remedy: 'Raise calls, which the next call would pass.',
+        remedy: 'Raise calls, which the next call would exceed.',
       });
       expect(everyTable(db)).toEqual(before);
       await app.decide(gate, { action: 'raise', calls: 5, by: ada });

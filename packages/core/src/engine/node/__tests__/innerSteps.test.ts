@@ -719,7 +719,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
       const gate = only(asked.gates);
       expect(gate).toMatchObject({
         kind: 'step',
-        message: expect.stringContaining('Is it the one of outer > left?'),
+        message: expect.stringContaining('Is it the call of outer > left?'),
         artifact: { node: 'outer', step: 'post', place: ['outer', 'left'], state: 'done', result: 'right' },
       });
       expect(only((await app.run('run')).gates)).toEqual(gate); // driven again, the same question

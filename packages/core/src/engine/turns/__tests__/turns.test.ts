@@ -102,7 +102,7 @@ describe('a turn', () => {
       notTaken('another input'),
     );
     await expect(app.run('run', { log: ['a'] }, turn('m-2'))).rejects.toMatchObject(
-      notTaken('the turn before waits'),
+      notTaken('the previous turn waits'),
     );
     await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('names none'));
     await expect(app.run('run', { log: ['a'] }, { ...turn('m-1'), tags: ['x'] })).rejects.toMatchObject(
