@@ -52,7 +52,7 @@ describe('devs adopt', () => {
     const said = await callMain(dir, ['adopt', RUN, '--author', author, '--by', 'ada', '-m', 'Fix the shop']);
     expect(said.exitCode, said.stderr).toBe(0);
     expect(said.stdout).toMatch(
-      /^committed [0-9a-f]{7}: a file\nthe checks pass\ndevs resume shop goes on from there$/m,
+      /^committed [0-9a-f]{7}: 1 file\nthe checks pass\nto resume from there: devs resume shop$/m,
     );
 
     const [gate] = stuck.gates;

@@ -87,7 +87,7 @@ describe('the address of a cluster', () => {
     await query(server.url, `DROP ROLE ${role}`);
     expect(called).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('a right is missing'),
+      stderr: expect.stringContaining('a privilege is missing'),
     });
   });
 });

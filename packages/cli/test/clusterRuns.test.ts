@@ -135,7 +135,7 @@ describe('a run that moves to a cluster and back', () => {
     expect(await there('rm', 'sum')).toMatchObject({
       exitCode: 6,
       stderr: expect.stringMatching(
-        /^REMOVE_REFUSED: .* its commits are nowhere else\.\n.*devs pull.*--force/,
+        /^REMOVE_REFUSED: .* its commits exist nowhere else\.\n.*devs pull.*--force/,
       ),
     });
     expect(await there('status', 'sum')).toMatchObject({ exitCode: 0 });

@@ -85,7 +85,7 @@ describe('a review of code', () => {
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
       'gate rejected: code review, T1 again, 2 comments, by human:ada: Name the numbers.',
     );
-    expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('sent back: Add two numbers');
+    expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('reopened: Add two numbers');
 
     const again = await callMain(dir, ['show', 'sum']);
     expect(again.stdout).toContain('Rejected once:\n  - ada: Name the numbers.\n');

@@ -92,9 +92,9 @@ describe('pictures', () => {
     const picture = recordedPicture({ nodes, edges, next: ['c'], running: 'b' });
     expect(picture.nodes.map(({ label, name, state }) => [label, name, state])).toEqual([
       ['start', '', 'visited'],
-      ['a', '2 visits', 'visited'],
-      ['b', '1 visit', 'running'],
-      ['c', '0 visits', 'next'],
+      ['a', '2 executions', 'visited'],
+      ['b', '1 execution', 'running'],
+      ['c', '0 executions', 'next'],
       ['d', '0 visits, asks first', 'unvisited'],
     ]);
     expect(picture.edges).toEqual([{ from: '__start__', to: 'a', times: 1 }]);
@@ -240,18 +240,18 @@ describe('words', () => {
     const plan = { target: view('T1', 'completed'), undone: [view('T2', 'completed'), view('T3', 'failed')] };
     const done = { commit: 'abcdef0123', kept: null, delivery: null };
     expect(doneWords({ plan, done }, 'back', 'shop')).toEqual([
-      'set back to the end of T1, undone: T2, T3',
-      'the branch of the run is at abcdef0; nothing left its history',
-      'devs resume shop does them anew',
+      'rewound to the end of T1, undone: T2, T3',
+      'the branch of the run is at abcdef0; its history is complete',
+      'to redo them: devs resume shop',
     ]);
     const branch = { branch: 'devs/shop', commit: 'c', held: 'checked_out' } as const;
     expect(
       doneWords({ plan: null, done: { commit: null, kept: 'refs/k', delivery: branch } }, 'undo', 'shop'),
     ).toEqual([
-      'the last rewind was undone',
-      'what lay uncommitted is kept; in the folder of the run: git show refs/k',
-      'devs/shop in your repository is left as it is: it is checked out',
-      'devs resume shop goes on',
+      'rewind undone',
+      "uncommitted changes were saved; to see them in the run's folder: git show refs/k",
+      'devs/shop in your repository was not updated: you have it checked out',
+      'to resume: devs resume shop',
     ]);
     expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual(['nothing was begun after it']);
     const rewind = (state: 'done' | 'undone') => ({ state }) as never;

@@ -50,10 +50,10 @@ function assertDocuments(documents: readonly DraftDocument[]): void {
   const types = documents.map(({ type }) => type);
   const twice = types.find((type, index) => types.indexOf(type) !== index);
   if (twice !== undefined) throw new TypeError(`Two documents have the type ${twice}.`);
-  if (types.includes('BRIEF')) throw new TypeError('A document cannot have the type BRIEF, which is reserved for the brief.');
+  if (types.includes('BRIEF'))
+    throw new TypeError('A document cannot have the type BRIEF, which is reserved for the brief.');
   const empty = documents.find(({ type, content }) => type.trim() === '' || content.trim() === '');
-  if (empty !== undefined)
-    throw new TypeError(`A document needs a type and content, got ${name(empty)}.`);
+  if (empty !== undefined) throw new TypeError(`A document needs a type and content, got ${name(empty)}.`);
 }
 
 const name = ({ type, title }: DraftDocument): string => JSON.stringify(type || title);

@@ -113,8 +113,7 @@ export function tooLarge({
 }
 
 function raiseWords(limit: LimitName, bytes: number): string {
-  if (bytes > MAX_LIMITS[limit])
-    return `split it: \`limits.${limit}\` cannot exceed ${MAX_LIMITS[limit]}`;
+  if (bytes > MAX_LIMITS[limit]) return `split it: \`limits.${limit}\` cannot exceed ${MAX_LIMITS[limit]}`;
   return `raise the limit, for example \`limits: { ${limit}: ${roundedUp(bytes)} }\``;
 }
 

@@ -159,7 +159,9 @@ export function getDatabase(options?: CreateDatabaseOptions): Database {
   if (defaultDatabase?.open !== true) {
     defaultDatabase = createDatabase(options ?? { fromDir: process.cwd() });
   } else if (options !== undefined && stateFilePath(options) !== defaultDatabase.name) {
-    throw new TypeError(`options: the default database is already open as ${defaultDatabase.name}; close it first`);
+    throw new TypeError(
+      `options: the default database is already open as ${defaultDatabase.name}; close it first`,
+    );
   }
   return defaultDatabase;
 }
@@ -360,7 +362,8 @@ function notAStateFile(path: string): DevsError {
 function notCopied(path: string, cause: unknown): DevsError {
   return new DevsError(`${path} is encrypted and cannot be read from a read-only folder.`, {
     code: 'STATE_IO',
-    remedy: 'Make its folder writable, or copy the folder to a writable place. Then run the same command again.',
+    remedy:
+      'Make its folder writable, or copy the folder to a writable place. Then run the same command again.',
     context: { path },
     cause,
   });

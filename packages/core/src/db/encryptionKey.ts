@@ -60,8 +60,7 @@ export function refuseKey(key: EncryptionKey | undefined): void {
     'encryptionKey (DEVS_ENCRYPTION_KEY) encrypts a state file, but these runs are in a cluster.',
     {
       code: 'CONFIG_INVALID',
-      remedy:
-        'Remove it. To encrypt the files of a cluster, use `codec`: postgres({ url, codec }).',
+      remedy: 'Remove it. To encrypt the files of a cluster, use `codec`: postgres({ url, codec }).',
     },
   );
 }

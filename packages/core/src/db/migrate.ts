@@ -95,7 +95,8 @@ export function assertUpToDate(db: Database): void {
   if (pending === undefined) return;
   throw new DevsError(`The state file is from an earlier release: migration ${pending.name} is missing.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Upgrade the file with devs status, or start the program that writes it. Opening it read-only does not upgrade it.',
+    remedy:
+      'Upgrade the file with devs status, or start the program that writes it. Opening it read-only does not upgrade it.',
     context: { migration: pending.name },
   });
 }

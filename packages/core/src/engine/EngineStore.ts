@@ -103,8 +103,7 @@ export class EngineStore extends StateFile {
     if (verdict.ok) return;
     throw new DevsError(`The decision log does not match the gates: ${verdict.reason}.`, {
       code: 'STATE_CORRUPT',
-      remedy:
-        'Recorded decisions were changed. Restore the state file from a backup, or find the cause.',
+      remedy: 'Recorded decisions were changed. Restore the state file from a backup, or find the cause.',
       context: { line: verdict.seq ?? 0 },
     });
   }

@@ -139,8 +139,7 @@ export function openGatesOfRuns(sessions: HitlSessionStore): readonly Gate[] {
 function mismatch(sessionId: string): DevsError {
   return new DevsError(`The content of gate "${sessionId}" does not match its recorded hash.`, {
     code: 'STATE_CORRUPT',
-    remedy:
-      'The recorded question was changed. Restore the state file from a backup, or find the cause.',
+    remedy: 'The recorded question was changed. Restore the state file from a backup, or find the cause.',
     context: { sessionId },
   });
 }

@@ -50,11 +50,9 @@ export class LoggedAnswers {
     if (!isAnswered(session)) return;
     const line = this.#select.get(session.id);
     if (line === undefined) throw notLogged(session, 'has a decision that was never logged');
-    if (!isOfChain(line))
-      throw notLogged(session, 'has an entry in the decision log outside its chain');
+    if (!isOfChain(line)) throw notLogged(session, 'has an entry in the decision log outside its chain');
     if (session.status === 'awaiting_approval') throw notLogged(session, 'was decided but is open again');
-    if (!isSaidBy(line.bodyJson, session))
-      throw notLogged(session, 'does not match the decision log');
+    if (!isSaidBy(line.bodyJson, session)) throw notLogged(session, 'does not match the decision log');
   }
 }
 

@@ -134,7 +134,9 @@ function missing(id: string): never {
 
 function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): number {
   if (owner === threadId) return seq;
-  throw new RangeError(`Signal id "${id}" belongs to run "${owner}" and cannot be used for run "${threadId}".`);
+  throw new RangeError(
+    `Signal id "${id}" belongs to run "${owner}" and cannot be used for run "${threadId}".`,
+  );
 }
 
 function fromRow({ payloadJson, sound: _, ...row }: SignalRow): Signal {

@@ -277,8 +277,7 @@ export class Orchestrator {
    * has a `status`.
    */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
-    if (typeof beginning !== 'string')
-      throw new TypeError(`Expected the start of an id, got ${beginning}.`);
+    if (typeof beginning !== 'string') throw new TypeError(`Expected the start of an id, got ${beginning}.`);
     return this.#home.gatesNamed(beginning);
   }
 

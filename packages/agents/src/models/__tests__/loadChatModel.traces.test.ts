@@ -48,7 +48,7 @@ describe('loadChatModel', () => {
     vi.stubEnv('OPENAI_API_KEY', '');
     await expect(loadChatModel('openai:gpt-5')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'There is no key for openai: OPENAI_API_KEY is not set.',
+      message: 'The API key for openai is missing: OPENAI_API_KEY is not set.',
     });
   });
 

@@ -139,10 +139,14 @@ function targetsOf(
     if (to === null) continue;
     if (!now.includes(to)) {
       if (to === old) refuse('undeclared', `${what} "${old}" was removed or renamed without a declaration`);
-      refuse('unknown_target', `${what} "${old}" is declared as renamed to "${to}", but there is no ${what} "${to}"`);
+      refuse(
+        'unknown_target',
+        `${what} "${old}" is declared as renamed to "${to}", but there is no ${what} "${to}"`,
+      );
     }
     const other = taken.get(to);
-    if (other !== undefined) refuse('ambiguous', `${what}s "${other}" and "${old}" are both declared as "${to}"`);
+    if (other !== undefined)
+      refuse('ambiguous', `${what}s "${other}" and "${old}" are both declared as "${to}"`);
     taken.set(to, old);
   }
   return targets;

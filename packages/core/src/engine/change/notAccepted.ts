@@ -30,7 +30,8 @@ export function notAccepted(threadId: string, reason: NotAcceptedReason, why: st
   });
 }
 
-const FINISH_WITH_OLD = 'Finish this node with the version of the program that started the run, then accept the graph.';
+const FINISH_WITH_OLD =
+  'Finish this node with the version of the program that started the run, then accept the graph.';
 const CORRECT = 'Correct the declaration, then accept the graph again.';
 
 const REMEDIES: Readonly<Record<NotAcceptedReason, string>> = {

@@ -90,9 +90,7 @@ function assertNoReservedName(channels: readonly string[]): void {
     (name) => name === METADATA_KEY || (GUARD_NAMES as readonly string[]).includes(name),
   );
   if (taken === undefined) return;
-  throw new TypeError(
-    `The channel name "${taken}" is reserved: rename it in the state of the graph.`,
-  );
+  throw new TypeError(`The channel name "${taken}" is reserved: rename it in the state of the graph.`);
 }
 
 function assertLimit(maxDepth: number): void {

@@ -42,20 +42,18 @@ function errorOf({ name, message, stack, cause: because, code, remedy = '', cont
 }
 
 export function interruptInEdge(threadId: string): DevsError {
-  return new DevsError(
-    `Run "${threadId}" called interrupt() outside a node, where it cannot be answered.`,
-    {
-      code: 'INTERRUPT_IN_EDGE',
-      remedy: 'Call interrupt() in a node, and let the edge read the answer from the state.',
-      context: { threadId },
-    },
-  );
+  return new DevsError(`Run "${threadId}" called interrupt() outside a node, where it cannot be answered.`, {
+    code: 'INTERRUPT_IN_EDGE',
+    remedy: 'Call interrupt() in a node, and let the edge read the answer from the state.',
+    context: { threadId },
+  });
 }
 
 export function noProgress(threadId: string): DevsError {
   return new DevsError(`Run "${threadId}" was executed without any progress.`, {
     code: 'NO_PROGRESS',
-    remedy: 'Find the node that stops the graph without a question, an output or an error, then resume the run.',
+    remedy:
+      'Find the node that stops the graph without a question, an output or an error, then resume the run.',
     context: { threadId },
   });
 }

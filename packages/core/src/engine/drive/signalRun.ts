@@ -61,7 +61,11 @@ export function signalRun(
     if (known !== undefined) return assertSame(known, message, { threadId, law });
     const { status } = thread;
     if (isOver(status))
-      throw notTaken(threadId, `the run is ${status}`, 'Start a new run, or send the signal to a run that has not ended.');
+      throw notTaken(
+        threadId,
+        `the run is ${status}`,
+        'Start a new run, or send the signal to a run that has not ended.',
+      );
     const told = { name: maskSensitiveData(name), signalId: maskSensitiveData(signalId) };
     const facts = factsOf((emit) =>
       emit('SIGNAL_RECEIVED', { ...told, principal: principalText(by) }, { threadId }),

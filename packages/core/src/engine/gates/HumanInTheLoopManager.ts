@@ -141,7 +141,8 @@ export class HumanInTheLoopManager<State = unknown> {
       fence.assertInTx();
       const open = sessions.findOpenForTask(taskId, kind, threadId);
       if (open !== null) return open;
-      if (sessions.find(sessionId) !== null) throw new RangeError(`Session id "${sessionId}" is already used.`);
+      if (sessions.find(sessionId) !== null)
+        throw new RangeError(`Session id "${sessionId}" is already used.`);
       emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
       return sessions.insertUnbound({
         id: sessionId,

@@ -88,7 +88,8 @@ function atStart(
   { startedBy, threadId }: { readonly startedBy: Principal | undefined; readonly threadId: string },
 ): RecordedApprovals {
   if (!notInitiator) return { count, ...(of && { of }) };
-  if (startedBy === undefined) throw unstartable(threadId, `gate "${gate}" cannot be decided by the person who starts the run`);
+  if (startedBy === undefined)
+    throw unstartable(threadId, `gate "${gate}" cannot be decided by the person who starts the run`);
   const others = of?.filter((id) => startedBy.kind !== 'human' || !isSameId(id, startedBy.id));
   if (others !== undefined && others.length < count) {
     throw unstartable(
@@ -114,9 +115,7 @@ export function assertMayApprove(by: Principal, session: HitlSession): void {
   const isInitiator = approvals.not !== undefined && isSameId(approvals.not, principalText(by));
   const isNamed = approvals.of?.some((id) => isSameId(id, by.id)) ?? true;
   if (!isInitiator && isNamed) return;
-  const why = isInitiator
-    ? 'started the run and cannot approve it'
-    : 'is not an approver';
+  const why = isInitiator ? 'started the run and cannot approve it' : 'is not an approver';
   throw new DevsError(`${principalText(by)} cannot decide gate "${session.id}": ${by.id} ${why}.`, {
     code: 'MAY_NOT_APPROVE',
     remedy: approvals.of === undefined ? 'Ask another person.' : `Ask one of ${approvals.of.join(', ')}.`,

@@ -133,8 +133,7 @@ function unseen(
 ): DevsError {
   const lost = count - shown;
   const places = count === 1 ? '1 place' : `${count} places`;
-  const before =
-    lost === 0 ? '' : `; ${lost} of them were masked before the gate opened and cannot be shown`;
+  const before = lost === 0 ? '' : `; ${lost} of them were masked before the gate opened and cannot be shown`;
   const said = withHidden === undefined ? '' : `, not ${withHidden}`;
   const unread = `approve them unread with \`withHidden\`: ${count} (--with-hidden ${count})`;
   return new DevsError(`Gate "${id}" hides ${places} of the content to approve${said}${before}.`, {

@@ -57,7 +57,8 @@ const textOf = (value: unknown): string =>
 function assertFits(answer: object, session: HitlSession): void {
   const takes = takesOf(session);
   if ('edit' in answer) {
-    if (takes.edit === undefined) throw notTaken(session, 'does not accept an edited version', APPROVAL_SHAPE);
+    if (takes.edit === undefined)
+      throw notTaken(session, 'does not accept an edited version', APPROVAL_SHAPE);
     if (takes.edit === 'args' && !isRecord(answer.edit)) {
       throw notTaken(session, 'needs an object with the arguments of the tool call', '{ edit: { … } }');
     }

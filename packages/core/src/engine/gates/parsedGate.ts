@@ -99,9 +99,7 @@ function assertDeclared<State>(name: string, gate: DeclaredGate<State>): void {
   }
   if (approvals === undefined) return;
   if (edit !== undefined || answer !== undefined) {
-    throw new TypeError(
-      `Gate "${name}": \`approvals\` cannot be combined with \`edit\` or \`answer\`.`,
-    );
+    throw new TypeError(`Gate "${name}": \`approvals\` cannot be combined with \`edit\` or \`answer\`.`);
   }
   assertApprovals(name, approvals);
 }

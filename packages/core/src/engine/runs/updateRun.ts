@@ -143,18 +143,15 @@ async function stageOrRefuse(
     return await stagePlacement(lease, placement, deps);
   } catch (error) {
     if (isDevsError(error)) throw error;
-    throw refused(
-      lease.threadId,
-      'not_taken',
-      `the graph rejects the update: ${runError(error).message}`,
-    );
+    throw refused(lease.threadId, 'not_taken', `the graph rejects the update: ${runError(error).message}`);
   }
 }
 
 const WAYS_OUT: Readonly<Record<UpdateRefusal, string>> = {
   ended: 'Fork the run, then update the fork.',
   not_begun: 'Execute the run first, or start a new run with the right input.',
-  in_hand: 'Resume the run until the node has finished, or fork the run and update the fork, which executes the node again.',
+  in_hand:
+    'Resume the run until the node has finished, or fork the run and update the fork, which executes the node again.',
   answer_pending: 'Resume the run first.',
   not_taken: 'Correct the values, or set asNode to the node that would return them.',
 };

@@ -293,7 +293,8 @@ export class StrictEncoder {
   #tooDeep(): DevsError {
     return new DevsError(`The value is nested deeper than ${this.#maxDepth} levels.`, {
       code: 'VALUE_TOO_LARGE',
-      remedy: 'Store a flatter value, for example objects that refer to each other by id instead of a deep tree.',
+      remedy:
+        'Store a flatter value, for example objects that refer to each other by id instead of a deep tree.',
       context: { path: this.#place(), levels: this.#maxDepth },
     });
   }

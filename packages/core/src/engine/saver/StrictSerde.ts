@@ -173,8 +173,7 @@ async function revivedFrom(written: Tag): Promise<object> {
 function unknownType(type: string): DevsError {
   return new DevsError(`A stored value has the unknown type "${type}".`, {
     code: 'STATE_CORRUPT',
-    remedy:
-      'Give SqliteSaver the serde that wrote the file, or use the version of @devs/core that wrote it.',
+    remedy: 'Give SqliteSaver the serde that wrote the file, or use the version of @devs/core that wrote it.',
     context: { type },
   });
 }

@@ -147,8 +147,7 @@ function plannedPut(operation: PutOperation, limits: Limits): Planned & { name: 
 function nameOf({ namespace, key }: GetOperation): string {
   assertLabels(namespace);
   validateNamespace(namespace, { allowReservedRoot: true });
-  if (typeof key !== 'string')
-    throw new TypeError(`The key of an item must be a string, got ${typeof key}.`);
+  if (typeof key !== 'string') throw new TypeError(`The key of an item must be a string, got ${typeof key}.`);
   return namespace.join(LABEL_SEPARATOR);
 }
 

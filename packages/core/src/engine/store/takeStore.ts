@@ -8,9 +8,7 @@ import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
 /** Of an app that was given none. */
 class NoStore extends BaseStore {
   override async batch(): Promise<never> {
-    throw new TypeError(
-      "durable() has no store: set `store: 'file'`, or a store as in compile().",
-    );
+    throw new TypeError("durable() has no store: set `store: 'file'`, or a store as in compile().");
   }
 }
 

@@ -10,7 +10,10 @@ export interface AskedTurn {
 /** What the turn before does, and what ends it. */
 const UNENDED: Readonly<Partial<Record<ThreadStatus, readonly [does: string, remedy: string]>>> = {
   created: ['has not been executed yet', 'Resume the run by its id alone, or end the turn with cancel()'],
-  running: ['has not ended', 'Resume the run by its id alone until the turn ends, or end the turn with cancel()'],
+  running: [
+    'has not ended',
+    'Resume the run by its id alone until the turn ends, or end the turn with cancel()',
+  ],
   paused: ['was paused', 'Resume the run by its id alone until the turn ends, or end the turn with cancel()'],
   waiting: [
     'waits',
@@ -60,8 +63,7 @@ export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): v
   if (input !== undefined && input !== null) return;
   throw new DevsError(`Turn "${key}" of run "${threadId}" is new and has no input.`, {
     code: 'INVALID_INPUT',
-    remedy:
-      'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
+    remedy: 'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
     context: { threadId, turn: key },
   });
 }
@@ -69,11 +71,14 @@ export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): v
 /** The state of a run outlives its graph only by names that both have. */
 export function wouldLose(channels: readonly string[], { threadId, key }: AskedTurn): DevsError {
   const changes = channels.map((name) => `channel "${name}" is gone`).join('; ');
-  return new DevsError(`Turn "${key}" cannot start, because the graph of run "${threadId}" has changed: ${changes}.`, {
-    code: 'GRAPH_CHANGED',
-    remedy: 'Keep these channels in the state of the graph, or start a new run.',
-    context: { threadId, changes },
-  });
+  return new DevsError(
+    `Turn "${key}" cannot start, because the graph of run "${threadId}" has changed: ${changes}.`,
+    {
+      code: 'GRAPH_CHANGED',
+      remedy: 'Keep these channels in the state of the graph, or start a new run.',
+      context: { threadId, changes },
+    },
+  );
 }
 
 function notTaken({ threadId, key }: AskedTurn, why: string, remedy: string): DevsError {
