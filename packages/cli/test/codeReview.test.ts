@@ -69,7 +69,7 @@ describe('a review of code', () => {
     expect(first.stdout).toContain('waiting for a person: code review');
 
     const shown = await callMain(dir, ['show', 'sum']);
-    expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [nothing named]\n');
+    expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [no evidence named]\n');
     expect(shown.stdout).toContain('+2  -0  sum.js');
     expect(shown.stdout).toContain(`Checks  passed: ${CHECK_SUM}`);
     expect(shown.stdout).toContain('── The code\ndiff --git a/README.md b/README.md');

@@ -72,7 +72,7 @@ describe('a call that an older version recorded without its place', () => {
     const both = await callMain(dir, ['answer', RUN, '--use', '--repeat']);
     expect(both).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('use and repeat are several answers'),
+      stderr: expect.stringContaining('use and repeat are different answers'),
     });
 
     const answered = await callMain(dir, ['answer', RUN, flag, '--by', 'ada']);

@@ -95,7 +95,7 @@ describe('pictures', () => {
       ['a', '2 executions', 'visited'],
       ['b', '1 execution', 'running'],
       ['c', '0 executions', 'next'],
-      ['d', '0 visits, asks first', 'unvisited'],
+      ['d', '0 executions, has a gate', 'unvisited'],
     ]);
     expect(picture.edges).toEqual([{ from: '__start__', to: 'a', times: 1 }]);
     expect(recordedPicture({ nodes, edges: [], next: [], running: null }).nodes).toHaveLength(4);

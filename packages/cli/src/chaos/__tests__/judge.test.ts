@@ -20,7 +20,7 @@ describe('what is left after a kill', () => {
     ['recorded step was lost: a', { recorded: new Set() }],
     ['recorded call was repeated: a', { calls: ['a', 'b', 'a'] }],
     ['2 calls in flight were repeated: b, b', { calls: ['a', 'b', 'b', 'b'] }],
-    ['state file damaged', { sound: false }],
+    ['state file is damaged', { sound: false }],
   ])('is found: %s', (violation, change) => {
     expect(judge(before, { ...before, ...change }).violations).toEqual([expect.stringContaining(violation)]);
   });

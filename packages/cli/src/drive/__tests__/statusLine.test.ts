@@ -37,7 +37,7 @@ describe('statusLine', () => {
     expect(statusLine({ ...STATUS, now: { ...now, step: 'mine', words: '' } }, 0)).toMatch(
       /^T3 {2}mine {2}0:42/,
     );
-    expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}decision on the plan /);
+    expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}plan decision /);
   });
 
   it('says how near the depth guard is, once that is half of the way', () => {

@@ -55,8 +55,8 @@ describe('what happened, as lines', () => {
     [refused, ['refused: rm -rf / (outside)']],
     [{ ...refused, granted: true }, ['allowed: rm -rf / (outside)']],
     [{ kind: 'doing', what: 'npm ci' }, ['> npm ci']],
-    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['spent: 10 tokens in']],
-    [{ kind: 'skipped', characters: 7 }, ['… 7 characters are not kept …']],
+    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['used: 10 tokens in']],
+    [{ kind: 'skipped', characters: 7 }, ['… 7 characters were not stored …']],
   ])('%j', (activity, lines) => {
     expect(activityLines(activity).map(textOf)).toEqual(lines.map((line) => `         │ ${line}`));
   });

@@ -21,7 +21,7 @@ const textsOf = (comments: readonly LastComment[]): readonly string[] =>
 test('what became of comments is told beside what they quote', () => {
   expect(textsOf([])).toEqual([]);
   const [title, ...rest] = textsOf([said('gone', 'TAS', 3), said('unknown', '')]);
-  expect(title).toContain('the hash does not cover them');
+  expect(title).toContain('not covered by the hash');
   const body = ['> One.', '> Two.', 'human:ada: Why?', 'How?', ''];
   expect(rest).toEqual([
     'TAS, line 3: deleted since',
@@ -53,7 +53,7 @@ test('a closed gate tells its comments and, unless it was the command line, the 
   expect(lines.slice(-5)).toEqual([
     'Decided by human:ada via page at 2026-01-02T00:00:00.000Z:',
     '  approved: false',
-    '  on what was shown:',
+    '  on the gate:',
     '    > One.',
     '    Why?',
   ]);

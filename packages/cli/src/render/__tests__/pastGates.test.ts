@@ -32,9 +32,9 @@ describe('what became of a gate', () => {
     expect(became('decided', 'human:ada')).toBe('decided, by human:ada');
     expect(became('resumed', null)).toBe('none: the run continued without a decision');
     expect(became('cancelled', null)).toBe('withdrawn: the run has ended');
-    expect(became('superseded', null)).toBe('withdrawn: asked again, or the run was set back');
+    expect(became('superseded', null)).toBe('withdrawn: asked again, or the run was rewound');
     expect(became('superseded', 'human:ada', raised)).toBe(
-      'raised by $5, by human:ada; withdrawn: asked again, or the run was set back',
+      'raised by $5, by human:ada; withdrawn: asked again, or the run was rewound',
     );
     expect(became('awaiting_approval', null)).toBe('open');
   });

@@ -53,10 +53,10 @@ test.each<[string, Partial<ClosedGate>, readonly string[]]>([
     'superseded after a decision',
     { ...BY, status: 'superseded' },
     [
-      'Decided by human:ada at 2026-01-02T03:05:00.000Z, then withdrawn: it was asked again, or the run was rewound.',
+      'Decided by human:ada at 2026-01-02T03:05:00.000Z, then withdrawn: the gate was asked again, or the run was rewound.',
     ],
   ],
-  ['superseded', { status: 'superseded' }, ['Withdrawn: it was asked again, or the run was rewound.']],
+  ['superseded', { status: 'superseded' }, ['Withdrawn: the gate was asked again, or the run was rewound.']],
   [
     'cancelled after a decision',
     { ...BY, status: 'cancelled' },

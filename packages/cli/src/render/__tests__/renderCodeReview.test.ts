@@ -28,7 +28,7 @@ describe('what a review shows', () => {
     expect(said({})).toBe(
       [
         'T1 Parse',
-        '  - one row  [nothing named]',
+        '  - one row  [no evidence named]',
         '',
         'Commits aaaaaaa..bbbbbbb, tree ccccccc',
         '  bbbbbbb Parse',
@@ -65,7 +65,7 @@ describe('what a review shows', () => {
     const files = Array.from({ length: 25 }, (_, at) => ({ path: `f${at}`, added: null, removed: 1 }));
     const range = { ...REVIEW.range, commits, files, total: { files: 40, added: 0, removed: 25 } };
     const words = said({ range: range as unknown as CodeReview['range'] });
-    expect(words).toContain('  2 older ones\n  0000000 s2\n');
+    expect(words).toContain('  and 2 older commits\n  0000000 s2\n');
     expect(words).toContain('  binary  -1  f19\n  and 20 more\n');
   });
 

@@ -250,7 +250,7 @@ describe('progress', () => {
 
   it('has words for what has two forms', () => {
     expect(sentence('RUN_SUSPENDED', { gates: 2 })).toBe('waiting at 2 gates');
-    expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('a secret masked in step x');
+    expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('1 secret masked in step x');
     expect(sentence('TASK_COMPLETED', { taskId: 'csv:1', name: 'Parse', gitHash: '' })).toBe('done: Parse');
     expect(sentence('NODE_FINISHED', { node: 'toString', durationMs: 1 })).toBe('toString done');
   });
@@ -296,8 +296,8 @@ describe('status', () => {
     expect(text).toContain('T1  completed  d4181fd  Parse');
     expect(text).toContain('3f2a91c0  csv  stuck task T3');
     expect(text).toContain('journal  incomplete');
-    expect(text.trimEnd()).toMatch(/read it: devs show 3f2a91c0$/);
-    expect(textOf(renderStatus(status, devs))).toContain('process 42; if it is gone, resume takes over');
+    expect(text.trimEnd()).toMatch(/read: {4}devs show 3f2a91c0$/);
+    expect(textOf(renderStatus(status, devs))).toContain('process 42; if it died, resume takes over');
   });
 });
 
@@ -310,15 +310,15 @@ describe('the next command', () => {
 
   it.each([
     ['of a run that somebody drives', { driver: '42:1' }, 'follow:  devs log csv --follow'],
-    ['of a run that was stopped', { status: 'paused' }, 'go on:   devs resume csv'],
-    ['of a run whose driver died', { status: 'running' }, 'go on:   devs resume csv'],
-    ['of a run that was decided', { status: 'waiting' }, 'go on:   devs resume csv'],
-    ['of a new run', { status: 'created' }, 'go on:   devs resume csv'],
-    ['of a run that waits', { status: 'waiting', gates: [gate('review')] }, 'read it: devs show 3f2a91c0'],
+    ['of a run that was stopped', { status: 'paused' }, 'resume:  devs resume csv'],
+    ['of a run whose driver died', { status: 'running' }, 'resume:  devs resume csv'],
+    ['of a run that was decided', { status: 'waiting' }, 'resume:  devs resume csv'],
+    ['of a new run', { status: 'created' }, 'resume:  devs resume csv'],
+    ['of a run that waits', { status: 'waiting', gates: [gate('review')] }, 'read:    devs show 3f2a91c0'],
     ['of a finished run', { status: 'completed', workspace: '/w/csv' }, 'look:    git -C /w/csv log --stat'],
-    ['of a failed run', { status: 'failed' }, 'again:   devs resume csv'],
+    ['of a failed run', { status: 'failed' }, 'retry:   devs resume csv'],
     ['of a run that was given up', { status: 'dead_letter' }, 'revive:  devs admin revive csv'],
-    ['of a cancelled run', { status: 'cancelled' }, 'story:   devs log csv'],
+    ['of a cancelled run', { status: 'cancelled' }, 'log:     devs log csv'],
   ] as const)('%s', (_what, changes, command) => {
     expect(next(changes)).toBe(`  ${command}`);
   });
@@ -333,7 +333,7 @@ describe('what a run cost', () => {
     [{ costUsd: 1e-7 }, '2 calls, 10 tokens in, 5 out, less than $0.0001'],
     [
       { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
-      'nothing reported; cost unknown for 3 calls',
+      'none reported; cost unknown for 3 calls',
     ],
   ])('is never said to be less than --json says: %j', (changes, words) => {
     expect(costWords({ ...cost, ...changes })).toBe(words);
@@ -370,7 +370,7 @@ describe('the end of a drive', () => {
   it.each([
     [null, 'git merge devs/csv'],
     ['checked_out', 'is checked out in your repository'],
-    ['changed', 'has commits of yours'],
+    ['changed', 'has your own commits'],
   ] as const)('says where the branch is: %s', (held, words) => {
     const delivery = { branch: 'devs/csv', commit: 'd4181fd00', held };
     expect(textOf(renderOutcome(status, result({ delivery }), devs))).toContain(words);
@@ -392,7 +392,7 @@ describe('the end of a drive', () => {
     const text = textOf(renderOutcome(status, result({ status: 'failed', reason: 'an epic failed' }), devs));
     expect(text).toContain('failed: an epic failed');
     expect(text).toContain('0 commits in /p/.devs-work/csv');
-    expect(text).toContain('what happened: devs log csv');
+    expect(text).toContain('log: devs log csv');
   });
 });
 
@@ -482,10 +482,10 @@ describe('small parts', () => {
 
   it('what is masked in the state is said to whoever accepts the configuration', () => {
     const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
-    const precise = 'secrets:  masked in the state by their own form';
+    const precise = 'secrets:  masked in the state by their format';
     for (const config of [{}, { secrets: {} }, { secrets: { mask: 'precise' } }])
       expect(wordsOf(config)).toContain(precise);
-    expect(wordsOf({ secrets: { mask: 'broad' } })).toContain(`${precise}, and by a name beside them`);
+    expect(wordsOf({ secrets: { mask: 'broad' } })).toContain(`${precise} and by the name next to them`);
     expect(projectConfigSchema.safeParse({ secrets: { mask: 'Broad' } }).success).toBe(false);
   });
 
@@ -509,6 +509,6 @@ describe('small parts', () => {
       '',
     ]);
     for (const text of ['', '  ', "npm 'test", `x'y'`])
-      expect(() => splitCommand(text)).toThrow('is no command');
+      expect(() => splitCommand(text)).toThrow('is not a command');
   });
 });

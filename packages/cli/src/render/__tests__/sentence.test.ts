@@ -67,7 +67,7 @@ const EXAMPLES: Examples = {
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
   TASK_SKIPPED: [{ taskId: 'csv:1', name: 'Parse' }, 'skipped: Parse'],
-  TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
+  TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'reopened: Parse'],
   TASK_BLOCKED: [
     { taskId: 'csv:1', name: 'Parse' },
     'blocked: a task it depends on was abandoned or skipped',
@@ -91,7 +91,7 @@ const EXAMPLES: Examples = {
   SANDBOX_WAIVED: [{ principal: 'human:ada' }, 'sandbox skipped this time, by human:ada'],
   WORKSPACE_RESCUED: [
     { ref: 'refs/devs/rescued/1', commit: 'c', files: 2 },
-    "kept 2 changed files of the run's folder; there: git show refs/devs/rescued/1",
+    "saved 2 changed files from the run's folder; to see them: git show refs/devs/rescued/1",
   ],
   CHANGES_ADOPTED: [
     { principal: 'human:ada', commit: 'd4181fd00', files: 2 },
@@ -138,7 +138,7 @@ const EXAMPLES: Examples = {
     { name: 'payment', signalId: 'e-1', principal: 'policy:bank' },
     'signal payment received from policy:bank',
   ],
-  SIGNAL_TAKEN: [{ name: 'payment', signalId: 'e-1' }, 'took payment'],
+  SIGNAL_TAKEN: [{ name: 'payment', signalId: 'e-1' }, 'signal payment delivered'],
   RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'run sum removed by human:ada'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [
@@ -168,11 +168,11 @@ describe('sentence', () => {
     [{ kind: 'baseline', said: 'first-task' }, 'gate answered (first-task): failing checks, by human:ada'],
     [
       { said: 'raise', raised: { usd: 1, tokens: 2, calls: 3, ms: 4_500 } },
-      'gate raised: budget by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
+      'budget raised by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
     ],
     [
       { kind: 'review', said: 'rejected', tasks: ['T1', 'T2'] },
-      'gate rejected: code review, T1, T2 again, by human:ada',
+      'gate rejected: code review, redo T1, T2, by human:ada',
     ],
   ])('says what was decided: %j', (payload, words) => {
     expect(sentence('HITL_SESSION_DECIDED', { ...decided, ...payload })).toBe(words);
@@ -181,9 +181,9 @@ describe('sentence', () => {
   it('of one thing it does not speak as of many', () => {
     expect(sentence('TASK_FAILED', { taskId: 'csv:1', name: 'Parse', final: true })).toBe('task abandoned');
     expect(sentence('CHANGES_ADOPTED', { principal: 'human:ada', commit: 'd4181fd00', files: 1 })).toContain(
-      ': a file changed',
+      ': 1 file changed',
     );
-    expect(sentence('WORKSPACE_RESCUED', { ref: 'r', commit: 'c', files: 1 })).toContain('a changed file');
+    expect(sentence('WORKSPACE_RESCUED', { ref: 'r', commit: 'c', files: 1 })).toContain('1 changed file');
     expect(
       sentence('AGENT_ASKED', { node: 'n', step: 's', title: 'Read', granted: true, why: 'inside' }),
     ).toMatch(/^allowed/);
