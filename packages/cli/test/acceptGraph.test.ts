@@ -21,7 +21,7 @@ describe('devs accept-graph', () => {
     const refused = await callMain(dir, ['resume', 'sum']);
     expect(refused.exitCode).toBe(5);
     expect(refused.stderr).toContain(
-      'GRAPH_CHANGED: Run "sum" was started on another graph: node "inspect" is gone',
+      'GRAPH_CHANGED: Run "sum" was started with another graph: node "inspect" is gone',
     );
     expect(refused.stderr).toContain('devs accept-graph');
 
@@ -45,6 +45,6 @@ describe('devs accept-graph', () => {
     await waitingSum(dir);
     const wrong = await callMain(dir, ['accept-graph', 'sum', '--node', 'verify']);
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toContain('"verify" is no old=new.');
+    expect(wrong.stderr).toContain('"verify" is not of the form old=new.');
   });
 });

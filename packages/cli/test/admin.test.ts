@@ -25,7 +25,7 @@ describe('devs admin', () => {
     const { exitCode, stdout } = await callMain(dir, ['admin', 'explain', 'sum']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^sum {2}Sum: waiting for a person$/m);
-    expect(stdout).toMatch(/^read it: devs show [0-9a-f]{8}$/m);
+    expect(stdout).toMatch(/^read: {4}devs show [0-9a-f]{8}$/m);
     expect(stdout).toMatch(/^depth: {3}\d+ of 25 transitions without progress$/m);
     expect(stdout).toContain('design written');
   });

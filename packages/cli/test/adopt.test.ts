@@ -66,7 +66,7 @@ describe('devs adopt', () => {
     const log = execFileSync('git', ['log', '--format=%an: %s'], { cwd: folder, encoding: 'utf8' });
     expect(log).toContain('Ada Lovelace: Fix the shop\n');
     expect(log.indexOf('devs: Task 1')).toBeLessThan(log.indexOf('Ada Lovelace'));
-    expect((await callMain(dir, ['log', RUN])).stdout).toContain('a file changed by human:ada');
+    expect((await callMain(dir, ['log', RUN])).stdout).toContain('1 file changed by human:ada');
   });
 
   test('has nothing to do in a folder that nobody changed', async ({ dir }) => {

@@ -46,7 +46,7 @@ describe('a stuck task', () => {
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toContain('T1 Task 1\nstopped after 9 attempts: no new strategy made progress\n');
     expect(stdout).toContain(
-      'Strategies tried\n  1. Use one file\n    because: It is the next one.\n  2. Use two files',
+      'Strategies tried\n  1. Use one file\n    reason: It is the next one.\n  2. Use two files',
     );
     expect(stdout).toContain('Errors\n  1. cannot read x of undefined');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --retry --guidance 'what/m);
@@ -64,7 +64,7 @@ describe('a stuck task', () => {
       principal: { kind: 'human', id: 'ada' },
     });
     const again = await callMain(dir, ['answer', RUN, '--abort']);
-    expect(again).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('waits at no gate') });
+    expect(again).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('has no open gate') });
   });
 
   test('is skipped, and the run ends completed and says without what', async ({ dir }) => {
@@ -123,7 +123,7 @@ describe('devs answer', () => {
     copyTo(dir);
     const refused = await callMain(dir, ['answer', RUN]);
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/No answer is given.*\n {2}→ Use devs answer [0-9a-f]{8} --retry/);
+    expect(refused.stderr).toMatch(/The answer is missing.*\n {2}→ Use devs answer [0-9a-f]{8} --retry/);
   });
 
   test('refuses an amount that is none', async ({ dir }) => {

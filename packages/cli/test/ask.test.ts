@@ -34,7 +34,7 @@ describe('devs ask', () => {
     expect(asked.stdout).toMatch(/^Because of Design 1\. ⟨U\+202E⟩$/m);
     const shown = await callMain(dir, ['show', RUN]);
     expect(shown.stdout).toMatch(
-      /the hash does not cover it\nhuman:ada at .*:\n> Why one document\?\n\nBecause of Design 1/,
+      /\(not covered by the hash\)\nhuman:ada at .*:\n> Why one document\?\n\nBecause of Design 1/,
     );
     const json = await callMain(dir, ['show', RUN, '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ exchanges: [{ question: 'Why one document?' }] });

@@ -58,7 +58,7 @@ describe('asking in place', () => {
     expect(called).toMatchObject({ exitCode: 75, stderr: '' });
     expect(called.stdout).toMatch(/waiting for a person: design[\s\S]*approve: devs approve/);
     const log = await callMain(dir, ['log', 'sum']);
-    expect(log.stdout).toContain('gate read: design');
+    expect(log.stdout).toContain('gate viewed:  design');
     expect(await callMain(dir, ['approve', 'sum'])).toMatchObject({ exitCode: 0 });
   });
 
@@ -88,7 +88,7 @@ describe('asking in place', () => {
       void first.then(() => io.onWrite(text));
     };
     const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
-    expect(called.stderr).toMatch(/was answered by human:bob at/);
+    expect(called.stderr).toMatch(/was already decided by human:bob at/);
     expect(called.stdout).toContain('waiting for a person: plan');
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('gate rejected');
   });
@@ -102,7 +102,7 @@ describe('asking in place', () => {
       io.onWrite(text);
     };
     const { stdout } = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
-    expect(stdout.split(DECIDE)[1]).toMatch(/^\n*waiting for a human/);
+    expect(stdout.split(DECIDE)[1]).toMatch(/^\n*waiting for a person/);
   });
 
   test('a signal at the prompt leaves the run waiting', async ({ dir }) => {

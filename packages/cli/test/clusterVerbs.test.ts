@@ -64,7 +64,7 @@ async function said(call: typeof here, verb: string, argv: readonly string[]): P
   return `${verb} ${exitCode}\n${stdout}\n${stderr}`
     .replaceAll(/\b[0-9a-f]{8}(?:[0-9a-f-]{28}|[0-9a-f]{56})?\b/g, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d:\d\d:\d\d|\d+\.\d(?=s )/g, 'TIME')
-    .replaceAll(/"?(?:folder|workspace)"?:? +.*\n|.*gate read: .*\n/g, '');
+    .replaceAll(/"?(?:folder|workspace)"?:? +.*\n|.*gate viewed: .*\n/g, '');
 }
 
 /** All that a command could write. */
@@ -128,7 +128,7 @@ describe('over a cluster', () => {
     for (const table of ['runs', 'signals', 'gates', 'run_changes', 'run_bases'])
       expect(await cluster.sql(`SELECT * FROM devs.${table}`), table).toEqual([]);
     expect((await there('status')).stdout).toBe(
-      `There are no runs in ${cluster.server.url}.\nStart one: devs run brief.md --help\n`,
+      `There are no runs in ${cluster.server.url}.\nto start one: devs run brief.md --help\n`,
     );
   });
 });

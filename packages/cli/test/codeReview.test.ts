@@ -83,7 +83,7 @@ describe('a review of code', () => {
     const said = [...no, ...comments.flatMap((comment) => ['--comment', comment])];
     expect((await callMain(dir, said)).exitCode).toBe(0);
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
-      'gate rejected: code review, T1 again, 2 comments, by human:ada: Name the numbers.',
+      'gate rejected: code review, redo T1, 2 comments, by human:ada: Name the numbers.',
     );
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('reopened: Add two numbers');
 
@@ -198,8 +198,8 @@ describe('a review of code', () => {
     const asText = `git --git-dir .devs/git/sum.git diff ${from} ${to} --text`;
     for (const flags of [[], ['--md']]) {
       const { stdout } = await callMain(dir, ['show', 'sum', ...flags]);
-      expect(stdout).toContain(`WARNING: no line is shown of what is binary or holds a NUL byte (1 below).`);
-      expect(stdout).toContain(`As text: ${asText}\n`);
+      expect(stdout).toContain(`WARNING: files that are binary or contain a NUL byte are not shown (1 below).`);
+      expect(stdout).toContain(`To see them as text: ${asText}\n`);
       expect(stdout).toContain(`  run.sh: new, ${bytes} bytes, git blob ${blob}\n`);
     }
     const text = execFileSync('/bin/sh', ['-c', asText], { cwd: dir }).toString();
@@ -215,6 +215,6 @@ describe('a review of code', () => {
       exitCode: 0,
       stdout: expect.stringContaining('code review, by policy:review=auto'),
     });
-    expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was not taken up');
+    expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was ignored');
   });
 });

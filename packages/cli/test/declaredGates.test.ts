@@ -40,11 +40,11 @@ describe('a gate that two have to approve', () => {
   test('says how many have, and is open until the second', async ({ dir }) => {
     await drive(dir, 'votes');
     const shown = await callMain(dir, ['show', RUN]);
-    expect(shown.stdout).toContain('approved 0 of 2; one no rejects\nwho may: ada, bob\n');
+    expect(shown.stdout).toContain('approved 0 of 2; one rejection is final\napprovers: ada, bob\n');
     const first = await callMain(dir, ['approve', RUN, '--by', 'ada']);
     expect(first).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('approved, 1 of 2: next step of'),
+      stdout: expect.stringContaining('approved, 1 of 2: node approval of'),
     });
     expect(first.stdout).toContain('by ada\nrecorded; the gate stays open until 1 more approve\n');
     expect((await drive(dir, 'votes')).status).toBe('suspended');
@@ -77,7 +77,7 @@ describe('a gate that asks for a value', () => {
     const answered = await callMain(dir, ['answer', RUN, '--value', '7', '--by', 'ada']);
     expect(answered).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('answered: next step of'),
+      stdout: expect.stringContaining('answered: node approval of'),
     });
     expect(await drive(dir, 'value')).toMatchObject({ status: 'completed', values: { price: 7 } });
   });
@@ -95,7 +95,7 @@ describe('a gate that takes a version of one’s own', () => {
     const unquoted = await callMain(dir, ['answer', RUN, '--edit', 'Faster']);
     expect(unquoted).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--edit '"a text"'`) });
     const both = await callMain(dir, ['answer', RUN, '--edit', '1', '--value', '1']);
-    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('several answers') });
+    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('different answers') });
     const edited = await callMain(dir, ['answer', RUN, '--edit', '"Faster, and fixed"', '--by', 'ada']);
     expect(edited).toMatchObject({
       exitCode: 0,

@@ -48,7 +48,7 @@ describe('devs edit', () => {
     const edited = await callMain(dir, ['edit', RUN, '--by', 'ada'], terminal);
     expect(edited).toMatchObject({ exitCode: 0 });
     expect(edited.stdout).toContain('edited: design of shop');
-    expect(edited.stdout).toContain('devs resume shop opens the gate again, with your version');
+    expect(edited.stdout).toContain('to reopen the gate with your version: devs resume shop');
     expect(readFileSync(join(dir, 'mode'), 'utf8')).toBe('600');
 
     expect(await drive(dir)).toMatchObject({ gates: [{ kind: 'design_approval' }] });
@@ -68,7 +68,7 @@ describe('devs edit', () => {
     const cyclic = terminalWith(dir, `${say}${replacing('after: []', 'after: [ T2 ]')}`);
     const refused = await callMain(dir, ['edit', RUN], cyclic);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cycle T1 → T2 → T1') });
-    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(/^# NOT TAKEN: .*T1 → T2 → T1/);
+    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(/^# NOT ACCEPTED: .*T1 → T2 → T1/);
     const kept = /kept in (\S+)/.exec(refused.stderr)?.[1] ?? '';
     expect(readFileSync(kept, 'utf8')).toContain('after: [ T2 ]');
     expect(statSync(kept).mode & 0o777).toBe(0o600);
@@ -79,7 +79,7 @@ describe('devs edit', () => {
   test('decides nothing when the text says the same or the editor fails', async ({ dir }) => {
     cpSync(atPlan, dir, { recursive: true });
     const same = await callMain(dir, ['edit', RUN], terminalWith(dir, ''));
-    expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('Nothing was decided') });
+    expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('No decision was recorded') });
     const failed = await callMain(dir, ['edit', RUN], terminalWith(dir, 'process.exit(3);'));
     expect(failed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ended with 3') });
     rmSync(join(/kept in (\S+)/.exec(failed.stderr)?.[1] ?? '', '..'), { recursive: true });

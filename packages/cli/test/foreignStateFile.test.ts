@@ -41,7 +41,7 @@ describe('a state file that this user has not made', () => {
       const refused = await callMain(mine, verb, { env });
       expect(refused, verb[0]).toMatchObject({ exitCode: 2, stdout: '' });
       expect(refused.stderr).toContain('STATE_NOT_TRUSTED');
-      expect(refused.stderr).toContain('1 runs, each with the commands that go on with it');
+      expect(refused.stderr).toContain('1 runs, each with the commands that resume it');
     }
     expect((await callMain(mine, ['status', '--json'], { env })).exitCode).not.toBe(2);
     expect((await callMain(mine, ['gates', '--json'], { env })).stdout).toContain('design_approval');

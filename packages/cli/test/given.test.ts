@@ -106,9 +106,9 @@ describe('devs run with what was brought along', () => {
   });
 
   test.for([
-    ['a document that is not there', ['--documents', 'x.md'], /x\.md cannot be used/],
+    ['a document that is not there', ['--documents', 'x.md'], /Cannot use x\.md/],
     ['a plan of another form', ['--plan', 'plan.json'], /Cannot use plan\.json: .*epics/s],
-    ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /two of PRD/],
+    ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /Two documents have the type PRD/],
   ] as const)('is refused with %s', async ([, flags, message], { dir }) => {
     write(dir, 'plan.json', '{"requirements":[]}');
     write(dir, 'PRD.md', 'Text.');
@@ -132,12 +132,12 @@ describe('devs run without a file', () => {
   });
 
   test.for([
-    ['no brief', [], 'There is no brief'],
-    ['two', ['sum.md', '-m', 'Add'], 'There are two briefs'],
-    ['a sentence without --quick', ['Add two numbers'], 'cannot be read'],
+    ['no brief', [], 'The brief is missing'],
+    ['two', ['sum.md', '-m', 'Add'], 'The brief is given twice'],
+    ['a sentence without --quick', ['Add two numbers'], 'Cannot read the brief'],
     ['small work that nobody reviews', ['--quick', 'Add two numbers', '--yes'], '--quick and --yes'],
     ['a kind without --quick', ['-m', 'Add', '--kind', 'behaviour-kept'], 'Add --quick'],
-    ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'belong together'],
+    ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'need each other'],
   ] as const)('refuses %s', async ([, argv, words], { dir }) => {
     const run = await callMain(dir, ['run', ...argv, '--agents', 'none']);
     expect(run.exitCode).toBe(2);

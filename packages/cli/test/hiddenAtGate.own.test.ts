@@ -84,7 +84,7 @@ describe('a value that this user knows to be secret', () => {
     const [, digest] = /\[REDACTED:registered:\d+:([0-9a-f]{12})\]/.exec(shown.stdout) ?? [];
     expect(shown.stdout).toContain(
       [
-        'HIDDEN: 2 places of what a yes is for; look for REDACTED.',
+        'HIDDEN: 2 places of the approved content; look for REDACTED.',
         `  1. /artifact at 6: registered, ${value.length} characters, digest ${digest}`,
         `  2. /artifact at ${9 + value.length}: registered, ${value.length} characters, digest ${digest}`,
       ].join('\n'),

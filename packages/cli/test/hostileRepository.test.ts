@@ -35,7 +35,7 @@ describe('a repository that anybody may have packed', () => {
     tried(task, { ways: traps.planted });
 
     const run = await callMain(dir, [...RUN_SUM, '--id', 'sum', '--until', 'design']);
-    expect(run.stderr).toContain('changed is not known here');
+    expect(run.stderr).toContain('changed; check with git status');
     const taking = await callMain(dir, [...RUN_SUM, '--id', 'along', '--with-changes']);
     expect(taking.stderr).toContain('Git keeps a.txt through a filter (x)');
     for (const argv of [

@@ -39,7 +39,7 @@ describe('devs docs', () => {
     expect(await callMain(dir, ['docs', 'none'])).toMatchObject({ exitCode: 4 });
     const blocked = await callMain(dir, ['docs', 'sum', '--out', '.devs/state.sqlite/docs']);
     expect(blocked.exitCode).toBe(2);
-    expect(blocked.stderr).toContain('Name a folder that can be written');
+    expect(blocked.stderr).toContain('Name a writable folder');
   });
 });
 

@@ -60,7 +60,7 @@ describe.runIf(SCRIPT)('on a pseudo-terminal', () => {
   }) => {
     const first = await onTerminal(dir, RUN_EMPTY, [
       ['decide: ', 'r\n'],
-      ['in your editor): ', '\n'],
+      ['your editor): ', '\n'],
       ['decide: ', 'a\n'],
       ['decide: ', '\u0003'],
     ]);

@@ -18,7 +18,7 @@ describe('devs rewind', () => {
       /^rewound to the end of T1, undone:\n {2}T2 {2}completed {2}Task 2\nthe branch of the run is at [0-9a-f]{7}; .*\nto redo them: devs resume shop; to undo the rewind: devs admin rewind shop --undo\n$/,
     );
     const status = await devs('status', RUN);
-    expect(status.stdout).toMatch(/set back +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
+    expect(status.stdout).toMatch(/rewound +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
     expect(status.stdout).toMatch(/T2 +pending/);
     expect((await devs('explain', RUN)).stdout).toMatch(/^back: {4}to T1 by human:ada/m);
     expect((await devs('log', RUN)).stdout).toContain('rewound to T1 by human:ada, undone: T2: wrong way');

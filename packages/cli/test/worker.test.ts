@@ -132,16 +132,16 @@ describe('devs worker', () => {
   test.for([
     ['that is not there', null, [], 'cannot be loaded'],
     ['that lacks a package', `import 'no-such-package-of-ours';`, [], 'npm install no-such-package-of-ours'],
-    ['without an app', 'export const app = 7;', [], 'exports no app'],
+    ['without an app', 'export const app = 7;', [], 'does not export an app'],
     [
       'over two clusters',
       `const RUNS = { work() {} };\nexport default [${STUB}, { ...${STUB}, runs: { work() {} } }];`,
       [],
-      'several clusters',
+      'different clusters',
     ],
-    ['and no slot', 'export const app = 7;', ['--slots', '0'], '--slots is "0"'],
-    ['and no port', 'export const app = 7;', ['--health-port', '65536'], '"65536" is no port'],
-    ['and no time', 'export const app = 7;', ['--drain-ms', 'soon'], '--drain-ms is "soon"'],
+    ['and no slot', 'export const app = 7;', ['--slots', '0'], '--slots "0" is invalid'],
+    ['and no port', 'export const app = 7;', ['--health-port', '65536'], '"65536" is not a port'],
+    ['and no time', 'export const app = 7;', ['--drain-ms', 'soon'], '--drain-ms "soon" is invalid'],
   ] as const)('refuses a module %s', async ([, text, flags, said], { dir }) => {
     const file = text === null ? 'nowhere.mjs' : moduleIn(dir, text);
     const called = await callMain(dir, ['worker', file, ...flags]);

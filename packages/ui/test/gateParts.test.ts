@@ -128,7 +128,7 @@ describe('answers', () => {
     expect([value('false'), value('0'), value('null')]).toEqual([
       ...[{ value: false }, { value: 0 }, { value: null }],
     ]);
-    expect(value('yes')).toMatch(/^This is no JSON/);
+    expect(value('yes')).toMatch(/^Invalid JSON/);
     expect(value('')).toBe('Enter a value.');
     expect(value('', { type: 'string' })).toEqual({ value: '' });
     expect(value('a b', { type: 'string' })).toEqual({ value: 'a b' });

@@ -159,9 +159,9 @@ describe('an agent that misbehaves', () => {
 
   test.for([
     ['refusal', 'AGENT_INVALID_OUTPUT', /it refuses\. I will not\./],
-    ['max_tokens', 'AGENT_INVALID_OUTPUT', /most tokens/],
-    ['max_turn_requests', 'AGENT_INVALID_OUTPUT', /most requests/],
-    ['cancelled', 'AGENT_FAILED', /nobody had cancelled it/],
+    ['max_tokens', 'AGENT_INVALID_OUTPUT', /token limit/],
+    ['max_turn_requests', 'AGENT_INVALID_OUTPUT', /request limit/],
+    ['cancelled', 'AGENT_FAILED', /without a request/],
     ['invented', 'AGENT_FAILED', /a reason nobody knows: because/],
     ['fails', 'AGENT_FAILED', /Internal error: overdrawn .*REDACTED/],
     ['newer', 'AGENT_FAILED', /speaks version 2 of the protocol/],

@@ -58,8 +58,8 @@ function tellFilters(files: readonly FilteredFile[], out: Session['out']): void 
 
 function tellUnknown(files: readonly FilteredFile[], out: Session['out']): void {
   if (files.length === 0) return;
-  const are = files.length === 1 ? 'it is' : 'they are';
-  out.note(`${throughFilters(files)}: devs cannot tell if ${are} changed, check with git status`);
+  const have = files.length === 1 ? 'it has' : 'they have';
+  out.note(`${throughFilters(files)}: devs cannot tell if ${have} changed; check with git status`);
 }
 
 function throughFilters(files: readonly FilteredFile[]): string {

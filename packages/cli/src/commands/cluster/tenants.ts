@@ -57,5 +57,5 @@ async function tenants({ word, tenant, cap }: Asked, session: Session): Promise<
 function toCap(text: string): number | null {
   if (text === 'none') return null;
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw usageError(`"${text}" is not a number of runs.`, 'Give a whole number from 0, or none for no limit.');
+  throw usageError(`"${text}" is not a number of runs.`, 'Use a whole number from 0, or none for no limit.');
 }

@@ -290,7 +290,7 @@ describe('a budget', () => {
     const raise = { action: 'raise', calls: 1 };
     const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
       app.decide(only(gates), { ...raise, by });
-    await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/declares no policy/);
+    await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/has no policy/);
     await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent may not/);
   });
 
