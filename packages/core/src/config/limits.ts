@@ -114,7 +114,7 @@ export function tooLarge({
 
 function raiseWords(limit: LimitName, bytes: number): string {
   if (bytes > MAX_LIMITS[limit]) return `split it: \`limits.${limit}\` cannot exceed ${MAX_LIMITS[limit]}`;
-  return `raise the limit, for example \`limits: { ${limit}: ${roundedUp(bytes)} }\``;
+  return `raise \`limits.${limit}\`, for example \`limits: { ${limit}: ${roundedUp(bytes)} }\``;
 }
 
 /** A whole MiB, so that the next value that is a little larger passes, too. */

@@ -86,10 +86,10 @@ function suspensionEvidence(state: GraphState, suspension: PendingSuspension): u
 }
 
 function suspensionMessage({ kind, taskId }: PendingSuspension): string {
-  if (kind === 'baseline') return 'The checks fail before any work. No cost yet.';
+  if (kind === 'baseline') return 'The checks are red before any work was done. Nothing was paid yet.';
   const label = taskLabel(taskId);
   if (kind !== 'review') return `${label === 'T0' ? 'The run' : `Task ${label}`} makes no progress.`;
-  return 'Read the code and the results of the checks. Approve to continue the run.';
+  return 'Read the code and what was checked. Approve it to have the run go on.';
 }
 
 type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };

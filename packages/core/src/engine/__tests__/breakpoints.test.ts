@@ -88,7 +88,7 @@ describe('the gate of a breakpoint', () => {
     const { gates } = await outer.run('outer', {});
     expect(only(gates)).toMatchObject({
       kind: 'interrupt',
-      message: 'The graph stops before "second". Any value goes on, `false` ends the run.',
+      message: 'The graph stopped before "second". Answer with any value to continue, or `false` to end the run.',
       artifact: {
         breakpoint: { graph: [], when: 'before', nodes: ['second'], next: ['second'] },
         values: { log: ['first'] },

@@ -158,7 +158,7 @@ describe('a limit that is passed', () => {
       const { message, remedy, context } = await refusalOf(work(db, LIMITS));
       expect(limitsIn(remedy)).toHaveProperty(limit);
       expect(context).toMatchObject({ option: `limits.${limit}`, limit: LIMITS[limit] });
-      expect(message).toContain(`${String(LIMITS[limit])} are allowed`);
+      expect(message).toContain(`the limit is ${String(LIMITS[limit])} bytes`);
       if (bytes !== null) expect(message).toContain(`${bytes} bytes`);
       const anew = createDatabase({ dbPath: ':memory:' });
       await work(anew, { ...LIMITS, ...limitsIn(remedy) });

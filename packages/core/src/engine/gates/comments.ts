@@ -77,6 +77,6 @@ function commentText(given: GateComment): string {
 
 /** `TAS, line 3` */
 export function placeWords({ in: place, line }: Pick<GateComment, 'in' | 'line'>): string {
-  const name = place === '' ? 'the gate' : place.replaceAll(/\s+/g, ' ');
+  const name = place === '' ? 'what was shown' : place.replaceAll(/\s+/g, ' ');
   return line === undefined ? name : `${name}, line ${line}`;
 }

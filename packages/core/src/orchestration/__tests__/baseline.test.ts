@@ -95,7 +95,7 @@ describe('the checks before any work', () => {
     expect(gates).toMatchObject([
       {
         kind: 'baseline',
-        message: 'The checks fail before any work. No cost yet.',
+        message: 'The checks are red before any work was done. Nothing was paid yet.',
         artifact: { command: 'npm test', failing: ['a', 'b'], cases: 3, output: 'a is broken' },
       },
     ]);

@@ -14,7 +14,7 @@ export function approveDesignNode(state: GraphState, config?: LangGraphRunnableC
     {
       gate: 'design_approval',
       node: 'approveDesign',
-      message: `Read the documents. Approve them to plan the tasks.${baselineLine(state)}`,
+      message: `Read the documents. Approve them to have them broken down into tasks.${baselineLine(state)}`,
       artifact: designArtifact(state),
     },
     config,

@@ -16,7 +16,7 @@ export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnable
     {
       gate: 'dag_approval',
       node: 'approveTaskDag',
-      message: `Read the tasks. Approve them to start the work, one commit per task.${baselineLine(state)}`,
+      message: `Read the tasks. Approve them to have them implemented, one commit each.${baselineLine(state)}`,
       artifact: dagArtifact(state),
     },
     config,

@@ -4,10 +4,10 @@ import type { GraphState } from '../types.ts';
 export function baselineLine({ projectConfig: { baseline } }: Pick<GraphState, 'projectConfig'>): string {
   if (baseline === undefined) return '';
   const { command, failing, accepted, flaky, cases } = baseline;
-  if (baseline.nothing === true) return ` The baseline had nothing to check yet (${command}).`;
+  if (baseline.nothing === true) return ` Before any work there was nothing to check yet (${command}).`;
   const ran = cases === null ? '' : `, ${cases} test cases ran`;
   const state =
     failing.length === 0 ? 'passed' : `failed (${failing.length}, ${accepted.length} of them accepted)`;
   const unsteady = flaky.length === 0 ? '' : `, flaky: ${flaky.length}`;
-  return ` Baseline: ${command} ${state}${ran}${unsteady}.`;
+  return ` Before any work ${command} ${state}${ran}${unsteady}.`;
 }

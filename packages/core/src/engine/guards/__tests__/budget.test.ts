@@ -291,7 +291,7 @@ describe('a budget', () => {
     const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
       app.decide(only(gates), { ...raise, by });
     await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/has no policy/);
-    await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent may not/);
+    await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent cannot/);
   });
 
   test('stops a node that catches what refuses its call', async ({ db }) => {

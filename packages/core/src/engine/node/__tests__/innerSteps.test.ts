@@ -434,7 +434,7 @@ describe('a step in a subgraph', () => {
       .addEdge('twice', END)
       .compile();
     const { status, reason } = await durable(around(inner), { db }).run('run', {});
-    expect([status, reason]).toEqual(['failed', expect.stringContaining('"post" was used before')]);
+    expect([status, reason]).toEqual(['failed', expect.stringContaining('"post" is already used')]);
   });
 });
 

@@ -99,7 +99,7 @@ describe('a turn', () => {
       message: expect.stringContaining(message),
     });
     await expect(app.run('run', { log: ['b'] }, turn('m-1'))).rejects.toMatchObject(
-      notTaken('another input'),
+      notTaken('a different input'),
     );
     await expect(app.run('run', { log: ['a'] }, turn('m-2'))).rejects.toMatchObject(
       notTaken('the previous turn waits'),
