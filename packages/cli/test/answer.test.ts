@@ -163,7 +163,7 @@ describe('devs answer on a terminal', () => {
     const told = await callMain(dir, ['answer', RUN], terminal('what?', 'Retry', 'Mind x.'));
     expect(told.exitCode, told.stderr).toBe(0);
     expect(told.stdout).toContain('Strategies tried');
-    expect(told.stdout.match(/retry, skip, abort \(empty: leave it open\): /g)).toHaveLength(2);
+    expect(told.stdout.match(/retry, skip, abort \(empty: leave the gate open\): /g)).toHaveLength(2);
     const log = await callMain(dir, ['log', RUN, '--json']);
     expect(log.stdout).toContain('HITL_SESSION_DECIDED');
     expect(told.stdout).toContain(`hash ${before[0]?.artifactHash.slice(0, 12)}`);

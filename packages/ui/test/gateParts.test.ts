@@ -87,8 +87,8 @@ describe('answers', () => {
   test('a no says words, comments, or both; empty comments are not sent, and a yes has none', () => {
     const design = { kind: 'design_approval', artifact: { documents: [] } } as const;
     const comment = { in: 'TAS', quote: 'x', line: 1, text: 'No.' };
-    expect(given(design, 'reject', {})).toMatch(/^Say what/);
-    expect(given(design, 'reject', { comments: [{ ...comment, text: ' ' }] })).toMatch(/^Say what/);
+    expect(given(design, 'reject', {})).toMatch(/^Describe what/);
+    expect(given(design, 'reject', { comments: [{ ...comment, text: ' ' }] })).toMatch(/^Describe what/);
     const comments = [comment, { ...comment, text: '' }];
     expect(given(design, 'reject', { comments })).toEqual({ approved: false, comments: [comment] });
     expect(given(design, 'reject', { words: 'No.' })).toEqual({ approved: false, feedback: 'No.' });
@@ -116,7 +116,7 @@ describe('answers', () => {
     expect(given(budget, 'raise', { fields: { 'raise usd': '0.5', 'raise ms': '' } })).toEqual({
       ...{ action: 'raise', usd: 0.5 },
     });
-    expect(given(budget, 'raise', { fields: { 'raise usd': 'much' } })).toMatch(/^much is no sum/);
+    expect(given(budget, 'raise', { fields: { 'raise usd': 'much' } })).toMatch(/^much is not a valid amount/);
     expect(given(budget, 'raise', { fields: { 'raise usd': '-1' } })).toMatch(/^-1 is no sum/);
     expect(given(budget, 'raise', { fields: { 'raise usd': '', 'raise ms': '' } })).toBe('Enter an amount.');
   });

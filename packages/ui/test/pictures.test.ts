@@ -166,7 +166,7 @@ describe('shapes', () => {
         label: 'people',
         name: '',
         bars: [{ x: 500, width: 100, kind: 'waiting', isRetry: false }],
-        words: ['Code, waited for: 1 s, from 5 s'],
+        words: ['Code, waiting: 1 s, from 5 s'],
       },
     ]);
   });
@@ -177,7 +177,7 @@ describe('shapes', () => {
     expect(bars.map(({ kind }) => kind)).toEqual(['level', 'reserved', 'next']);
     expect(bars.map(({ x, width }) => x + width).slice(0, 2)).toEqual(bars.map(({ x }) => x).slice(1));
     expect(limitAt).toBeLessThan((bars[2]?.x ?? 0) + (bars[2]?.width ?? 0));
-    expect(words).toBe('$4.00 of $5.00, $0.50 held back, the next call $1.00');
+    expect(words).toBe('$4.00 of $5.00, $0.50 reserved, the next call $1.00');
   });
 
   test('of a score, and of a figure that no limit is known of', () => {

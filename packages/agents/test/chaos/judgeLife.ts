@@ -44,7 +44,7 @@ function losses(before: FileContent, after: FileContent): readonly string[] {
   return [
     ...missing(new Set(after.checkpoints), new Set(before.checkpoints), 'checkpoint lost'),
     ...missing(idsIn(after.turns), idsIn(before.turns), 'journal row lost'),
-    ...missing(doneIn(after), doneIn(before), 'recorded step lost'),
+    ...missing(doneIn(after), doneIn(before), 'recorded step was lost'),
     ...missing(idsIn(after.sessions), idsIn(before.sessions), 'session lost'),
     ...missing(new Set(after.decisions), new Set(before.decisions), 'decision lost'),
     ...missing(after.outputs, before.outputs, 'output lost'),

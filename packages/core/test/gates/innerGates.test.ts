@@ -178,7 +178,7 @@ describe('a gate inside that cannot be is refused when the program starts', () =
   test('in a graph that a function calls, that keeps nothing, or that has no such node', ({ db }) => {
     const start = (graph: ReturnType<typeof calling>, path: string) => () =>
       durable(graph, { db, gates: { [path]: () => 1 } as Record<string, (state: Own) => unknown> });
-    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow('is no graph that was added as a node');
+    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow('it is not a graph that was added as a node');
     const forgetful = inside(publishes);
     forgetful.checkpointer = false;
     const added = new StateGraph(OwnState).addNode('sub', forgetful).addEdge(START, 'sub') as never;

@@ -191,7 +191,7 @@ describe('evidence', () => {
     expect(evidence).toMatchObject({
       what: 'Stopped: it keeps repeating itself.',
       meters: [
-        { name: 'repeats itself', level: 0.8, unit: 'score' },
+        { name: 'repetition', level: 0.8, unit: 'score' },
         { name: 'turns', level: 9, limit: 10 },
         { name: 'attempts', level: 3, limit: null },
       ],
@@ -224,7 +224,7 @@ describe('evidence', () => {
     expect(of('recursion_limit', { reason: null })).toMatchObject({
       what: 'Stopped: no progress.',
     });
-    expect(of('task_failure', { reason: 'own words' })).toMatchObject({ what: 'Handed over: own words.' });
+    expect(of('task_failure', { reason: 'own words' })).toMatchObject({ what: 'Stopped: own words.' });
     expect(of('budget', { limits: 'none' })?.meters).toEqual([]);
     expect([of('design_approval', {}), of('budget', 'text'), of('task_failure', null)]).toEqual([
       null,
