@@ -198,7 +198,9 @@ describe('a review of code', () => {
     const asText = `git --git-dir .devs/git/sum.git diff ${from} ${to} --text`;
     for (const flags of [[], ['--md']]) {
       const { stdout } = await callMain(dir, ['show', 'sum', ...flags]);
-      expect(stdout).toContain(`WARNING: files that are binary or contain a NUL byte are not shown (1 below).`);
+      expect(stdout).toContain(
+        `WARNING: files that are binary or contain a NUL byte are not shown (1 below).`,
+      );
       expect(stdout).toContain(`To see them as text: ${asText}\n`);
       expect(stdout).toContain(`  run.sh: new, ${bytes} bytes, git blob ${blob}\n`);
     }

@@ -68,7 +68,9 @@ describe('devs edit', () => {
     const cyclic = terminalWith(dir, `${say}${replacing('after: []', 'after: [ T2 ]')}`);
     const refused = await callMain(dir, ['edit', RUN], cyclic);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cycle T1 → T2 → T1') });
-    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(/^# NOT ACCEPTED: .*T1 → T2 → T1/);
+    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(
+      /^# NOT ACCEPTED: .*T1 → T2 → T1/,
+    );
     const kept = /kept in (\S+)/.exec(refused.stderr)?.[1] ?? '';
     expect(readFileSync(kept, 'utf8')).toContain('after: [ T2 ]');
     expect(statSync(kept).mode & 0o777).toBe(0o600);

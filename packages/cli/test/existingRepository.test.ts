@@ -156,7 +156,9 @@ describe('an existing repository', () => {
     expect(refused.stderr).toMatch(/CONFIG_INVALID: .* is inside the repository/);
     expect(refused.stderr).toContain(`Use its top folder with --dir ${dir},`);
     expect(readdirSync(inside)).toEqual([]);
-    expect((await callMain(inside, ['init'])).stdout).toContain(`git:      this folder is inside the repository ${dir}: `);
+    expect((await callMain(inside, ['init'])).stdout).toContain(
+      `git:      this folder is inside the repository ${dir}: `,
+    );
     expect((await callMain(inside, [...RUN_SUM, '--no-repository'])).exitCode).toBe(75);
   });
 

@@ -79,9 +79,7 @@ describe('a state file that this user has not made', () => {
     expect(no.stderr).toContain('STATE_NOT_TRUSTED');
     const yes = await callMain(mine, resume, { env, ...terminal('yes') });
     expect(yes.stderr).not.toContain('STATE_NOT_TRUSTED');
-    expect((await callMain(mine, resume, { env, ...terminal() })).stdout).not.toContain(
-      'drive what is in it',
-    );
+    expect((await callMain(mine, resume, { env, ...terminal() })).stdout).not.toContain('accept its runs');
   });
 
   test('is refused for what is in its schema even with a yes, and viewed', async ({ dir }) => {

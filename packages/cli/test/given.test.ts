@@ -108,7 +108,11 @@ describe('devs run with what was brought along', () => {
   test.for([
     ['a document that is not there', ['--documents', 'x.md'], /Cannot use x\.md/],
     ['a plan of another form', ['--plan', 'plan.json'], /Cannot use plan\.json: .*epics/s],
-    ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /Two documents have the type PRD/],
+    [
+      'two documents of one type',
+      ['--documents', 'PRD.md', '--documents', 'prd.md'],
+      /Two documents have the type PRD/,
+    ],
   ] as const)('is refused with %s', async ([, flags, message], { dir }) => {
     write(dir, 'plan.json', '{"requirements":[]}');
     write(dir, 'PRD.md', 'Text.');

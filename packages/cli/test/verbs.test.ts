@@ -71,7 +71,11 @@ describe('devs run', () => {
       /A run id has at most/,
     ],
     ['with an empty brief', ['run', '-', '--agents', 'none'], /The brief is empty/],
-    ['with an unfinished check', ['run', BRIEF, '--agents', AGENTS, '--check', "npm 'test"], /is not a command/],
+    [
+      'with an unfinished check',
+      ['run', BRIEF, '--agents', AGENTS, '--check', "npm 'test"],
+      /is not a command/,
+    ],
   ] as const)('is refused %s', async ([, argv, message], { dir }) => {
     const run = await callMain(dir, argv);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

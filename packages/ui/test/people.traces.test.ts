@@ -13,8 +13,7 @@ import { readers } from './support/pages.ts';
 const asReader = readers();
 
 /** What the bar of a gate says once it is closed. */
-const closedBy = (page: Page, id: string) =>
-  page.getByText(`This gate is closed: decided by human:${id}`);
+const closedBy = (page: Page, id: string) => page.getByText(`This gate is closed: decided by human:${id}`);
 
 /** A run of the example at its gate: what drives it, and what it published. */
 async function waitingPost(dir: string) {

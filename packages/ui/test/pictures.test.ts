@@ -253,7 +253,9 @@ describe('words', () => {
       'devs/shop in your repository was not updated: you have it checked out',
       'to resume: devs resume shop',
     ]);
-    expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual(['no task was started after it']);
+    expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual([
+      'no task was started after it',
+    ]);
     const rewind = (state: 'done' | 'undone') => ({ state }) as never;
     expect([lastRewind([]), lastRewind([rewind('undone')])]).toEqual([null, null]);
     expect(lastRewind([rewind('done')])).not.toBeNull();

@@ -154,7 +154,7 @@ describe('a state file with a key', () => {
     };
     expect(thrownBy(examine(2000))).toMatchObject({
       code: 'STATE_KEY_MISMATCH',
-      message: expect.stringContaining('cannot be told apart'),
+      message: expect.stringContaining('the key is wrong'),
     });
     expect(thrownBy(examine(21))).toMatchObject({ code: 'STATE_CORRUPT' });
     const elsewhere = examine(statSync(dbPath).size - 100)();

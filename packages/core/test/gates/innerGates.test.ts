@@ -178,12 +178,16 @@ describe('a gate inside that cannot be is refused when the program starts', () =
   test('in a graph that a function calls, that keeps nothing, or that has no such node', ({ db }) => {
     const start = (graph: ReturnType<typeof calling>, path: string) => () =>
       durable(graph, { db, gates: { [path]: () => 1 } as Record<string, (state: Own) => unknown> });
-    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow('it is not a graph that was added as a node');
+    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow(
+      'it is not a graph that was added as a node',
+    );
     const forgetful = inside(publishes);
     forgetful.checkpointer = false;
     const added = new StateGraph(OwnState).addNode('sub', forgetful).addEdge(START, 'sub') as never;
     expect(start(added, 'sub:publish')).toThrow('checkpointer: false');
-    expect(start(outside(publishes) as never, 'sub:publsh')).toThrow('no node "publsh" in "sub"');
+    expect(start(outside(publishes) as never, 'sub:publsh')).toThrow(
+      'Cannot add a gate before "publsh" in "sub"',
+    );
     expect(start(outside(publishes) as never, 'sub:publish:deeper')).toThrow('"sub:publish" is no graph');
     expect(start(outside(publishes) as never, 'nowhere:publish')).toThrow('no node "nowhere"');
   });

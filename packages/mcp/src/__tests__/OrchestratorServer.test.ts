@@ -243,7 +243,7 @@ describe('OrchestratorServer', () => {
   test('reports a refused call', async ({ dir }) => {
     const refusals: ErrorView[] = [];
     const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
-    await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('only reads');
+    await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('read-only');
     await expect(client.callTool({ name: 'get_rnu' })).rejects.toThrow('no tool "get_rnu"');
     expect(refusals.map(({ code }) => code)).toEqual(['AGENT_MAY_NOT_DECIDE', 'UNKNOWN_TOOL']);
   });

@@ -105,7 +105,7 @@ describe('the gate of red checks', () => {
     ['a linter', { failing: ['xo'], parts: [{ name: 'xo', kind: 'lint', passed: false }] }],
     ['nothing, a program being missing', { failing: ['npm test'], missing: 'ava' }],
   ])('and not where it is %s', (_, told) => {
-    expect(printed({ ...red, ...told })).not.toContain('is not told');
+    expect(printed({ ...red, ...told })).not.toContain('does not report which case fails');
   });
 
   it('keeps to its lines, whatever a case is called', () => {

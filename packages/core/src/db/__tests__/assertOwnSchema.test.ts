@@ -107,7 +107,9 @@ describe('a file whose schema was planted', () => {
     for (const open of opens)
       expect(refusal(open)).toMatchObject({
         code: 'SCHEMA_FOREIGN',
-        message: expect.stringContaining('contains objects that devs did not create:  trigger planted on threads.'),
+        message: expect.stringContaining(
+          'contains objects that devs did not create: trigger planted on threads.',
+        ),
         remedy: expect.stringContaining('DROP TRIGGER "planted";'),
       });
   });

@@ -88,7 +88,8 @@ describe('the gate of a breakpoint', () => {
     const { gates } = await outer.run('outer', {});
     expect(only(gates)).toMatchObject({
       kind: 'interrupt',
-      message: 'The graph stopped before "second". Answer with any value to continue, or `false` to end the run.',
+      message:
+        'The graph stopped before "second". Answer with any value to continue, or `false` to end the run.',
       artifact: {
         breakpoint: { graph: [], when: 'before', nodes: ['second'], next: ['second'] },
         values: { log: ['first'] },
@@ -98,7 +99,8 @@ describe('the gate of a breakpoint', () => {
     const { gates: inside } = await inner.run('inner', { log: ['input'] });
     expect(only(inside)).toMatchObject({
       kind: 'interrupt',
-      message: 'The graph stops before "second" in "sub". Any value goes on, `false` ends the run.',
+      message:
+        'The graph stopped before "second" in "sub". Answer with any value to continue, or `false` to end the run.',
       artifact: {
         breakpoint: { graph: ['sub'], when: 'before', nodes: ['second'], next: ['second'] },
         values: { log: ['input', 'x'] },

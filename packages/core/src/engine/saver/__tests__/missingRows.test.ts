@@ -93,7 +93,9 @@ describe('a run that waits at its gate, of whose checkpoint', () => {
     expect(ok).toBe(true);
     expect(findings.map(({ code, table, detail }) => `${code} ${table}: ${detail}`)).toEqual([
       'ROW_UNSEALED checkpoints: 3 older rows have no checksum over the key.',
-      expect.stringMatching(/^ROW_UNSEALED state_blobs: \d+ older rows? ha(s|ve) no checksum over the key\.$/),
+      expect.stringMatching(
+        /^ROW_UNSEALED state_blobs: \d+ older rows? ha(s|ve) no checksum over the key\.$/,
+      ),
       'ROW_UNSEALED thread_inputs: 1 older row has no checksum over the key.',
     ]);
     await app.decide(gate, { approved: true, by: ada });

@@ -104,7 +104,7 @@ describe('a turn', () => {
     await expect(app.run('run', { log: ['a'] }, turn('m-2'))).rejects.toMatchObject(
       notTaken('the previous turn waits'),
     );
-    await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('names none'));
+    await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('has no turn key'));
     await expect(app.run('run', { log: ['a'] }, { ...turn('m-1'), tags: ['x'] })).rejects.toMatchObject(
       notTaken('another tags'),
     );
