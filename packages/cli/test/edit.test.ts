@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
@@ -20,6 +20,14 @@ afterAll(() => {
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
 /** A terminal whose editor is a script; it gets the file as `file`. */
+/** The file that a message names, in a folder of its own that a test may delete; throws where none is named. */
+function keptFile(stderr: string): string {
+  const file = /^your text is saved in (\/.+)$/m.exec(stderr)?.[1];
+  if (file === undefined || dirname(dirname(file)) !== tmpdir())
+    throw new Error(`Expected a file in a new folder of ${tmpdir()}, got: ${stderr}`);
+  return file;
+}
+
 function terminalWith(dir: string, script: string) {
   const editor = join(dir, 'editor.mjs');
   const body = `const file = process.argv.at(-1);\n${script}`;
@@ -71,10 +79,10 @@ describe('devs edit', () => {
     expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(
       /^# NOT ACCEPTED: .*T1 → T2 → T1/,
     );
-    const kept = /kept in (\S+)/.exec(refused.stderr)?.[1] ?? '';
+    const kept = keptFile(refused.stderr);
     expect(readFileSync(kept, 'utf8')).toContain('after: [ T2 ]');
     expect(statSync(kept).mode & 0o777).toBe(0o600);
-    rmSync(join(kept, '..'), { recursive: true });
+    rmSync(dirname(kept), { recursive: true });
     expect(documentOf(await callMain(dir, ['gates', '--json']))).toHaveLength(1);
   });
 
@@ -84,7 +92,7 @@ describe('devs edit', () => {
     expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('No decision was recorded') });
     const failed = await callMain(dir, ['edit', RUN], terminalWith(dir, 'process.exit(3);'));
     expect(failed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ended with 3') });
-    rmSync(join(/kept in (\S+)/.exec(failed.stderr)?.[1] ?? '', '..'), { recursive: true });
+    rmSync(dirname(keptFile(failed.stderr)), { recursive: true });
   });
 
   test('goes by files without a terminal: a task is dropped, and the run does the rest', async ({ dir }) => {
