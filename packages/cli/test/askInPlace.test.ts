@@ -58,7 +58,7 @@ describe('asking in place', () => {
     expect(called).toMatchObject({ exitCode: 75, stderr: '' });
     expect(called.stdout).toMatch(/waiting for a person: design[\s\S]*approve: devs approve/);
     const log = await callMain(dir, ['log', 'sum']);
-    expect(log.stdout).toContain('gate viewed:  design');
+    expect(log.stdout).toContain('gate viewed: design');
     expect(await callMain(dir, ['approve', 'sum'])).toMatchObject({ exitCode: 0 });
   });
 

@@ -40,7 +40,7 @@ describe('a budget on the command line', () => {
     expect(budget).toMatchObject([{ measure: 'calls', limit: 23 }, { measure: 'ms' }]);
     const log = await callMain(dir, ['log', 'sum']);
     expect(log.stdout).toContain('limit reached: calls, 3 of 3');
-    expect(log.stdout).toContain('gate raised: budget by');
+    expect(log.stdout).toContain('budget raised by');
   });
 
   test('is that of the project where no flag says otherwise, and stays as it was declared', async ({

@@ -144,7 +144,7 @@ describe('who runs a cluster', () => {
 
     expect(await called(dir, 'redrive', 'mail-2')).toMatchObject({
       exitCode: 4,
-      said: expect.stringContaining('Run "mail-2" is none that was given up'),
+      said: expect.stringContaining('Run "mail-2" was not given up'),
     });
     expect(await called(dir, 'redrive', 'mail-1')).toEqual({
       exitCode: 0,

@@ -102,7 +102,7 @@ describe('a review of code', () => {
     expect(again.stdout).not.toContain('k3Yxk3Yx');
     expect(all).toMatch(/^\+\/\/ password=hunter2-hunter2, \[REDACTED:github:40:[0-9a-f]{12}\]$/m);
     expect(again.stdout).toMatch(
-      /HIDDEN: 1 place of what a yes is for.*\n {2}1\. \/code at \d+: github, 40 /,
+      /HIDDEN: 1 place of the approved content.*\n {2}1\. \/code at \d+: github, 40 /,
     );
 
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(

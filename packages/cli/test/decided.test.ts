@@ -74,7 +74,7 @@ describe('what was decided', () => {
     );
     expect(rows[0]).toContain(first.sessionId.slice(0, 8));
     expect(rows[1]).toMatch(/ open$/);
-    expect(rows.at(-2)).toBe(`read one: devs show ${open.sessionId.slice(0, 8)}`);
+    expect(rows.at(-2)).toBe(`show one: devs show ${open.sessionId.slice(0, 8)}`);
 
     const { stdout } = await callMain(dir, ['gates', RUN, '--all', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([

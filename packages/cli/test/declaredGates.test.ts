@@ -56,7 +56,10 @@ describe('a gate that two have to approve', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ decision: null, votes: 1, needed: 2 });
 
     const second = await callMain(dir, ['approve', RUN, '--by', 'bob']);
-    expect(second).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('approved: next step of') });
+    expect(second).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('approved: node approval of'),
+    });
     expect((await drive(dir, 'votes')).status).toBe('completed');
     expect((await callMain(dir, ['log', RUN])).stdout).toContain(
       'approval 1 of 2: node approval, by human:ada',
@@ -99,7 +102,7 @@ describe('a gate that takes a version of one’s own', () => {
     const edited = await callMain(dir, ['answer', RUN, '--edit', '"Faster, and fixed"', '--by', 'ada']);
     expect(edited).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('edited and approved: next step of'),
+      stdout: expect.stringContaining('edited and approved: node approval of'),
     });
     const { status, values } = await drive(dir, 'edit');
     expect([status, values?.notes]).toEqual(['completed', 'Faster, and fixed']);

@@ -10,7 +10,7 @@ describe('devs rewind', () => {
 
     const preview = await devs('admin', 'rewind', RUN, 'T1', '--dry-run');
     expect(preview.stdout).toBe('would rewind the run to the end of T1 and undo\n  T2  completed  Task 2\n');
-    expect((await devs('log', RUN)).stdout).not.toContain('set back');
+    expect((await devs('log', RUN)).stdout).not.toContain('rewound');
 
     const said = await devs('rewind', RUN, 'T1', '--by', 'ada', '--reason', 'wrong way');
     expect(said.exitCode, said.stderr).toBe(0);
@@ -20,7 +20,7 @@ describe('devs rewind', () => {
     const status = await devs('status', RUN);
     expect(status.stdout).toMatch(/rewound +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
     expect(status.stdout).toMatch(/T2 +pending/);
-    expect((await devs('explain', RUN)).stdout).toMatch(/^back: {4}to T1 by human:ada/m);
+    expect((await devs('explain', RUN)).stdout).toMatch(/^rewind: {2}to T1 by human:ada/m);
     expect((await devs('log', RUN)).stdout).toContain('rewound to T1 by human:ada, undone: T2: wrong way');
 
     const undone = await devs('rewind', RUN, '--undo', '--json');

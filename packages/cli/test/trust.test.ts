@@ -147,7 +147,7 @@ describe('a configuration that devs wrote', () => {
 
   test.for([
     ['HOME is not set', { XDG_STATE_HOME: '' }],
-    ['not stored:  ', { XDG_STATE_HOME: '/dev/null' }],
+    ['not stored: ', { XDG_STATE_HOME: '/dev/null' }],
   ] as const)(
     'is told to be accepted with each command where it cannot be kept: %s',
     async ([words, env], { dir }) => {

@@ -55,7 +55,7 @@ export function refuseFiltered({ filtered, unknown }: Pick<UncommittedFiles, 'fi
   if (files.length === 0) return;
   const filters = [...new Set(files.map(({ filter }) => filter))].join(', ');
   throw new DevsError(
-    `${namedFiles(files.map(({ path }) => path))}: these files use a git filter (${filters}), which devs does not run.`,
+    `Cannot include ${namedFiles(files.map(({ path }) => path))}: a git filter (${filters}) applies, which devs does not run.`,
     {
       code: 'WORKSPACE_FAILED',
       remedy: 'Commit or restore these files, then start again. Or start without your uncommitted changes.',

@@ -182,7 +182,7 @@ const THROUGH_DECIDE: readonly Bypass[] = [
 const THROUGH_THE_APP: readonly Bypass[] = [
   { name: 'driving it again', attempt: ({ app }) => app.run('run'), refusal: null },
   {
-    name: 'a different input',
+    name: 'another input',
     attempt: ({ app }) => app.run('run', { log: ['second'] }),
     refusal: 'INPUT_NOT_TAKEN',
   },

@@ -188,7 +188,11 @@ describe('a gate inside that cannot be is refused when the program starts', () =
     expect(start(outside(publishes) as never, 'sub:publsh')).toThrow(
       'Cannot add a gate before "publsh" in "sub"',
     );
-    expect(start(outside(publishes) as never, 'sub:publish:deeper')).toThrow('"sub:publish" is no graph');
-    expect(start(outside(publishes) as never, 'nowhere:publish')).toThrow('no node "nowhere"');
+    expect(start(outside(publishes) as never, 'sub:publish:deeper')).toThrow(
+      'inside "sub:publish": it is not a graph',
+    );
+    expect(start(outside(publishes) as never, 'nowhere:publish')).toThrow(
+      'Cannot add a gate before "nowhere"',
+    );
   });
 });

@@ -108,7 +108,7 @@ export async function assertSameGiven(
     turn === undefined
       ? [`Run "${threadId}"`, 'start a new run']
       : [`Turn "${turn}" of run "${threadId}"`, 'use another turn key'];
-  throw new DevsError(`${what} was started with a different ${other}.`, {
+  throw new DevsError(`${what} was started with different ${other}.`, {
     code: 'INPUT_NOT_TAKEN',
     remedy: `Resume the run by its id alone, or ${instead} for this ${other}.`,
     context: { threadId, ...(turn !== undefined && { turn }) },
