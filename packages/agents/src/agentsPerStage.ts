@@ -45,9 +45,9 @@ export function agentsPerStage(
 
 async function answerBy(agents: StageAgents, request: AnswerRequest, call: AgentCall): Promise<AnswerResult> {
   if (agents.answer !== undefined) return agents.answer(request, call);
-  throw new DevsError(`The agents "${agents.name}" answer no questions.`, {
+  throw new DevsError(`The agents "${agents.name}" do not answer questions.`, {
     code: 'ASK_UNSUPPORTED',
-    remedy: 'Decide the gate; what you want to know can be the feedback.',
+    remedy: 'Decide the gate. You can put your question into the feedback.',
     context: { stage: request.stage },
   });
 }

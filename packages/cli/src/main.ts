@@ -39,21 +39,21 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 function program(io: Io): Command {
   return new Command('devs')
-    .description('Human-gated agent runs that survive anything, in one SQLite file.')
+    .description('Durable agent runs with human approval, in one SQLite file.')
     .version(packageVersion())
     .option(
       '--dir <folder>',
-      'project folder; runs are in its .devs and .devs-work (default: the project around this folder, else here)',
+      'project folder; its runs are in .devs and .devs-work (default: the project that contains this folder, or this folder)',
     )
     .option(
       '--db <url>',
-      'PostgreSQL of a cluster, postgres://…: the runs are there (default: DEVS_DATABASE_URL, else in the project folder)',
+      'use the runs of a PostgreSQL cluster, postgres://… (default: DEVS_DATABASE_URL, or the project folder)',
     )
-    .option('--schema <name>', 'its schema in the cluster (default: devs)')
-    .option('--json', 'print one JSON document and nothing else')
-    .option('--trust <sha256>', 'accept .devs/config.json with this content, for this command')
-    .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')
-    .option('--no-pager', 'print long text at once on a terminal (also: PAGER=cat)')
+    .option('--schema <name>', 'schema of the cluster (default: devs)')
+    .option('--json', 'print a single JSON document')
+    .option('--trust <sha256>', 'accept .devs/config.json with this hash, for this command only')
+    .option('--no-color', 'print plain text on a terminal (also: NO_COLOR)')
+    .option('--no-pager', 'print long text without a pager (also: PAGER=cat)')
     .addHelpText(
       'after',
       examples(

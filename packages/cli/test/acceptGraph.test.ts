@@ -22,7 +22,7 @@ describe('devs accept-graph', () => {
     const refused = await callMain(dir, ['resume', 'sum']);
     expect(refused.exitCode).toBe(5);
     expect(refused.stderr).toContain(
-      'GRAPH_CHANGED: Run "sum" was started on another graph: node "inspect" is gone',
+      'GRAPH_CHANGED: Run "sum" was started with another graph: node "inspect" is gone',
     );
     expect(refused.stderr).toContain('devs accept-graph');
 
@@ -32,7 +32,7 @@ describe('devs accept-graph', () => {
 
     const accepted = await callMain(dir, ['accept-graph', 'sum', '--node', 'inspect=verify', '--by', 'ada']);
     expect(accepted.stdout).toBe(
-      'accepted: node "inspect" is gone\naccepted: node "verify" is new\nrecorded; devs resume sum goes on\n',
+      'accepted: node "inspect" is gone\naccepted: node "verify" is new\nrecorded; to resume: devs resume sum\n',
     );
     expect((await callMain(dir, ['accept-graph', 'sum'])).stdout).toContain('nothing to accept');
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);
@@ -48,6 +48,6 @@ describe('devs accept-graph', () => {
     await waitingSum(dir);
     const wrong = await callMain(dir, ['accept-graph', 'sum', '--node', 'verify']);
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toContain('"verify" is no old=new.');
+    expect(wrong.stderr).toContain('"verify" is not of the form old=new.');
   });
 });

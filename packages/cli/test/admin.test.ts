@@ -24,8 +24,8 @@ describe('devs admin', () => {
     await waitingSum(dir);
     const { exitCode, stdout } = await callMain(dir, ['admin', 'explain', 'sum']);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^sum {2}Sum: waiting for a human$/m);
-    expect(stdout).toMatch(/^read it: devs show [0-9a-f]{8}$/m);
+    expect(stdout).toMatch(/^sum {2}Sum: waiting for a person$/m);
+    expect(stdout).toMatch(/^read: {4}devs show [0-9a-f]{8}$/m);
     expect(stdout).toMatch(/^depth: {3}\d+ of 25 transitions without progress$/m);
     expect(stdout).toContain('design written');
   });
@@ -63,7 +63,7 @@ describe('devs admin', () => {
     expect((await callMain(dir, ['admin', 'pause', 'sum'])).stdout).toContain('devs resume sum');
     expect(await callMain(dir, ['admin', 'cancel', 'sum'])).toMatchObject({
       exitCode: 0,
-      stdout: 'sum is cancelled; its commits and its log stay\n',
+      stdout: 'sum is cancelled; its commits and its log are kept\n',
     });
     expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(/status +cancelled/);
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('cancelled');

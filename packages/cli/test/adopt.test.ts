@@ -52,7 +52,7 @@ describe('devs adopt', () => {
     const said = await callMain(dir, ['adopt', RUN, '--author', author, '--by', 'ada', '-m', 'Fix the shop']);
     expect(said.exitCode, said.stderr).toBe(0);
     expect(said.stdout).toMatch(
-      /^committed [0-9a-f]{7}: a file\nthe checks pass\ndevs resume shop goes on from there$/m,
+      /^committed [0-9a-f]{7}: 1 file\nthe checks pass\nto resume from there: devs resume shop$/m,
     );
 
     const [gate] = stuck.gates;
@@ -66,7 +66,7 @@ describe('devs adopt', () => {
     const log = execFileSync('git', ['log', '--format=%an: %s'], { cwd: folder, encoding: 'utf8' });
     expect(log).toContain('Ada Lovelace: Fix the shop\n');
     expect(log.indexOf('devs: Task 1')).toBeLessThan(log.indexOf('Ada Lovelace'));
-    expect((await callMain(dir, ['log', RUN])).stdout).toContain('a file changed by human:ada');
+    expect((await callMain(dir, ['log', RUN])).stdout).toContain('1 file changed by human:ada');
   });
 
   test('has nothing to do in a folder that nobody changed', async ({ dir }) => {

@@ -44,9 +44,9 @@ describe('a stuck task', () => {
   test('is shown with what was tried and every answer', async ({ dir }) => {
     copyTo(dir);
     const { stdout } = await callMain(dir, ['show', RUN]);
-    expect(stdout).toContain('T1 Task 1\nhanded over after 9 attempts: no new strategy led on\n');
+    expect(stdout).toContain('T1 Task 1\nstopped after 9 attempts: no new strategy made progress\n');
     expect(stdout).toContain(
-      'Strategies tried\n  1. Use one file\n    because: It is the next one.\n  2. Use two files',
+      'Strategies tried\n  1. Use one file\n    reason: It is the next one.\n  2. Use two files',
     );
     expect(stdout).toContain('Errors\n  1. cannot read x of undefined');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --retry --guidance 'what/m);
@@ -65,7 +65,7 @@ describe('a stuck task', () => {
       principal: { kind: 'human', id: 'ada' },
     });
     const again = await callMain(dir, ['answer', RUN, '--abort']);
-    expect(again).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('waits at no gate') });
+    expect(again).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('has no open gate') });
   });
 
   test('is skipped, and the run ends completed and says without what', async ({ dir }) => {
@@ -73,14 +73,16 @@ describe('a stuck task', () => {
     const skipped = await callMain(dir, ['answer', RUN, '--skip', '--reason', 'Not worth it.']);
     expect(skipped).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('given up: stuck task of shop'),
+      stdout: expect.stringContaining('skipped: stuck task of shop'),
     });
     expect(await drive(dir)).toMatchObject({
       status: 'completed',
       reason: 'without T1, skipped by a person, and T2, blocked by that',
     });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toMatch(/T1 {2}skipped: .*\n.*T2 {2}blocked by a task that was given up or skipped/);
+    expect(log.stdout).toMatch(
+      /T1 {2}skipped: .*\n.*T2 {2}blocked: a task it depends on was abandoned or skipped/,
+    );
   });
 
   test('ends the run with the reason that is given', async ({ dir }) => {
@@ -102,7 +104,7 @@ describe('a stuck task', () => {
       const refused = await callMain(dir, argv);
       expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
       expect(refused.stderr).toMatch(
-        /^INVALID_ANSWER: .*\n {2}→ Decide it with devs answer shop --retry.*--skip.*--abort/,
+        /^INVALID_ANSWER: .*\n {2}→ Use one of these commands: devs answer shop --retry.*--skip.*--abort/,
       );
     }
   });
@@ -122,7 +124,7 @@ describe('devs answer', () => {
     copyTo(dir);
     const refused = await callMain(dir, ['answer', RUN]);
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/No answer is given.*\n {2}→ Use devs answer [0-9a-f]{8} --retry/);
+    expect(refused.stderr).toMatch(/The answer is missing.*\n {2}→ Use devs answer [0-9a-f]{8} --retry/);
   });
 
   test('refuses an amount that is none', async ({ dir }) => {
@@ -162,7 +164,7 @@ describe('devs answer on a terminal', () => {
     const told = await callMain(dir, ['answer', RUN], terminal('what?', 'Retry', 'Mind x.'));
     expect(told.exitCode, told.stderr).toBe(0);
     expect(told.stdout).toContain('Strategies tried');
-    expect(told.stdout.match(/retry, skip, abort \(empty: leave it open\): /g)).toHaveLength(2);
+    expect(told.stdout.match(/retry, skip, abort \(empty: leave the gate open\): /g)).toHaveLength(2);
     const log = await callMain(dir, ['log', RUN, '--json']);
     expect(log.stdout).toContain('HITL_SESSION_DECIDED');
     expect(told.stdout).toContain(`hash ${before[0]?.artifactHash.slice(0, 12)}`);

@@ -34,12 +34,12 @@ describe('devs ask', () => {
     expect(asked.stdout).toMatch(/^Because of Design 1\. ⟨U\+202E⟩$/m);
     const shown = await callMain(dir, ['show', RUN]);
     expect(shown.stdout).toMatch(
-      /the hash does not cover it\nhuman:ada at .*:\n> Why one document\?\n\nBecause of Design 1/,
+      /\(not covered by the hash\)\nhuman:ada at .*:\n> Why one document\?\n\nBecause of Design 1/,
     );
     const json = await callMain(dir, ['show', RUN, '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ exchanges: [{ question: 'Why one document?' }] });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toContain('asked about design, by human:ada: Why one document?');
+    expect(log.stdout).toContain('question about design, by human:ada: Why one document?');
     const { stdout } = await callMain(dir, ['status', RUN, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'waiting', gates: [{ kind: 'design_approval' }] });
   });

@@ -35,7 +35,7 @@ describe('asking in place', () => {
     const called = await callMain(dir, RUN_EMPTY, person({ [DECIDE]: ['what?', 'read', 'a', 'approve'] }));
     expect(called).toMatchObject({ exitCode: 0, stderr: '' });
     expect(called.stdout.match(/^Gate [0-9a-f]{8}: design of sum$/gm)).toHaveLength(2);
-    expect(called.stdout).toMatch(/^ {2}a {2}approve {2}break the documents down into tasks$/m);
+    expect(called.stdout).toMatch(/^ {2}a {2}approve {2}plan the tasks$/m);
     expect(called.stdout).toContain('approved: plan of sum');
     expect(called.stdout).toContain('completed: sum');
   });
@@ -44,11 +44,11 @@ describe('asking in place', () => {
     const io = person({
       [DECIDE]: ['talk', 'edit', 'reject', 'reject', 'later'],
       'your question (empty: back): ': ['Why so long?', ''],
-      'what should change (empty: write it in your editor): ': ['', 'Shorter'],
+      'what should change (empty: open your editor): ': ['', 'Shorter'],
     });
     const called = await callMain(dir, RUN_EMPTY, { ...io, env: { ...io.env, EDITOR: 'true' } });
     expect(called.exitCode).toBe(75);
-    expect(called.stderr.split('Nothing was decided; the gate stays open.')).toHaveLength(3);
+    expect(called.stderr.split('No decision was recorded; the gate stays open.')).toHaveLength(3);
     expect(called.stdout).toContain('rejected: design of sum');
     expect(called.stdout.match(/^Gate [0-9a-f]{8}: design of sum$/gm)).toHaveLength(2);
   });
@@ -56,9 +56,9 @@ describe('asking in place', () => {
   test('later leaves the run waiting, with the commands; what was shown can be approved', async ({ dir }) => {
     const called = await callMain(dir, RUN_EMPTY, person({ [DECIDE]: ['later'] }));
     expect(called).toMatchObject({ exitCode: 75, stderr: '' });
-    expect(called.stdout).toMatch(/waiting for a human: design[\s\S]*approve: devs approve/);
+    expect(called.stdout).toMatch(/waiting for a person: design[\s\S]*approve: devs approve/);
     const log = await callMain(dir, ['log', 'sum']);
-    expect(log.stdout).toContain('gate read: design');
+    expect(log.stdout).toContain('gate viewed: design');
     expect(await callMain(dir, ['approve', 'sum'])).toMatchObject({ exitCode: 0 });
   });
 
@@ -78,7 +78,7 @@ describe('asking in place', () => {
   test('who is second is told who was first, and the run goes on from there', async ({ dir }) => {
     const io = person({
       [DECIDE]: ['r', 'later'],
-      'what should change (empty: write it in your editor): ': ['No'],
+      'what should change (empty: open your editor): ': ['No'],
     });
     let isFirst = true;
     const onWrite = (text: string): void => {
@@ -88,8 +88,8 @@ describe('asking in place', () => {
       void first.then(() => io.onWrite(text));
     };
     const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
-    expect(called.stderr).toMatch(/was answered by human:bob at/);
-    expect(called.stdout).toContain('waiting for a human: plan');
+    expect(called.stderr).toMatch(/was already decided by human:bob at/);
+    expect(called.stdout).toContain('waiting for a person: plan');
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('gate rejected');
   });
 
@@ -102,7 +102,7 @@ describe('asking in place', () => {
       io.onWrite(text);
     };
     const { stdout } = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
-    expect(stdout.split(DECIDE)[1]).toMatch(/^\n*waiting for a human/);
+    expect(stdout.split(DECIDE)[1]).toMatch(/^\n*waiting for a person/);
   });
 
   test('a signal at the prompt leaves the run waiting', async ({ dir }) => {
@@ -111,7 +111,7 @@ describe('asking in place', () => {
     const onWrite = (text: string): void => (text === DECIDE ? stop.abort() : undefined);
     const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite, signal: stop.signal });
     expect(called).toMatchObject({ exitCode: 75, stderr: '' });
-    expect(called.stdout).toContain('waiting for a human: design');
+    expect(called.stdout).toContain('waiting for a person: design');
   });
 
   test('nothing is drawn where a person types, also after a delivery', async ({ dir, user }) => {
@@ -131,10 +131,10 @@ describe('asking in place', () => {
   test('talk is offered where somebody answers; else it says why not', async ({ dir }) => {
     const silent = await callMain(dir, RUN_SUM, person({ [DECIDE]: ['talk', 'later'] }));
     expect(silent.stdout).not.toMatch(/^ {2}t {2}talk/m);
-    expect(silent.stdout).toContain('nobody can be asked: the agents "sum" answer no questions');
+    expect(silent.stdout).toContain('questions are not possible: the agents "sum" do not answer questions');
     expect(silent).toMatchObject({ exitCode: 75, stderr: '' });
     const nobody = await callMain(dir, [...RUN_EMPTY, '--id', 'empty'], person({ [DECIDE]: ['later'] }));
-    expect(nobody.stdout).toContain('nobody can be asked: the run has no agents');
+    expect(nobody.stdout).toContain('questions are not possible: the run has no agents');
 
     const recording = join(dir, 'answering.jsonl');
     const asked = { stage: 'ask', task: '', attempt: 1, step: 'design', question: 'Why?' };
@@ -145,7 +145,7 @@ describe('asking in place', () => {
     const { stdout } = await callMain(dir, [...argv, '--id', 'answering'], person(says));
     expect(stdout).toMatch(/^ {2}t {2}talk/m);
     expect(stdout).toContain('\nSo.\n');
-    expect(stdout).not.toContain('nobody can be asked');
+    expect(stdout).not.toContain('questions are not possible');
   });
 
   test('what cannot be seen at a gate is made visible', async ({ dir }) => {
@@ -163,7 +163,7 @@ describe('a rejection without feedback', () => {
     await callMain(dir, RUN_EMPTY);
     const io = person({});
     const empty = await callMain(dir, ['reject', 'sum'], { ...io, env: { ...NO_CI, EDITOR: 'true' } });
-    expect(empty).toMatchObject({ exitCode: 75, stderr: 'Nothing was decided; the gate stays open.\n' });
+    expect(empty).toMatchObject({ exitCode: 75, stderr: 'No decision was recorded; the gate stays open.\n' });
     const EDITOR = `node -e 'require("fs").appendFileSync(process.argv[1], "# One file\\nnot two\\n")'`;
     const said = await callMain(dir, ['reject', 'sum'], { ...io, env: { ...NO_CI, EDITOR } });
     expect(said).toMatchObject({ exitCode: 0, stderr: '' });

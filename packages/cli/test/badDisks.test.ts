@@ -81,8 +81,8 @@ describe(`a state file on a bad disk${here}`, () => {
         expect(said[views.length + at]?.exitCode, write).toBe(5);
         expect(said[views.length + at]?.text, write).toMatch(why);
       }
-      expect(said[1]?.text).toContain('waiting for a human');
-      expect(said[0]?.text).toContain('it is not recorded that');
+      expect(said[1]?.text).toContain('waiting for a person');
+      expect(said[0]?.text).toContain('could not record that');
       expect((await callMain(dir, ['approve', 'sum'])).exitCode).toBe(0);
     },
   );

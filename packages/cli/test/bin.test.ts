@@ -30,7 +30,7 @@ describe('the devs process', () => {
     const approve = /^approve: devs (approve \w{8} --hash \w{12})$/m.exec(started.stdout)?.[1];
     const approved = await runBin(dir, (approve ?? '').split(' '));
     expect(approved, approved.stderr).toMatchObject({ exitCode: 0 });
-    expect(approved.stdout).toContain('recorded; devs resume sum goes on');
+    expect(approved.stdout).toContain('recorded; to resume: devs resume sum');
 
     const planned = await runBin(dir, ['resume', 'sum', '--json']);
     expect(planned, planned.stderr).toMatchObject({ exitCode: 75, stderr: '' });
@@ -50,7 +50,7 @@ describe('the devs process', () => {
     letGo(dir);
     const done = await first.ended;
     expect(second.exitCode).toBe(3);
-    expect(second.stderr).toMatch(/^THREAD_BUSY: Run "sum" is being driven by process \d+.*\n {2}→ /);
+    expect(second.stderr).toMatch(/^THREAD_BUSY: Run "sum" is in use by process \d+.*\n {2}→ /);
     expect(done, done.stderr).toMatchObject({ exitCode: 0 });
   });
 
@@ -62,7 +62,7 @@ describe('the devs process', () => {
     letGo(dir);
     const stopped = await run.ended;
     expect(stopped.exitCode, stopped.stderr).toBe(75);
-    expect(stopped.stdout).toContain('stopped; nothing is lost. Go on: devs resume sum');
+    expect(stopped.stdout).toContain('stopped; to resume: devs resume sum');
     expect(stopped.stdout).not.toContain('code written');
 
     const status = await callMain(dir, ['status', 'sum']);

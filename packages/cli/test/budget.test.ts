@@ -17,9 +17,9 @@ describe('a budget on the command line', () => {
     expect(run.stdout).toMatch(/^raise: +devs answer .* --raise-calls 3$/m);
 
     const shown = await callMain(dir, ['show', 'sum']);
-    expect(shown.stdout).toContain('The next call would pass the budget (run: 3 of 3 calls).');
+    expect(shown.stdout).toContain('The next call would exceed the budget (run: 3 of 3 calls).');
     expect(shown.stdout).toMatch(
-      /of +limit +used +held back +next call\nrun +3 calls +3 calls +0 calls +1 call$/m,
+      /of +limit +used +reserved +next call\nrun +3 calls +3 calls +0 calls +1 call$/m,
     );
     expect(shown.stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --raise-calls 3$/m);
     expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(
@@ -40,7 +40,7 @@ describe('a budget on the command line', () => {
     expect(budget).toMatchObject([{ measure: 'calls', limit: 23 }, { measure: 'ms' }]);
     const log = await callMain(dir, ['log', 'sum']);
     expect(log.stdout).toContain('limit reached: calls, 3 of 3');
-    expect(log.stdout).toContain('gate raised: budget by');
+    expect(log.stdout).toContain('budget raised by');
   });
 
   test('is that of the project where no flag says otherwise, and stays as it was declared', async ({
@@ -54,15 +54,15 @@ describe('a budget on the command line', () => {
     const [gate] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));
     expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'calls', limit: 1 }] } });
     const again = await callMain(dir, [...RUN_SUM, '--budget-calls', '9', ...trusting(dir)]);
-    expect(again.stderr).toContain('the budget was not taken up');
+    expect(again.stderr).toContain('the budget was ignored');
   });
 
   test.for([
-    ['--budget-usd', '0', 'is no amount'],
-    ['--budget-usd', 'five', 'is no amount'],
-    ['--budget-calls', '1.5', 'Expected budget.calls'],
-    ['--budget-time', '30', 'is no length of time'],
-    ['--budget-time', '0s', 'is no length of time'],
+    ['--budget-usd', '0', 'is not a valid amount'],
+    ['--budget-usd', 'five', 'is not a valid amount'],
+    ['--budget-calls', '1.5', 'budget.calls must be'],
+    ['--budget-time', '30', 'is not a valid duration'],
+    ['--budget-time', '0s', 'is not a valid duration'],
   ])('%s %s is refused', async ([flag, value, message], { dir }) => {
     const run = await callMain(dir, [...RUN_SUM, flag as string, value as string]);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

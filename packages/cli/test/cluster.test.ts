@@ -31,18 +31,18 @@ describe('devs migrate', () => {
     expect(printed, printed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     await query(server.url, printed.stdout);
     const checked = await callMain(dir, ['migrate', '--db', server.url, '--schema', 'printed']);
-    expect(checked.stdout).toBe('schema printed: as this release wants it, version 4\n');
+    expect(checked.stdout).toBe('schema printed: up to date, version 4\n');
   });
 });
 
 describe('the address of a cluster', () => {
   test.for([
-    ['that is none', ['--db', 'mysql://ada:hunter2hunter2@h/db'], /--db is no address of PostgreSQL/],
-    ['that is broken', ['--db', 'postgres://ada:hunter2hunter2@[::1/db'], /--db is no address/],
+    ['that is none', ['--db', 'mysql://ada:hunter2hunter2@h/db'], /--db is not a PostgreSQL address/],
+    ['that is broken', ['--db', 'postgres://ada:hunter2hunter2@[::1/db'], /--db is not a PostgreSQL address/],
     [
       'with another name of a schema',
       ['--db', 'postgres://h/db', '--schema', 'a"b'],
-      /is no name of a schema/,
+      /is not a valid schema name/,
     ],
   ] as const)('%s is refused, and not repeated', async ([, words, said], { dir }) => {
     const called = await callMain(dir, ['migrate', ...words]);
@@ -54,7 +54,7 @@ describe('the address of a cluster', () => {
     const called = await callMain(dir, ['migrate']);
     expect(called).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/No cluster is named.*\n.*DEVS_DATABASE_URL/),
+      stderr: expect.stringMatching(/The cluster is missing.*\n.*DEVS_DATABASE_URL/),
     });
   });
 
@@ -87,7 +87,7 @@ describe('the address of a cluster', () => {
     await query(server.url, `DROP ROLE ${role}`);
     expect(called).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('a right is missing'),
+      stderr: expect.stringContaining('a privilege is missing'),
     });
   });
 });
@@ -109,11 +109,11 @@ describe('who runs a cluster', () => {
     await called(dir, 'migrate');
     expect(await called(dir, 'queue')).toEqual({
       exitCode: 0,
-      said: 'Nothing waits, and nobody would drive it.\n',
+      said: 'No runs are waiting, and no workers are connected.\n',
     });
-    expect(await called(dir, 'workers')).toEqual({ exitCode: 0, said: 'No worker is there.\n' });
+    expect(await called(dir, 'workers')).toEqual({ exitCode: 0, said: 'There are no workers.\n' });
     expect(await called(dir, 'tenants')).toEqual({ exitCode: 0, said: 'There are no runs.\n' });
-    expect(await called(dir, 'redrive', '--all')).toEqual({ exitCode: 0, said: 'Nothing was given up.\n' });
+    expect(await called(dir, 'redrive', '--all')).toEqual({ exitCode: 0, said: 'No run was given up.\n' });
   });
 
   test('sees what waits for whom, whose it is, and what was given up', async ({ dir }) => {
@@ -126,12 +126,12 @@ describe('who runs a cluster', () => {
 
     const { said } = await called(dir, 'queue');
     const lines = said.split('\n');
-    expect(lines[0]).toMatch(/^queue +ready +later +driven +oldest +runs +workers$/);
+    expect(lines[0]).toMatch(/^queue +ready +later +executing +oldest +runs +workers$/);
     expect(lines[1]).toMatch(/^runs\.mail\.f{16} +1 +0 +0 +0:\d\d +2 +none$/);
-    expect(said).toContain('2 runs have no worker with their graph in their shape');
+    expect(said).toContain('2 runs have no worker with a matching version of their graph');
     expect(said).toMatch(/^acme +4 +0 +1 +1$/m);
     expect(said).toMatch(/^mail-1 +runs\.mail\.f{16} +1 +\S+Z +Error: disk full$/m);
-    expect(said).toContain('once that is mended: devs redrive mail-1');
+    expect(said).toContain('after you fixed the cause: devs redrive mail-1');
     const { queues, tenants, deadLetters } = JSON.parse((await called(dir, 'queue', '--json')).said);
     expect(queues).toEqual([
       { queue: QUEUE, ready: 1, later: 0, active: 0, oldestSeconds: expect.any(Number), runs: 2, workers: 0 },
@@ -144,7 +144,7 @@ describe('who runs a cluster', () => {
 
     expect(await called(dir, 'redrive', 'mail-2')).toMatchObject({
       exitCode: 4,
-      said: expect.stringContaining('Run "mail-2" is none that was given up'),
+      said: expect.stringContaining('Run "mail-2" was not given up'),
     });
     expect(await called(dir, 'redrive', 'mail-1')).toEqual({
       exitCode: 0,
@@ -172,20 +172,20 @@ describe('who runs a cluster', () => {
   test('is told what it can do, and what not', async ({ dir }) => {
     expect(await called(dir, 'ui', '--file', 'x.sqlite')).toMatchObject({
       exitCode: 2,
-      said: expect.stringContaining('--file is for runs that are here'),
+      said: expect.stringContaining('--file is only for local runs'),
     });
     const { said } = await called(dir, 'migrate', '--grant', 'devs_worker');
-    expect(said).toContain('--grant prints');
+    expect(said).toContain('--grant only works with --print');
     const printed = await called(dir, 'migrate', '--print', '--grant', 'devs_worker');
     expect(printed.said).toContain('TO "devs_worker";');
   });
 
   test.for([
-    [['redrive'], /which run is driven again/],
-    [['redrive', 'mail-1', '--all'], /which run is driven again/],
-    [['tenants', 'set'], /which tenant is set to what/],
-    [['tenants', 'drop', 'acme', '--cap', '1'], /which tenant is set to what/],
-    [['tenants', 'set', 'acme', '--cap', '-1'], /is no number of runs/],
+    [['redrive'], /The run is missing/],
+    [['redrive', 'mail-1', '--all'], /The run is missing/],
+    [['tenants', 'set'], /The tenant or its --cap is missing/],
+    [['tenants', 'drop', 'acme', '--cap', '1'], /The tenant or its --cap is missing/],
+    [['tenants', 'set', 'acme', '--cap', '-1'], /is not a number of runs/],
   ] as const)('is told what is missing in %j', async ([argv, said], { dir }) => {
     expect(await called(dir, ...argv)).toMatchObject({ exitCode: 2, said: expect.stringMatching(said) });
   });

@@ -44,7 +44,7 @@ async function told(call: typeof here): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const verb of verbs) {
     const { exitCode, stdout, stderr } = await call(...verb);
-    const said = stdout.replaceAll(/"?(?:folder|workspace|changed|updatedAt)"?:? +.*/g, '');
+    const said = stdout.replaceAll(/"?(?:folder|workspace|updated|updatedAt)"?:? +.*/g, '');
     texts.push(`${verb.join(' ')}: ${exitCode} ${said}${stderr}`);
   }
   return texts;
@@ -64,7 +64,7 @@ describe('a run that moves to a cluster and back', () => {
   test('is in the cluster, and not here any more', async () => {
     const pushed = await there('push', 'sum');
     expect(pushed, pushed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(pushed.stdout).toContain(`sum is in ${urlOf('devs_worker')}, and not here any more`);
+    expect(pushed.stdout).toContain(`moved sum to ${urlOf('devs_worker')}`);
     expect(onTheWay()).toEqual([]);
     expect(await here('resume', 'sum')).toMatchObject({ exitCode: 4 });
     expect(await here('doctor')).toMatchObject({ exitCode: 0 });
@@ -108,13 +108,13 @@ describe('a run that moves to a cluster and back', () => {
       exitCode: 6,
       stderr: expect.stringContaining('GATE_ALREADY_DECIDED'),
     });
-    expect((await there('gates')).stdout).toBe('No gate is open.\n');
+    expect((await there('gates')).stdout).toBe('There are no open gates.\n');
   });
 
   test('comes back with what it was told', async () => {
     const pulled = await there('pull', 'sum');
     expect(pulled, pulled.stderr).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(pulled.stdout).toContain(`the state file without runs that was there is`);
+    expect(pulled.stdout).toContain(`the previous state file, which had no runs, is now`);
     expect(onTheWay()).toEqual([]);
     expect(await there('status', 'sum')).toMatchObject({ exitCode: 4 });
     expect((await there('pull', 'sum', '--json')).stdout).toContain('"pulled": false');
@@ -136,7 +136,7 @@ describe('a run that moves to a cluster and back', () => {
     expect(await there('rm', 'sum')).toMatchObject({
       exitCode: 6,
       stderr: expect.stringMatching(
-        /^REMOVE_REFUSED: .* its commits are nowhere else\.\n.*devs pull.*--force/,
+        /^REMOVE_REFUSED: .* its commits exist nowhere else\.\n.*devs pull.*--force/,
       ),
     });
     expect(await there('status', 'sum')).toMatchObject({ exitCode: 0 });
@@ -189,7 +189,7 @@ describe('a run that is on its way', () => {
     });
     expect(await there('pull', 'twin', '--file', 'other.sqlite')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('There are runs in'),
+      stderr: expect.stringContaining('already contains runs'),
     });
     expect(await there('pull', 'twin', '--file', 'two.sqlite')).toMatchObject({ exitCode: 2 });
   });

@@ -64,7 +64,7 @@ async function said(call: typeof here, verb: string, argv: readonly string[]): P
   return `${verb} ${exitCode}\n${stdout}\n${stderr}`
     .replaceAll(/\b[0-9a-f]{8}(?:[0-9a-f-]{28}|[0-9a-f]{56})?\b/g, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d:\d\d:\d\d|\d+\.\d(?=s )/g, 'TIME')
-    .replaceAll(/"?(?:folder|workspace)"?:? +.*\n|.*gate read: .*\n/g, '');
+    .replaceAll(/"?(?:folder|workspace)"?:? +.*\n|.*gate viewed: .*\n/g, '');
 }
 
 /** All that a command could write. */
@@ -115,7 +115,7 @@ describe('over a cluster', () => {
     expect((await written()).slice(1)).toEqual(before.slice(1));
 
     const words =
-      'sum is removed, with the record of its decisions; its branch and folders of workers stay\n';
+      'removed sum and the record of its decisions; its branch and the folders of workers are kept\n';
     expect(await there('rm', 'sum')).toEqual({ exitCode: 0, stderr: '', stdout: words });
     const forced = await there('rm', 'open', '--force', '--json');
     const { bytes, ...removed } = JSON.parse(forced.stdout) as { readonly bytes: number };
@@ -128,7 +128,7 @@ describe('over a cluster', () => {
     for (const table of ['runs', 'signals', 'gates', 'run_changes', 'run_bases'])
       expect(await cluster.sql(`SELECT * FROM devs.${table}`), table).toEqual([]);
     expect((await there('status')).stdout).toBe(
-      `There are no runs in ${cluster.server.url}.\nStart one: devs run brief.md --help\n`,
+      `There are no runs in ${cluster.server.url}.\nto start one: devs run brief.md --help\n`,
     );
   });
 });

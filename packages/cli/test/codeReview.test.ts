@@ -70,10 +70,10 @@ describe('a review of code', () => {
     const run = aProject(dir);
     const first = await callMain(dir, [...run, '--review', 'task']);
     expect(first).toMatchObject({ exitCode: 75, stderr: '' });
-    expect(first.stdout).toContain('waiting for a human: code review');
+    expect(first.stdout).toContain('waiting for a person: code review');
 
     const shown = await callMain(dir, ['show', 'sum']);
-    expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [nothing named]\n');
+    expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [no evidence named]\n');
     expect(shown.stdout).toContain('+2  -0  sum.js');
     expect(shown.stdout).toContain(`Checks  passed: ${CHECK_SUM}`);
     expect(shown.stdout).toContain('── The code\ndiff --git a/README.md b/README.md');
@@ -87,12 +87,12 @@ describe('a review of code', () => {
     const said = [...no, ...comments.flatMap((comment) => ['--comment', comment])];
     expect((await callMain(dir, said)).exitCode).toBe(0);
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
-      'gate rejected: code review, T1 again, 2 comments, by human:ada: Name the numbers.',
+      'gate rejected: code review, redo T1, 2 comments, by human:ada: Name the numbers.',
     );
-    expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('sent back: Add two numbers');
+    expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('reopened: Add two numbers');
 
     const again = await callMain(dir, ['show', 'sum']);
-    expect(again.stdout).toContain('Sent back once:\n  - ada: Name the numbers.\n');
+    expect(again.stdout).toContain('Rejected once:\n  - ada: Name the numbers.\n');
     expect(again.stdout).toContain('sum(2, 3) is 5  [sum.test.js]');
     const [, news = '', all = ''] = again.stdout.split('── ');
     expect(news).toContain('Changed since the last review\n');
@@ -106,13 +106,13 @@ describe('a review of code', () => {
     expect(again.stdout).not.toContain('k3Yxk3Yx');
     expect(all).toMatch(/^\+\/\/ password=hunter2-hunter2, \[REDACTED:github:40:[0-9a-f]{12}\]$/m);
     expect(again.stdout).toMatch(
-      /HIDDEN: 1 place of what a yes is for.*\n {2}1\. \/code at \d+: github, 40 /,
+      /HIDDEN: 1 place of the approved content.*\n {2}1\. \/code at \d+: github, 40 /,
     );
 
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
-      'after every task: 0 approved, 1 sent back',
+      'after every task: 0 approved, 1 rejected',
     );
-    const words = 'review:  after every task: 0 approved, 1 sent back';
+    const words = 'review:  after every task: 0 approved, 1 rejected';
     expect((await callMain(dir, ['explain', 'sum'])).stdout).toContain(words);
     expect((await callMain(dir, ['gates'])).stdout).toContain('code review T1');
     const unread = await callMain(dir, ['approve', 'sum', '--by', 'ada']);
@@ -202,8 +202,10 @@ describe('a review of code', () => {
     const asText = `git --git-dir .devs/git/sum.git diff ${from} ${to} --text`;
     for (const flags of [[], ['--md']]) {
       const { stdout } = await callMain(dir, ['show', 'sum', ...flags]);
-      expect(stdout).toContain(`WARNING: no line is shown of what is binary or holds a NUL byte (1 below).`);
-      expect(stdout).toContain(`As text: ${asText}\n`);
+      expect(stdout).toContain(
+        `WARNING: files that are binary or contain a NUL byte are not shown (1 below).`,
+      );
+      expect(stdout).toContain(`To see them as text: ${asText}\n`);
       expect(stdout).toContain(`  run.sh: new, ${bytes} bytes, git blob ${blob}\n`);
     }
     const text = execFileSync('/bin/sh', ['-c', asText], { cwd: dir }).toString();
@@ -219,6 +221,6 @@ describe('a review of code', () => {
       exitCode: 0,
       stdout: expect.stringContaining('code review, by policy:review=auto'),
     });
-    expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was not taken up');
+    expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was ignored');
   });
 });

@@ -11,7 +11,7 @@ const gateOf = async (
     ? stdout
     : (await callMain(dir, ['admin', 'gates', RUN, '--json'])).stdout;
   const [gate] = JSON.parse(shown) as { readonly sessionId: string; readonly artifactHash: string }[];
-  if (gate === undefined) throw new Error('No gate is open.');
+  if (gate === undefined) throw new Error('There are no open gates.');
   return gate;
 };
 
@@ -39,7 +39,7 @@ describe('what was decided', () => {
     await callMain(dir, ['reject', RUN, '--feedback', 'Use one file', '--by', 'ada']);
     const recorded = await callMain(dir, ['show', sessionId]);
     expect(recorded).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(recorded.stdout).toContain('the run has not taken it up yet');
+    expect(recorded.stdout).toContain('the run has not applied it yet');
     await driveShop(dir);
     const old = await callMain(dir, ['show', sessionId.slice(0, 8)]);
     expect(old.exitCode).toBe(0);
@@ -58,7 +58,7 @@ describe('what was decided', () => {
   });
 
   test('is listed with the gates of the past, of all runs or of one', async ({ dir }) => {
-    expect((await callMain(dir, ['gates', '--all'])).stdout).toBe('No gate was opened yet.\n');
+    expect((await callMain(dir, ['gates', '--all'])).stdout).toBe('There are no gates yet.\n');
     await driveShop(dir);
     const first = await gateOf(dir);
     await callMain(dir, ['reject', RUN, '--feedback', 'Use one file', '--by', 'ada']);
@@ -73,8 +73,8 @@ describe('what was decided', () => {
       /^[0-9a-f]{8} {2}shop {2}design {2}\d{4}-\S+Z {2}rejected, by human:ada: Use one file$/,
     );
     expect(rows[0]).toContain(first.sessionId.slice(0, 8));
-    expect(rows[1]).toMatch(/ not yet$/);
-    expect(rows.at(-2)).toBe(`read one: devs show ${open.sessionId.slice(0, 8)}`);
+    expect(rows[1]).toMatch(/ open$/);
+    expect(rows.at(-2)).toBe(`show one: devs show ${open.sessionId.slice(0, 8)}`);
 
     const { stdout } = await callMain(dir, ['gates', RUN, '--all', '--json']);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -88,6 +88,6 @@ describe('what was decided', () => {
     ]);
     await callMain(dir, ['cancel', RUN]);
     expect((await callMain(dir, ['gates', RUN, '--all'])).stdout).toContain('withdrawn: the run has ended');
-    expect((await callMain(dir, ['gates', RUN])).stdout).toBe('No gate is open.\n');
+    expect((await callMain(dir, ['gates', RUN])).stdout).toBe('There are no open gates.\n');
   });
 });

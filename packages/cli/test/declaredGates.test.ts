@@ -42,13 +42,13 @@ describe('a gate that two have to approve', () => {
   test('says how many have, and is open until the second', async ({ dir }) => {
     await drive(dir, 'votes');
     const shown = await callMain(dir, ['show', RUN]);
-    expect(shown.stdout).toContain('approved 0 of 2; one no rejects\nwho may: ada, bob\n');
+    expect(shown.stdout).toContain('approved 0 of 2; one rejection is final\napprovers: ada, bob\n');
     const first = await callMain(dir, ['approve', RUN, '--by', 'ada']);
     expect(first).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('approved, 1 of 2: next step of'),
+      stdout: expect.stringContaining('approved, 1 of 2: node approval of'),
     });
-    expect(first.stdout).toContain('by ada\nrecorded; the gate stays open, 1 more needed\n');
+    expect(first.stdout).toContain('by ada\nrecorded; the gate stays open until 1 more approve\n');
     expect((await drive(dir, 'votes')).status).toBe('waiting');
 
     const stranger = await callMain(dir, ['approve', RUN, '--by', 'eve']);
@@ -58,9 +58,14 @@ describe('a gate that two have to approve', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ decision: null, votes: 1, needed: 2 });
 
     const second = await callMain(dir, ['approve', RUN, '--by', 'bob']);
-    expect(second).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('approved: next step of') });
+    expect(second).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('approved: node approval of'),
+    });
     expect((await drive(dir, 'votes')).status).toBe('completed');
-    expect((await callMain(dir, ['log', RUN])).stdout).toContain('approval 1 of 2: next step, by human:ada');
+    expect((await callMain(dir, ['log', RUN])).stdout).toContain(
+      'approval 1 of 2: node approval, by human:ada',
+    );
   });
 });
 
@@ -68,7 +73,7 @@ describe('a gate that asks for a value', () => {
   test('is shown with its schema, and takes no plain yes', async ({ dir }) => {
     await drive(dir, 'value');
     const { stdout } = await callMain(dir, ['show', RUN]);
-    expect(stdout).toContain('The value has to fit this JSON Schema:\n');
+    expect(stdout).toContain('The value must match this JSON Schema:\n');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --value/m);
     const yes = await callMain(dir, ['approve', RUN]);
     expect(yes).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--value') });
@@ -77,7 +82,7 @@ describe('a gate that asks for a value', () => {
     const answered = await callMain(dir, ['answer', RUN, '--value', '7', '--by', 'ada']);
     expect(answered).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('answered: next step of'),
+      stdout: expect.stringContaining('answered: node approval of'),
     });
     expect(await drive(dir, 'value')).toMatchObject({ status: 'completed', values: { price: 7 } });
   });
@@ -88,18 +93,18 @@ describe('a gate that takes a version of one’s own', () => {
     await drive(dir, 'edit');
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toMatch(
-      /^version: go on with your own version, as JSON\n {2}devs answer .* --edit '"your text"'$/m,
+      /^version: continue with your edited version, as JSON\n {2}devs answer .* --edit '"your text"'$/m,
     );
     const editor = await callMain(dir, ['edit', RUN, '--out', 'notes.json']);
     expect(editor).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--edit') });
     const unquoted = await callMain(dir, ['answer', RUN, '--edit', 'Faster']);
     expect(unquoted).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--edit '"a text"'`) });
     const both = await callMain(dir, ['answer', RUN, '--edit', '1', '--value', '1']);
-    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('several answers') });
+    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('different answers') });
     const edited = await callMain(dir, ['answer', RUN, '--edit', '"Faster, and fixed"', '--by', 'ada']);
     expect(edited).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('edited and approved: next step of'),
+      stdout: expect.stringContaining('edited and approved: node approval of'),
     });
     const { status, values } = await drive(dir, 'edit');
     expect([status, values?.notes]).toEqual(['completed', 'Faster, and fixed']);

@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
@@ -20,6 +20,14 @@ afterAll(() => {
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
 /** A terminal whose editor is a script; it gets the file as `file`. */
+/** The file that a message names, in a folder of its own that a test may delete; throws where none is named. */
+function keptFile(stderr: string): string {
+  const file = /^your text is saved in (\/.+)$/m.exec(stderr)?.[1];
+  if (file === undefined || dirname(dirname(file)) !== tmpdir())
+    throw new Error(`Expected a file in a new folder of ${tmpdir()}, got: ${stderr}`);
+  return file;
+}
+
 function terminalWith(dir: string, script: string) {
   const editor = join(dir, 'editor.mjs');
   const body = `const file = process.argv.at(-1);\n${script}`;
@@ -48,7 +56,7 @@ describe('devs edit', () => {
     const edited = await callMain(dir, ['edit', RUN, '--by', 'ada'], terminal);
     expect(edited).toMatchObject({ exitCode: 0 });
     expect(edited.stdout).toContain('edited: design of shop');
-    expect(edited.stdout).toContain('devs resume shop opens the gate again, with your version');
+    expect(edited.stdout).toContain('to reopen the gate with your version: devs resume shop');
     expect(readFileSync(join(dir, 'mode'), 'utf8')).toBe('600');
 
     expect(await drive(dir)).toMatchObject({ gates: [{ kind: 'design_approval' }] });
@@ -68,21 +76,23 @@ describe('devs edit', () => {
     const cyclic = terminalWith(dir, `${say}${replacing('after: []', 'after: [ T2 ]')}`);
     const refused = await callMain(dir, ['edit', RUN], cyclic);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cycle T1 → T2 → T1') });
-    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(/^# NOT TAKEN: .*T1 → T2 → T1/);
-    const kept = /kept in (\S+)/.exec(refused.stderr)?.[1] ?? '';
+    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(
+      /^# NOT ACCEPTED: .*T1 → T2 → T1/,
+    );
+    const kept = keptFile(refused.stderr);
     expect(readFileSync(kept, 'utf8')).toContain('after: [ T2 ]');
     expect(statSync(kept).mode & 0o777).toBe(0o600);
-    rmSync(join(kept, '..'), { recursive: true });
+    rmSync(dirname(kept), { recursive: true });
     expect(documentOf(await callMain(dir, ['gates', '--json']))).toHaveLength(1);
   });
 
   test('decides nothing when the text says the same or the editor fails', async ({ dir }) => {
     cpSync(atPlan, dir, { recursive: true });
     const same = await callMain(dir, ['edit', RUN], terminalWith(dir, ''));
-    expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('Nothing was decided') });
+    expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('No decision was recorded') });
     const failed = await callMain(dir, ['edit', RUN], terminalWith(dir, 'process.exit(3);'));
     expect(failed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ended with 3') });
-    rmSync(join(/kept in (\S+)/.exec(failed.stderr)?.[1] ?? '', '..'), { recursive: true });
+    rmSync(dirname(keptFile(failed.stderr)), { recursive: true });
   });
 
   test('goes by files without a terminal: a task is dropped, and the run does the rest', async ({ dir }) => {

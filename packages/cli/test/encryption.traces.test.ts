@@ -41,8 +41,8 @@ describe('devs with DEVS_ENCRYPTION_KEY', () => {
   test('says what the key is not, and moves nothing into a cluster', async ({ dir }) => {
     await devs(dir, RUN_EMPTY, withKey);
     for (const [env, words] of [
-      [{}, 'is encrypted, and no key was given'],
-      [{ DEVS_ENCRYPTION_KEY: NEW }, 'does not open with this key'],
+      [{}, 'is encrypted, but no key is set'],
+      [{ DEVS_ENCRYPTION_KEY: NEW }, 'cannot be opened with this key'],
     ] as const) {
       for (const argv of [['status'], ['resume', 'sum'], ['admin', 'doctor', '--json']]) {
         const called = await devs(dir, argv, env);
@@ -88,7 +88,7 @@ describe('devs admin rekey', () => {
     const decrypted = await devs(dir, ['admin', 'rekey', '--decrypt'], { DEVS_ENCRYPTION_KEY: NEW });
     expect(decrypted).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('not encrypted any more'),
+      stdout: expect.stringContaining('no longer encrypted'),
     });
     expect((await devs(dir, ['status'])).exitCode).toBe(0);
     expect(readdirSync(join(dir, '.devs')).filter((name) => name.startsWith('state'))).toEqual([

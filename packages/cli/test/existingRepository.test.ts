@@ -74,7 +74,7 @@ describe('an existing repository', () => {
     const hashes = taskHashes(status);
     expect(hashes.length).toBeGreaterThan(0);
     expect(user.git('rev-list', 'main..devs/sum').split('\n')).toEqual(expect.arrayContaining([...hashes]));
-    expect((await callMain(dir, ['admin', 'sync', 'sum'])).stdout).toContain('committed nothing');
+    expect((await callMain(dir, ['admin', 'sync', 'sum'])).stdout).toContain('nothing to sync');
 
     user.git('merge', '-q', 'devs/sum');
     expect(existsSync(path.join(dir, 'packages/math/sum.js'))).toBe(true);
@@ -141,7 +141,7 @@ describe('an existing repository', () => {
     const refused = await callMain(dir, RUN_SUM);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(
-      /WORKSPACE_FAILED: The repository (?:names its objects by|has a submodule)/,
+      /WORKSPACE_FAILED: The repository (?:uses sha256 object names|has a submodule)/,
     );
     expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
@@ -153,10 +153,12 @@ describe('an existing repository', () => {
     mkdirSync(inside, { recursive: true });
     const refused = await callMain(inside, RUN_SUM);
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toMatch(/CONFIG_INVALID: .* lies in the repository/);
-    expect(refused.stderr).toContain(`Give its top folder, --dir ${dir};`);
+    expect(refused.stderr).toMatch(/CONFIG_INVALID: .* is inside the repository/);
+    expect(refused.stderr).toContain(`Use its top folder with --dir ${dir},`);
     expect(readdirSync(inside)).toEqual([]);
-    expect((await callMain(inside, ['init'])).stdout).toContain(`git:      the repository of ${dir}: `);
+    expect((await callMain(inside, ['init'])).stdout).toContain(
+      `git:      this folder is inside the repository ${dir}: `,
+    );
     expect((await callMain(inside, [...RUN_SUM, '--no-repository'])).exitCode).toBe(75);
   });
 
@@ -229,6 +231,6 @@ describe('changes that are not committed', () => {
   test('cannot be taken along without a repository', async ({ dir }) => {
     const run = await callMain(dir, [...RUN_SUM, '--with-changes', '--no-repository']);
     expect(run.exitCode).toBe(2);
-    expect(run.stderr).toContain('begins empty');
+    expect(run.stderr).toContain('this run has none');
   });
 });

@@ -41,7 +41,7 @@ describe('a state file that this user has not made', () => {
       const refused = await callMain(mine, verb, { env });
       expect(refused, verb[0]).toMatchObject({ exitCode: 2, stdout: '' });
       expect(refused.stderr).toContain('STATE_NOT_TRUSTED');
-      expect(refused.stderr).toContain('1 runs, each with the commands that go on with it');
+      expect(refused.stderr).toContain('1 runs, each with the commands that resume it');
     }
     expect((await callMain(mine, ['status', '--json'], { env })).exitCode).not.toBe(2);
     expect((await callMain(mine, ['gates', '--json'], { env })).stdout).toContain('design_approval');
@@ -75,13 +75,11 @@ describe('a state file that this user has not made', () => {
     const env = homeIn(dir, 'my');
     const resume = ['resume', 'sum', '--no-ask'];
     const no = await callMain(mine, resume, { env, ...terminal('no') });
-    expect(no.stdout).toContain('drive what is in it (yes or no): ');
+    expect(no.stdout).toContain('accept its runs (yes or no): ');
     expect(no.stderr).toContain('STATE_NOT_TRUSTED');
     const yes = await callMain(mine, resume, { env, ...terminal('yes') });
     expect(yes.stderr).not.toContain('STATE_NOT_TRUSTED');
-    expect((await callMain(mine, resume, { env, ...terminal() })).stdout).not.toContain(
-      'drive what is in it',
-    );
+    expect((await callMain(mine, resume, { env, ...terminal() })).stdout).not.toContain('accept its runs');
   });
 
   test('is refused for what is in its schema even with a yes, and viewed', async ({ dir }) => {
@@ -147,7 +145,7 @@ describe('a state file that devs has made for this user', () => {
     chmodSync(folder, 0o777);
     expect(await callMain(dir, ['resume', 'sum'], { env })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('somebody else can write there'),
+      stderr: expect.stringContaining('another user can write to it'),
     });
   });
 });

@@ -90,9 +90,7 @@ describe('devs run with what was brought along', () => {
     const argv = [...RUN_SUM, '--yes', '--plan', write(dir, 'plan.yaml', PLAN)];
     const planned = await callMain(dir, [...argv, '--until', 'dag']);
     expect(planned.exitCode, planned.stderr).toBe(75);
-    expect(planned.stdout).toContain(
-      'stopped: the plan is approved; nothing is lost. Go on: devs resume sum',
-    );
+    expect(planned.stdout).toContain('stopped: the plan is approved; to resume: devs resume sum');
     const nothing = await callMain(dir, ['resume', 'sum', '--only', 'T9']);
     expect(nothing.stdout).toContain('stopped: the plan has no T9');
     const done = await callMain(dir, ['resume', 'sum', '--epic', 'E1', '--json']);
@@ -110,9 +108,13 @@ describe('devs run with what was brought along', () => {
   });
 
   test.for([
-    ['a document that is not there', ['--documents', 'x.md'], /x\.md cannot be used/],
-    ['a plan of another form', ['--plan', 'plan.json'], /plan\.json cannot be used: .*epics/s],
-    ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /two of PRD/],
+    ['a document that is not there', ['--documents', 'x.md'], /Cannot use x\.md/],
+    ['a plan of another form', ['--plan', 'plan.json'], /Cannot use plan\.json: .*epics/s],
+    [
+      'two documents of one type',
+      ['--documents', 'PRD.md', '--documents', 'prd.md'],
+      /Two documents have the type PRD/,
+    ],
   ] as const)('is refused with %s', async ([, flags, message], { dir }) => {
     write(dir, 'plan.json', '{"requirements":[]}');
     write(dir, 'PRD.md', 'Text.');
@@ -136,12 +138,12 @@ describe('devs run without a file', () => {
   });
 
   test.for([
-    ['no brief', [], 'There is no brief'],
-    ['two', ['sum.md', '-m', 'Add'], 'There are two briefs'],
-    ['a sentence without --quick', ['Add two numbers'], 'cannot be read'],
+    ['no brief', [], 'The brief is missing'],
+    ['two', ['sum.md', '-m', 'Add'], 'The brief is given twice'],
+    ['a sentence without --quick', ['Add two numbers'], 'Cannot read the brief'],
     ['small work that nobody reviews', ['--quick', 'Add two numbers', '--yes'], '--quick and --yes'],
     ['a kind without --quick', ['-m', 'Add', '--kind', 'behaviour-kept'], 'Add --quick'],
-    ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'belong together'],
+    ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'need each other'],
   ] as const)('refuses %s', async ([, argv, words], { dir }) => {
     const run = await callMain(dir, ['run', ...argv, '--agents', 'none']);
     expect(run.exitCode).toBe(2);

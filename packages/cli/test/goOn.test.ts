@@ -11,8 +11,8 @@ describe('--go', () => {
     const approved = await callMain(dir, ['approve', 'sum', '--go', '--by', 'ada']);
     expect(approved).toMatchObject({ exitCode: 75, stderr: '' });
     expect(approved.stdout).toMatch(/^approved: design of sum, hash [0-9a-f]{12}, by ada\n/);
-    expect(approved.stdout).toContain('decision on the design taken up');
-    expect(approved.stdout).toContain('waiting for a human: plan');
+    expect(approved.stdout).toContain('design decision applied');
+    expect(approved.stdout).toContain('waiting for a person: plan');
     await callMain(dir, ['show', 'sum']);
     const done = await callMain(dir, ['approve', 'sum', '--go', '--json']);
     expect(done).toMatchObject({ exitCode: 0, stderr: '' });

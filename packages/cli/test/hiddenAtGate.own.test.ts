@@ -82,7 +82,7 @@ describe('a value that this user knows to be secret', () => {
     const [, digest] = /\[REDACTED:registered:\d+:([0-9a-f]{12})\]/.exec(shown.stdout) ?? [];
     expect(shown.stdout).toContain(
       [
-        'HIDDEN: 2 places of what a yes is for; look for REDACTED.',
+        'HIDDEN: 2 places of the approved content; look for REDACTED.',
         `  1. /artifact at 6: registered, ${value.length} characters, digest ${digest}`,
         `  2. /artifact at ${9 + value.length}: registered, ${value.length} characters, digest ${digest}`,
       ].join('\n'),
@@ -100,7 +100,7 @@ describe('a value that this user knows to be secret', () => {
         exitCode: 6,
         stderr: expect.stringMatching(/^GATE_HIDDEN: .*2 places.*\n.*devs show --reveal.*--with-hidden 2/),
       });
-    expect((await callMain(dir, ['status', RUN])).stdout).toContain('waiting for a human');
+    expect((await callMain(dir, ['status', RUN])).stdout).toContain('waiting for a person');
     const file = join(dir, 'decision.json');
     const gate = JSON.parse((await callMain(dir, ['show', RUN, '--json'])).stdout);
     const decision = { session: gate.sessionId, hash: gate.artifactHash, approved: true, by: 'ada' };
@@ -123,7 +123,7 @@ describe('a value that this user knows to be secret', () => {
     const { stdout } = await callMain(dir, ['approve', RUN, '--by', 'ada', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ hidden: { count: 1, revealed: [1] } });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toContain('what a gate hides was read: next step, 1 place, by human:ada');
+    expect(log.stdout).toContain('hidden text of a gate viewed: node approval, 1 place, by human:ada');
     const { sessionId } = JSON.parse(stdout);
     const closed = await callMain(dir, ['show', sessionId]);
     expect(closed.stdout).toContain('  hidden: 1 place, read: 1');

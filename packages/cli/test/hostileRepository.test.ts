@@ -35,9 +35,9 @@ describe('a repository that anybody may have packed', () => {
     tried(task, { ways: traps.planted });
 
     const run = await callMain(dir, [...RUN_SUM, '--id', 'sum', '--until', 'design']);
-    expect(run.stderr).toContain('changed is not known here');
+    expect(run.stderr).toContain('changed; check with git status');
     const taking = await callMain(dir, [...RUN_SUM, '--id', 'along', '--with-changes']);
-    expect(taking.stderr).toContain('Git keeps a.txt through a filter (x)');
+    expect(taking.stderr).toContain('Cannot include a.txt: a git filter (x) applies');
     for (const argv of [
       ['status', 'sum'],
       ['answer', 'sum', '--yes'],
@@ -58,7 +58,7 @@ describe('a repository with Git LFS', () => {
     user.git('commit', '-q', '-m', 'First');
     const run = await callMain(dir, [...RUN_SUM, '--until', 'design']);
     expect(run.stderr).toContain(
-      '1 file goes through a filter of git (lfs), which is not started: the run has what git keeps of it, of Git LFS a pointer in place of the content',
+      '1 file uses a git filter that is not run (lfs): the run uses the content that git stores (for Git LFS, a pointer instead of the content)',
     );
   });
 });

@@ -34,7 +34,7 @@ describe('a question of interrupt()', () => {
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toContain(': question of mail-7\n');
     expect(stdout).toContain('"send": "Dear Grace"');
-    expect(stdout).toContain('The value has to fit this JSON Schema:\n');
+    expect(stdout).toContain('The value must match this JSON Schema:\n');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --value '"yes"'$/m);
   });
 

@@ -39,7 +39,7 @@ describe('devs docs', () => {
     expect(await callMain(dir, ['docs', 'none'])).toMatchObject({ exitCode: 4 });
     const blocked = await callMain(dir, ['docs', 'sum', '--out', '.devs/state.sqlite/docs']);
     expect(blocked.exitCode).toBe(2);
-    expect(blocked.stderr).toContain('Name a folder that can be written');
+    expect(blocked.stderr).toContain('Name a writable folder');
   });
 });
 
@@ -52,7 +52,7 @@ describe('devs rm', () => {
     expect((await callMain(dir, ['rm', 'waiting'])).stderr).toContain('has not ended');
     expect(await callMain(dir, ['rm', 'sum', '--force'])).toMatchObject({
       exitCode: 0,
-      stdout: 'sum is removed; who decided what and when stays on record\n',
+      stdout: 'removed sum; the record of its decisions is kept\n',
     });
     expect(existsSync(join(dir, '.devs-work/sum'))).toBe(false);
     expect(existsSync(join(dir, '.devs/git/sum.git'))).toBe(false);

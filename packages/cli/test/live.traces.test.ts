@@ -99,9 +99,9 @@ describe('a terminal on which a run is driven', () => {
     expect(screen()).not.toContain('half a line');
     writeFileSync(join(dir, 'setup'), '');
 
-    await shows(/T1 {2}running the test before the code: .* {2}0:01/);
+    await shows(/T1 {2}running the new test before the code: .* {2}0:01/);
     const { stdout: status } = await callMain(dir, ['status', 'sum']);
-    expect(status).toMatch(/now +T1: running the test before the code, for 0:0\d/);
+    expect(status).toMatch(/now +T1: running the new test before the code, for 0:0\d/);
     writeFileSync(join(dir, 'check'), '');
     expect(await ended).toBe(0);
 
@@ -164,7 +164,7 @@ describe('what was said in a stage', () => {
     const unknown = await callMain(dir, ['log', 'sum', '--stage', 'T9.red']);
     expect(unknown).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('those with one are T1.red, '),
+      stderr: expect.stringContaining('available: T1.red, '),
     });
     const attempt = await callMain(dir, ['log', 'sum', '--stage', 'T1.red', '--attempt', '7']);
     expect(attempt).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('from 1 to 2') });

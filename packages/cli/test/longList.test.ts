@@ -17,7 +17,7 @@ test('the list of many runs is told with a page of them in memory, each once and
   list.mockRestore();
   const [, ...rows] = stdout.trimEnd().split('\n');
   expect(exitCode).toBe(0);
-  expect(rows.pop()).toBe('one of them: devs status run-100');
+  expect(rows.pop()).toBe('show one: devs status run-100');
   expect(rows.map((row) => row.split(' ', 1).join(''))).toEqual(ids);
   expect(Math.max(...limits)).toBeLessThanOrEqual(50);
 });

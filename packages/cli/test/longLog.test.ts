@@ -69,7 +69,7 @@ describe('a long log is told page by page', () => {
     const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
     db.prepare('DELETE FROM events').run();
     db.close();
-    expect((await callMain(dir, ['log', 'r'])).stdout).toBe('Nothing has happened yet.\n');
+    expect((await callMain(dir, ['log', 'r'])).stdout).toBe('There are no events yet.\n');
     expect((await callMain(dir, ['log', 'r', '--json'])).stdout).toBe('[]\n');
   });
 });

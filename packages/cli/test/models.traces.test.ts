@@ -78,6 +78,6 @@ test('a run that goes on with other agents says so', async ({ dir }) => {
   provider.stop();
 
   expect(stdout).toMatch(
-    /goes on with openai:a \(live; prompts v2 \w{12}\), was started with sum \(scripted\)/,
+    /agents changed: now openai:a \(live; prompts v2 \w{12}\), started with sum \(scripted\)/,
   );
 });

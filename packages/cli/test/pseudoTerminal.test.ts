@@ -60,15 +60,15 @@ describe.runIf(SCRIPT)('on a pseudo-terminal', () => {
   }) => {
     const first = await onTerminal(dir, RUN_EMPTY, [
       ['decide: ', 'r\n'],
-      ['in your editor): ', '\n'],
+      ['your editor): ', '\n'],
       ['decide: ', 'a\n'],
       ['decide: ', '\u0003'],
     ]);
-    expect(first.text).toContain('Nothing was decided; the gate stays open.');
-    expect(first.text).toContain('waiting for a human: plan');
+    expect(first.text).toContain('No decision was recorded; the gate stays open.');
+    expect(first.text).toContain('waiting for a person: plan');
     expect(first.exitCode).toBe(75);
     const second = await onTerminal(dir, ['resume', 'sum'], [['decide: ', '\u0004']]);
-    expect(second.text).toContain('waiting for a human: plan');
+    expect(second.text).toContain('waiting for a person: plan');
     expect(second.exitCode).toBe(75);
   });
 

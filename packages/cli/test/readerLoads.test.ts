@@ -67,7 +67,7 @@ const STATE = /better-sqlite3|core\/src\/(?:db|state|engine|orchestration|surfac
 /** A project with a run that waits for a human; its only decision is made last. */
 const shop = mkdtempSync(join(tmpdir(), 'devs-shop-'));
 const [gate] = (await driveShop(shop)).gates;
-if (gate === undefined) throw new Error('The run waits at no gate.');
+if (gate === undefined) throw new Error('The run has no open gate.');
 
 const found = (argv: readonly string[], wanted: RegExp): readonly string[] =>
   loadedBy(shop, argv).filter((path) => wanted.test(path));

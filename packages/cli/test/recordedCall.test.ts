@@ -52,8 +52,8 @@ function asBefore(dir: string): void {
 
 describe('a call that an older version recorded without its place', () => {
   test.for([
-    ['--use', 'taken as recorded', ['right']],
-    ['--repeat', 'to be made again', ['right', 'left']],
+    ['--use', 'recorded result used', ['right']],
+    ['--repeat', 'call will be repeated', ['right', 'left']],
   ] as const)('is shown, and answered with %s', async ([flag, said, calls], { dir }) => {
     const made: string[] = [];
     await drive(dir, made);
@@ -64,7 +64,7 @@ describe('a call that an older version recorded without its place', () => {
 
     const { stdout } = await callMain(dir, ['show', RUN]);
     expect(stdout).toContain(': recorded call of mail-7\n');
-    expect(stdout).toContain('Is it the one of mails > left?\n');
+    expect(stdout).toContain('Is it the call of mails > left?\n');
     expect(stdout).toContain('"result": "right"');
     expect(stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --use$/m);
     const approved = await callMain(dir, ['approve', RUN]);
@@ -72,7 +72,7 @@ describe('a call that an older version recorded without its place', () => {
     const both = await callMain(dir, ['answer', RUN, '--use', '--repeat']);
     expect(both).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('use and repeat are several answers'),
+      stderr: expect.stringContaining('use and repeat are different answers'),
     });
 
     const answered = await callMain(dir, ['answer', RUN, flag, '--by', 'ada']);

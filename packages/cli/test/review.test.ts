@@ -109,6 +109,6 @@ describe('--notify', () => {
     });
     await callMain(dir, ['approve', 'sum']);
     const missing = await callMain(dir, ['resume', 'sum', '--notify', join(dir, 'missing')]);
-    expect(missing).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('cannot be started') });
+    expect(missing).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('failed to start') });
   });
 });

@@ -9,21 +9,19 @@ describe('devs rewind', () => {
     const devs = (...args: readonly string[]) => callMain(dir, args);
 
     const preview = await devs('admin', 'rewind', RUN, 'T1', '--dry-run');
-    expect(preview.stdout).toBe(
-      'would set the run back to the end of T1 and undo\n  T2  completed  Task 2\n',
-    );
-    expect((await devs('log', RUN)).stdout).not.toContain('set back');
+    expect(preview.stdout).toBe('would rewind the run to the end of T1 and undo\n  T2  completed  Task 2\n');
+    expect((await devs('log', RUN)).stdout).not.toContain('rewound');
 
     const said = await devs('rewind', RUN, 'T1', '--by', 'ada', '--reason', 'wrong way');
     expect(said.exitCode, said.stderr).toBe(0);
     expect(said.stdout).toMatch(
-      /^set back to the end of T1, undone:\n {2}T2 {2}completed {2}Task 2\nthe branch of the run is at [0-9a-f]{7}; .*\ndevs resume shop does them anew; devs admin rewind shop --undo takes this back\n$/,
+      /^rewound to the end of T1, undone:\n {2}T2 {2}completed {2}Task 2\nthe branch of the run is at [0-9a-f]{7}; .*\nto redo them: devs resume shop; to undo the rewind: devs admin rewind shop --undo\n$/,
     );
     const status = await devs('status', RUN);
-    expect(status.stdout).toMatch(/set back +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
+    expect(status.stdout).toMatch(/rewound +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
     expect(status.stdout).toMatch(/T2 +pending/);
-    expect((await devs('explain', RUN)).stdout).toMatch(/^back: {4}to T1 by human:ada/m);
-    expect((await devs('log', RUN)).stdout).toContain('set back to T1 by human:ada, undone: T2: wrong way');
+    expect((await devs('explain', RUN)).stdout).toMatch(/^rewind: {2}to T1 by human:ada/m);
+    expect((await devs('log', RUN)).stdout).toContain('rewound to T1 by human:ada, undone: T2: wrong way');
 
     const undone = await devs('rewind', RUN, '--undo', '--json');
     expect(JSON.parse(undone.stdout)).toMatchObject({
@@ -44,6 +42,6 @@ describe('devs rewind', () => {
     expect(await callMain(dir, ['rewind', RUN, 'T7'])).toMatchObject({ exitCode: 6 });
     expect(await callMain(dir, ['rewind', RUN])).toMatchObject({ exitCode: 2 });
     expect(await callMain(dir, ['rewind', RUN, 'T1', '--undo'])).toMatchObject({ exitCode: 2 });
-    expect((await callMain(dir, ['rewind', RUN, 'T2'])).stdout).toBe('nothing was begun after T2\n');
+    expect((await callMain(dir, ['rewind', RUN, 'T2'])).stdout).toBe('no task was started after T2\n');
   });
 });

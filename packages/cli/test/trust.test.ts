@@ -46,7 +46,7 @@ describe('a configuration that this user has not accepted', () => {
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     const [, sha256 = ''] = trusting(unpacked);
     expect(refused.stderr).toContain('CONFIG_NOT_TRUSTED');
-    expect(refused.stderr).toContain(`devs trust ${sha256} accepts exactly this content`);
+    expect(refused.stderr).toContain(`accept it with devs trust ${sha256}`);
     expect((await callMain(unpacked, ['status', '--json'])).stdout.trim()).toBe('[]');
   });
 
@@ -66,7 +66,7 @@ describe('a configuration that this user has not accepted', () => {
     writeConfig(dir, hostile(dir));
     const refused = await callMain(dir, [...run, '--trust', hash]);
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toContain('expected a SHA-256');
+    expect(refused.stderr).toContain('must be a SHA-256');
   });
 
   test('is shown on a terminal with all that it does, asked about, and remembered until it changes', async ({
@@ -76,8 +76,8 @@ describe('a configuration that this user has not accepted', () => {
     const no = await callMain(dir, run, terminal('y', 'no'));
     expect(no.exitCode).toBe(2);
     for (const line of [
-      'gates:    design is approved by policy, nobody is asked',
-      'sandbox:  none, commands can read and write what you can',
+      'gates:    design is approved by policy without asking',
+      'sandbox:  none, commands have your full access',
       `setup:    touch ${join(dir, 'setup-ran')}`,
       `check:    "check", up to 120 s: touch ${join(dir, 'check-ran')}`,
     ]) {
@@ -147,7 +147,7 @@ describe('a configuration that devs wrote', () => {
 
   test.for([
     ['HOME is not set', { XDG_STATE_HOME: '' }],
-    ['not kept: ', { XDG_STATE_HOME: '/dev/null' }],
+    ['not stored: ', { XDG_STATE_HOME: '/dev/null' }],
   ] as const)(
     'is told to be accepted with each command where it cannot be kept: %s',
     async ([words, env], { dir }) => {
@@ -170,7 +170,7 @@ describe('devs trust', () => {
     expect((await callMain(dir, ['trust', '0'.repeat(64)])).stderr).toContain('CONFIG_NOT_TRUSTED');
     expect((await callMain(dir, ['trust'], terminal('no'))).exitCode).toBe(2);
     const asked = await callMain(dir, ['trust'], terminal('yes'));
-    expect(asked.stdout).toContain('accepted, until it changes');
+    expect(asked.stdout).toContain('accepted until it changes');
     expect((await callMain(dir, run)).exitCode).toBe(75);
 
     expect((await callMain(dir, ['trust', '--revoke', '--json'])).stdout).toContain('"revoked": 1');
@@ -195,7 +195,7 @@ describe('devs trust', () => {
     const refused = await callMain(dir, run, { env });
     expect(refused).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('writable by nobody else'),
+      stderr: expect.stringContaining('writable by you alone'),
     });
   });
 });

@@ -124,7 +124,7 @@ describe('devs ui', () => {
     expect(await rewind({ way: 'back', task: 'T1', undone: ['T2'] })).toMatchObject({
       done: { commit: expect.stringMatching(/^[0-9a-f]{40}$/) },
     });
-    expect((await callMain(dir, ['status', 'shop'])).stdout).toMatch(/set back +to T1 by human:ada/);
+    expect((await callMain(dir, ['status', 'shop'])).stdout).toMatch(/rewound +to T1 by human:ada/);
     expect(await rewind({ way: 'undo' })).toMatchObject({ done: { kept: null } });
   });
 
@@ -175,7 +175,7 @@ describe('devs ui', () => {
     const taken = await callMain(dir, ['ui', '--port', String(port)]);
     expect(taken).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining(`Port ${port} cannot be used`),
+      stderr: expect.stringContaining(`Cannot use port ${port} cannot be used`),
     });
     for (const none of ['65536', 'http', '-1']) {
       expect(await callMain(dir, ['ui', `--port=${none}`])).toMatchObject({ exitCode: 2 });

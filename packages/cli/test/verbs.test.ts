@@ -40,7 +40,7 @@ describe('devs run', () => {
     await waitingSum(dir);
     const again = await callMain(dir, [...RUN_SUM, '--yes']);
     expect(again.exitCode).toBe(75);
-    expect(again.stderr).toContain('--yes was not taken up');
+    expect(again.stderr).toContain('--yes was ignored');
     expect(documentOf<PipelineRunInfo[]>(await callMain(dir, ['status', '--json']))).toHaveLength(1);
   });
 
@@ -64,20 +64,24 @@ describe('devs run', () => {
 
   test.for([
     ['without agents', ['run', BRIEF], /--agents replay:FILE .* or --agents none/],
-    ['with unknown agents', ['run', BRIEF, '--agents', 'gpt'], /There are no agents "gpt"/],
+    ['with unknown agents', ['run', BRIEF, '--agents', 'gpt'], /Unknown agents "gpt"/],
     [
       'with a recording that is not there',
       ['run', BRIEF, '--agents', 'replay:x.jsonl', '--no-sandbox'],
-      /x\.jsonl cannot be read/,
+      /Cannot read the recording .*x\.jsonl/,
     ],
-    ['with a brief that is not there', ['run', 'x.md', '--agents', 'none'], /x\.md cannot be read/],
+    ['with a brief that is not there', ['run', 'x.md', '--agents', 'none'], /Cannot read the brief .*x\.md/],
     [
       'with an id that names no folder',
       ['run', BRIEF, '--agents', 'none', '--id', '../x'],
-      /Expected a run id/,
+      /A run id has at most/,
     ],
-    ['with an empty brief', ['run', '-', '--agents', 'none'], /Expected a brief/],
-    ['with an unfinished check', ['run', BRIEF, '--agents', AGENTS, '--check', "npm 'test"], /is no command/],
+    ['with an empty brief', ['run', '-', '--agents', 'none'], /The brief is empty/],
+    [
+      'with an unfinished check',
+      ['run', BRIEF, '--agents', AGENTS, '--check', "npm 'test"],
+      /is not a command/,
+    ],
   ] as const)('is refused %s', async ([, argv, message], { dir }) => {
     const run = await callMain(dir, argv);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -93,7 +97,7 @@ describe('devs run', () => {
     const run = await callMain(dir, ['run', 'brief.md', '--agents', 'none']);
     expect(run).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('CONFIG_INVALID: The brief brief.md'),
+      stderr: expect.stringContaining('CONFIG_INVALID: Cannot read the brief brief.md'),
     });
     expect(existsSync(join(dir, '.devs', 'state.sqlite'))).toBe(false);
   });
@@ -183,7 +187,7 @@ describe('devs show, approve and reject', () => {
     const past = await callMain(dir, ['show', sessionId]);
     expect(past).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('ada') });
     const status = await callMain(dir, ['status', 'sum']);
-    expect(status.stdout).toContain('decided, waiting for resume');
+    expect(status.stdout).toContain('decided, ready to resume');
   });
 
   test('a rejection sends the design back with feedback', async ({ dir }) => {
@@ -212,7 +216,7 @@ describe('devs show, approve and reject', () => {
     const shown = await callMain(dir, ['show', 'abcd']);
     expect(shown).toMatchObject({ exitCode: 2, stdout: '' });
     expect(shown.stderr).toMatch(
-      /names 2 gates:\n +abcd\S+ {2}(?:one|two) {2}design\n +abcd\S+ {2}(?:one|two) {2}design/,
+      /matches 2 gates:\n +abcd\S+ {2}(?:one|two) {2}design\n +abcd\S+ {2}(?:one|two) {2}design/,
     );
   });
 
@@ -240,7 +244,7 @@ describe('devs resume', () => {
     });
     const gated = await callMain(dir, ['resume', 'sum', '--check', "node '--test'"]);
     expect(gated.exitCode, gated.stderr).toBe(75);
-    expect(gated.stdout).toContain('plan made');
+    expect(gated.stdout).toContain('plan written');
   });
 
   test('stops before it begins when it was asked to stop before', async ({ dir }) => {

@@ -5,7 +5,7 @@ import { trusting, writeConfig } from './support/writeConfig.ts';
 
 /** A sandbox that runs nothing: whatever is green went around it. */
 const NOTHING_RUNS = ['/bin/sh', '-c', 'exit 1', '--'];
-const LOGGED = 'commands go on without the sandbox this time, by human:ada';
+const LOGGED = 'sandbox skipped this time, by human:ada';
 
 describe('devs resume --no-sandbox', () => {
   test('drives without the recorded sandbox, once, and the log says who allowed it', async ({ dir }) => {
@@ -16,7 +16,7 @@ describe('devs resume --no-sandbox', () => {
     await callMain(dir, ['approve', 'sum']);
 
     const waived = await callMain(dir, ['resume', 'sum', '--no-sandbox', '--by', 'ada']);
-    expect(waived.stdout).toContain('sandbox: none, commands can read and write what you can\n');
+    expect(waived.stdout).toContain('sandbox: none, commands have your full access\n');
     await callMain(dir, ['approve', 'sum']);
     const kept = await callMain(dir, ['resume', 'sum', '--until', 'dag']);
     expect(kept.stdout).toContain('sandbox: /bin/sh\n');

@@ -78,7 +78,7 @@ describe('devs worker', () => {
 
   test.for([
     [0, 0, 'stopped\n'],
-    [1, 75, 'stopped; 1 runs were left as they were\n'],
+    [1, 75, 'stopped; 1 runs were interrupted and can be resumed\n'],
   ] as const)(
     'says what it does; where %i runs are left, it ends with %i',
     async ([left, code, last], { dir }) => {
@@ -93,11 +93,11 @@ describe('devs worker', () => {
         exitCode: code,
         stderr: '',
         stdout: [
-          'waits for PostgreSQL: Error: nobody listens',
+          'waiting for PostgreSQL: Error: nobody listens',
           'r1: driving',
           'r1: failed: Error: broken',
-          'PostgreSQL cannot be asked: Error: no answer',
-          'drives stub (f), stub (f) in 1 slots; Ctrl-C drains',
+          'PostgreSQL is unreachable: Error: no answer',
+          'executing stub (f), stub (f) in 1 slots; press Ctrl-C to drain',
           'health on port 8080',
           'draining: 1 runs stop at their next safe point',
           'r1: settled (7)',
@@ -107,7 +107,7 @@ describe('devs worker', () => {
     },
   );
 
-  const WAITS = 'waits for PostgreSQL: nobody listens\n';
+  const WAITS = 'waiting for PostgreSQL: nobody listens\n';
   test.for([
     ['AbortError', { exitCode: 0, stderr: '', stdout: `${WAITS}stopped\n` }],
     ['Error', { exitCode: 70, stderr: expect.stringContaining('told'), stdout: WAITS }],
@@ -132,16 +132,16 @@ describe('devs worker', () => {
   test.for([
     ['that is not there', null, [], 'cannot be loaded'],
     ['that lacks a package', `import 'no-such-package-of-ours';`, [], 'npm install no-such-package-of-ours'],
-    ['without an app', 'export const app = 7;', [], 'exports no app'],
+    ['without an app', 'export const app = 7;', [], 'does not export an app'],
     [
       'over two clusters',
       `const RUNS = { work() {} };\nexport default [${STUB}, { ...${STUB}, runs: { work() {} } }];`,
       [],
-      'several clusters',
+      'different clusters',
     ],
-    ['and no slot', 'export const app = 7;', ['--slots', '0'], '--slots is "0"'],
-    ['and no port', 'export const app = 7;', ['--health-port', '65536'], '"65536" is no port'],
-    ['and no time', 'export const app = 7;', ['--drain-ms', 'soon'], '--drain-ms is "soon"'],
+    ['and no slot', 'export const app = 7;', ['--slots', '0'], '--slots "0" is invalid'],
+    ['and no port', 'export const app = 7;', ['--health-port', '65536'], '"65536" is not a port'],
+    ['and no time', 'export const app = 7;', ['--drain-ms', 'soon'], '--drain-ms "soon" is invalid'],
   ] as const)('refuses a module %s', async ([, text, flags, said], { dir }) => {
     const file = text === null ? 'nowhere.mjs' : moduleIn(dir, text);
     const called = await callMain(dir, ['worker', file, ...flags]);

@@ -152,7 +152,7 @@ const TOO_LONG = {
   id: null,
   error: {
     code: ProtocolErrorCode.InvalidRequest,
-    message: `A message of more than ${MAX_MESSAGE_BYTES} bytes was not read.`,
+    message: `A message longer than ${MAX_MESSAGE_BYTES} bytes was ignored.`,
   },
 };
 

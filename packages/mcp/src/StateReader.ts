@@ -63,8 +63,8 @@ export class StateReader {
 }
 
 const noFolder = (dir: string): DevsError =>
-  new DevsError(`There is no folder ${dir}.`, {
+  new DevsError(`The folder ${dir} does not exist.`, {
     code: 'STATE_IO',
-    remedy: 'Start a run there first, or serve the folder the engine uses.',
+    remedy: 'Start a run in it first, or use the folder of your runs.',
     context: { dir },
   });

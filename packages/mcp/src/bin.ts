@@ -8,8 +8,8 @@ import { type ErrorView, renderError } from './renderError.ts';
 const USAGE = `Usage: devs-mcp --dir DIR
        devs-mcp --db postgres://user@host/database [--schema SCHEMA]
 
-Shows runs to an MCP client over stdio: those in DIR (the engine's folder, usually .devs), or those of a cluster, which
-DEVS_DATABASE_URL names as well. Reads only.
+Shows runs to an MCP client over stdio: the runs in DIR (usually .devs), or the runs of a PostgreSQL cluster
+(default: DEVS_DATABASE_URL). Read-only.
 `;
 const USAGE_ERROR = 2;
 
@@ -50,7 +50,7 @@ async function openCluster(url: string, schema: string | undefined): Promise<Run
 const notInstalled = (cause: unknown): DevsError =>
   new DevsError('A cluster needs a package that is not installed: @devs/postgres.', {
     code: 'CONFIG_INVALID',
-    remedy: 'Run npm install @devs/postgres beside @devs/mcp, then start the server again.',
+    remedy: 'Run npm install @devs/postgres where @devs/mcp is installed, then start the server again.',
     cause,
   });
 

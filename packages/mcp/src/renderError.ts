@@ -30,25 +30,33 @@ const shown = (text: string): string => visibleText(maskSensitiveData(text));
 function viewOf(error: unknown): ErrorView {
   if (isDevsError(error)) return error;
   if (error instanceof z.ZodError) {
-    const remedy = 'Read the input schema of the tool in tools/list and call it again.';
+    const remedy = 'Read the input schema of the tool in tools/list, then call it again.';
     return { code: 'INVALID_ARGUMENTS', message: z.prettifyError(error), remedy };
   }
   if (error instanceof WrongArguments) {
-    return { code: 'INVALID_ARGUMENTS', message: error.message, remedy: 'Call it again with what there is.' };
+    return {
+      code: 'INVALID_ARGUMENTS',
+      message: error.message,
+      remedy: 'Call the tool again with a valid value.',
+    };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { code: 'INTERNAL', message, remedy: 'Call it again; if it stays, report it with this message.' };
+  return {
+    code: 'INTERNAL',
+    message,
+    remedy: 'Call the tool again. If the error stays, report it with this message.',
+  };
 }
 
 /** Why a tool that is not in the list is not called. */
 export function unknownTool(name: string): ErrorView {
   const message = `There is no tool ${visibleJson(JSON.stringify(maskStart(name, 100)))}.`;
   if (!CHANGES_SOMETHING.test(name)) {
-    return { code: 'UNKNOWN_TOOL', message, remedy: 'Call one of the tools in tools/list.' };
+    return { code: 'UNKNOWN_TOOL', message, remedy: 'Use one of the tools in tools/list.' };
   }
   return {
     code: 'AGENT_MAY_NOT_DECIDE',
-    message: `${message} This server only reads.`,
-    remedy: 'Ask a person to do it in their own terminal, with the devs command.',
+    message: `${message} This server is read-only.`,
+    remedy: 'Ask a person to do it in a terminal with the devs command.',
   };
 }

@@ -20,7 +20,7 @@ export const RESOURCES: readonly ReadResource[] = [
   {
     name: 'run',
     uri: 'devs://runs/{id}',
-    description: 'One run: status, tasks, cost, driver, open gates.',
+    description: 'One run: status, tasks, cost, current process, open gates.',
     read: async ({ devs }, threadId) => devs.view(threadId, async (run) => runView(await run.status())),
   },
   {

@@ -14,7 +14,7 @@ export interface ReadTool {
 
 const MAX_PAGE = 500;
 const RunId = z.string().min(1).max(128).describe('Id of the run, from list_runs.');
-const AfterSeq = z.int().min(0).default(0).describe('nextAfterSeq of the page before.');
+const AfterSeq = z.int().min(0).default(0).describe('nextAfterSeq of the previous page.');
 const Limit = z.int().min(1).max(MAX_PAGE).default(100);
 const OneRun = z.strictObject({ threadId: RunId });
 
@@ -23,23 +23,23 @@ export const TOOLS: readonly ReadTool[] = [
   readTool({
     name: 'list_runs',
     description:
-      'Lists the runs in the folder, newest first: status, finished tasks, open gates. All of them, or with a limit a page.',
+      'Lists the runs in the folder, newest first: status, finished tasks, open gates. Returns all runs, or one page if limit is set.',
     input: z.strictObject({
       limit: z.int().min(1).max(MAX_PAGE).optional(),
-      after: RunId.optional().describe('nextAfter of the page before.'),
+      after: RunId.optional().describe('nextAfter of the previous page.'),
     }),
     read: async ({ devs }, page) => listRuns(devs, page),
   }),
   readTool({
     name: 'get_run',
-    description: 'Shows one run: status, tasks with their commits, cost so far, who drives it, open gates.',
+    description: 'Shows one run: status, tasks with their commits, cost so far, current process, open gates.',
     input: OneRun,
     read: async ({ devs }, { threadId }) => devs.view(threadId, async (run) => runView(await run.status())),
   }),
   readTool({
     name: 'get_gates',
     description:
-      'Shows the questions a run asks people, with what is shown and the SHA-256 a decision is bound to. Deciding is not possible here.',
+      'Shows the open gates of a run, with their content and its SHA-256, which a decision must name. This server cannot decide gates.',
     input: OneRun,
     read: async ({ devs }, { threadId }) =>
       devs.view(threadId, async (run) => {
@@ -49,7 +49,7 @@ export const TOOLS: readonly ReadTool[] = [
   }),
   readTool({
     name: 'get_log',
-    description: 'Reads the events of a run, oldest first, page by page.',
+    description: 'Reads the events of a run in pages, oldest first.',
     input: z.strictObject({
       threadId: RunId,
       afterSeq: AfterSeq,
@@ -61,24 +61,32 @@ export const TOOLS: readonly ReadTool[] = [
   readTool({
     name: 'get_transcript',
     description:
-      'Reads what was said and done in one stage of a run, oldest first, page by page: texts, tool calls, edits, output of checks. A stage that there is no transcript of is answered with those there are.',
+      'Reads the transcript of one stage of a run in pages, oldest first: texts, tool calls, edits, output of checks. For an unknown stage it lists the available stages.',
     input: z.strictObject({
       threadId: RunId,
-      stage: z.string().min(1).max(128).describe('Such as T4.implement, or design outside of a task.'),
+      stage: z
+        .string()
+        .min(1)
+        .max(128)
+        .describe('For example T4.implement, or design for a stage outside tasks.'),
       attempt: z
         .int()
         .min(1)
         .optional()
-        .describe('Of the stage, from 1; the newest without it. For further pages, the one of the first.'),
+        .describe(
+          'Attempt of the stage, from 1; default: the newest. For further pages, use the attempt of the first page.',
+        ),
       afterSeq: AfterSeq,
-      limit: Limit.describe('Entries after which a page ends, with those that were written together.'),
+      limit: Limit.describe(
+        'Maximum entries per page; a page can be longer to keep entries that were written together.',
+      ),
     }),
     read: transcriptView,
   }),
   readTool({
     name: 'get_recursion_depth',
     description:
-      'Tells how many node transitions a run has made without progress, when a warning is raised and at which number a person is asked.',
+      'Shows the number of node transitions without progress, the warning level and the limit at which a person is asked.',
     input: OneRun,
     read: (context, { threadId }) => recursionView(context, threadId),
   }),

@@ -143,8 +143,8 @@ export class ClusterAdmin {
 }
 
 const notGivenUp = (id: string): DevsError =>
-  new DevsError(`Run "${id}" is none that was given up.`, {
+  new DevsError(`Run "${id}" was not given up.`, {
     code: 'THREAD_NOT_FOUND',
-    remedy: 'List those that were with devs queue.',
+    remedy: 'List the runs that were given up with devs queue.',
     context: { threadId: id },
   });

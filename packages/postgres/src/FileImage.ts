@@ -77,4 +77,4 @@ function imageSum(file: Buffer, pageSize: number): number {
 }
 
 const foreign = (): RangeError =>
-  new RangeError('The change is of another file, or of another moment of this one.');
+  new RangeError('The change belongs to another file or to another version of this file.');

@@ -72,9 +72,12 @@ const wordsOf = ({ buffer, byteLength }: Uint8Array): Uint32Array =>
   new Uint32Array(buffer, 0, byteLength >> 2);
 
 function missing(version: number): never {
-  throw new DevsError(`PostgreSQL has no empty file of version ${version}, of which bases are kept.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Restore the table `file_templates` from a backup.',
-    context: { version },
-  });
+  throw new DevsError(
+    `PostgreSQL has no empty file of version ${version}, which stored files are based on.`,
+    {
+      code: 'STATE_CORRUPT',
+      remedy: 'Restore the table `file_templates` from a backup.',
+      context: { version },
+    },
+  );
 }

@@ -26,7 +26,7 @@ const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths';
 /** Of a lease that its process does not know: not of one whose claim may be on its way, ms. */
 const KNOWN_AFTER_MS = DEAD_AFTER_MS;
 
-const GIVEN_UP = `${MAX_DEATHS} processes have died, or stood still, while they had this run, and nothing of it was recorded meanwhile: what it does next ends its process, or takes more memory than there is`;
+const GIVEN_UP = `${MAX_DEATHS} processes died or froze while executing this run, without any progress: its next action ends the process or needs more memory than available`;
 
 /** At once, runs. */
 const BATCH = 200;
@@ -199,7 +199,7 @@ FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
   async setCap(tenant: string, cap: number | null): Promise<void> {
     requireTenant(tenant);
     if (cap !== null && !(Number.isInteger(cap) && cap >= 0))
-      throw new RangeError(`A cap is a whole number from 0, not ${cap}.`);
+      throw new RangeError(`A cap must be a whole number from 0, got ${cap}.`);
     await this.#tables.transaction(async (client) => {
       await client.query(
         `INSERT INTO ${this.#schema}.tenants (tenant, cap) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET cap = $2`,

@@ -113,7 +113,7 @@ export class PostgresRuns implements Runs {
 
   async create(run: NewRunFile): Promise<boolean> {
     const { id, file } = run;
-    if (id === '' || id.includes('\0')) throw new RangeError('id: expected a text without NUL');
+    if (id === '' || id.includes('\0')) throw new RangeError('id: expected a string without NUL');
     requireTenant(run.tenant ?? 'default');
     assertFileFits(id, file.length, this.#parts.maxFileBytes);
     runFile.openBytes(file).close(); // refuses what is none
@@ -305,15 +305,15 @@ function unknown(id: string): never {
 function notHeld(id: string, why: NotClaimed): DevsError {
   if (why === 'unknown') return unknown(id);
   if (why === 'newer') {
-    return new DevsError(`A newer release has written the file of run "${id}".`, {
+    return new DevsError(`The file of run "${id}" was written by a newer release.`, {
       code: 'SCHEMA_TOO_NEW',
-      remedy: 'Upgrade @devs/core here, or leave the run to the workers that have it.',
+      remedy: 'Upgrade @devs/core here, or leave the run to upgraded workers.',
       context: { threadId: id },
     });
   }
-  return new DevsError(`Run "${id}" is in the hands of a live process.`, {
+  return new DevsError(`Run "${id}" is in use by a live process.`, {
     code: 'THREAD_BUSY',
-    remedy: 'Wait until it lets go of it, or tell it something: that needs no hold.',
+    remedy: 'Wait until that process releases the run. Signals and decisions are possible in the meantime.',
     context: { threadId: id },
   });
 }

@@ -151,7 +151,7 @@ export class RunFiles {
     const template = await this.#templates.of(bytes.readUInt32LE());
     const limit = { maxOutputLength: this.#maxFileBytes };
     const file = unlike(await decompressed(bytes.subarray(HEADER), limit), template);
-    if (crc32(file) !== bytes.readUInt32LE(4)) throw new RangeError('The base is of another file.');
+    if (crc32(file) !== bytes.readUInt32LE(4)) throw new RangeError('The base belongs to another file.');
     return new FileImage(file);
   }
 
@@ -205,7 +205,7 @@ INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3
 const putPartSql = (schema: string): string =>
   `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
 
-const TOO_LARGE = 'The file would be larger than any may be.';
+const TOO_LARGE = 'The file would exceed the maximum size.';
 
 /** Of zlib: what comes of the bytes is more than it was told to give. */
 const isTooLarge = (error: unknown): boolean =>
@@ -213,12 +213,14 @@ const isTooLarge = (error: unknown): boolean =>
   (error.message === TOO_LARGE || Reflect.get(error, 'code') === 'ERR_BUFFER_TOO_LARGE');
 
 function corrupt(runId: string, cause: unknown, most: number): DevsError {
-  const what = isTooLarge(cause) ? `makes a file of more than ${most} bytes` : 'does not make its file';
-  return new DevsError(`What PostgreSQL has of run "${runId}" ${what}.`, {
+  const what = isTooLarge(cause)
+    ? `results in a file of more than ${most} bytes`
+    : 'does not result in its file';
+  return new DevsError(`The data of run "${runId}" in PostgreSQL ${what}.`, {
     code: 'STATE_CORRUPT',
     remedy: isTooLarge(cause)
-      ? 'Give `maxFileBytes` as it is given where the run was driven; else restore the database from a backup.'
-      : 'Check that `codec` is the one it was written with; else restore the database from a backup.',
+      ? 'Use the same `maxFileBytes` as the process that executed the run, or restore the database from a backup.'
+      : 'Use the same `codec` that the data was written with, or restore the database from a backup.',
     context: { threadId: runId },
     cause,
   });

@@ -110,7 +110,7 @@ export class SessionOwner implements Owner {
     this.#start();
     const until = performance.now() + (this.#options.awayMs ?? 60_000);
     while (!this.isReady) {
-      if (this.#closing.signal.aborted) throw away(new Error('It is closed.'));
+      if (this.#closing.signal.aborted) throw away(new Error('The session is closed.'));
       await new Promise<void>((tried) => this.#waiting.push(tried));
       if (this.isReady) return;
       if (this.#failure !== null && !isAway(this.#failure)) throw this.#failure;
@@ -266,6 +266,7 @@ SELECT r.run_id, r.lease FROM beat LEFT JOIN ${this.#runs} r ON r.owner = beat.w
 const away = (cause: unknown): DevsError =>
   new DevsError('PostgreSQL cannot be reached.', {
     code: 'STATE_IO',
-    remedy: 'Check the URL and that the server takes connections; a worker needs one that no pooler shares.',
+    remedy:
+      'Check the URL and that the server accepts connections. A worker needs a direct connection without a pooler.',
     cause,
   });

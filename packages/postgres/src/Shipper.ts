@@ -242,9 +242,9 @@ const ahead = (schema: string): string =>
     WHERE p.run_id = s.run_id AND p.lease = s.lease AND p.seq = s.seq) ||`;
 
 export function lost({ runId }: Pick<Sender, 'runId'>): DevsError {
-  return new DevsError(`The lease on run "${runId}" is lost: another worker has it, or what it rests on.`, {
+  return new DevsError(`The lease on run "${runId}" is lost: another worker has the run or its base.`, {
     code: 'LEASE_LOST',
-    remedy: 'Nothing was written; let the worker that holds the run go on.',
+    remedy: 'Nothing was written. Let the other worker continue the run.',
     // No `threadId`: what is lost is the file, with the child runs in it.
     context: { runId },
   });

@@ -68,7 +68,7 @@ export class WalTap {
     const from = this.#position ?? begin;
     if (from === null) return null;
     if (begin?.salts.equals(from.salts) !== true)
-      throw new RangeError(`${this.#logPath} was cut by somebody else.`);
+      throw new RangeError(`${this.#logPath} was truncated by another process.`);
     const tail = this.#read(log, from.at, fstatSync(log).size - from.at);
     const commits = walFrames.committed(tail, from);
     if (commits === null) return null;

@@ -110,8 +110,8 @@ export class Worker {
   static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
     const { slots = SLOTS, drivers, healthPort, onEvent, signal } = options;
     if (!Number.isInteger(slots) || slots < 1)
-      throw new RangeError(`A worker has at least one slot, not ${slots}.`);
-    if (drivers.length === 0) throw new RangeError('A worker has at least one graph to drive.');
+      throw new RangeError(`A worker needs at least one slot, got ${slots}.`);
+    if (drivers.length === 0) throw new RangeError('A worker needs at least one graph.');
     const graphs = drivers.map((driver) => queueName(driver.queue));
     const onAway = (error: unknown): void => {
       if (error !== null) onEvent?.({ is: 'waiting', error });

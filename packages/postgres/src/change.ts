@@ -113,7 +113,7 @@ function dictionaryOf(beside: readonly Uint8Array[]): { readonly dictionary?: Ui
 export function decodeChange(bytes: Uint8Array, pageBefore: (page: number) => Uint8Array): Change {
   const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (from.length < HEADER) throw unreadable('cut off');
-  if (from[0] !== PLAIN && from[0] !== DEFLATED) throw unreadable('of another release, or none');
+  if (from[0] !== PLAIN && from[0] !== DEFLATED) throw unreadable('from another release, or not a change');
   const isPlain = from[0] === PLAIN;
   const [pageSize, pages, sum] = [from.readUInt32LE(1), from.readUInt32LE(5), from.readUInt32LE(9)];
   const isPageSize =
@@ -155,7 +155,7 @@ function inflated(bytes: Buffer, beside: readonly Uint8Array[]): Buffer {
   try {
     return inflateRawSync(bytes, { maxOutputLength: DEFLATED_UP_TO, ...dictionaryOf(beside) });
   } catch {
-    throw unreadable('damaged, or of another file');
+    throw unreadable('damaged, or from another file');
   }
 }
 

@@ -17,10 +17,10 @@ export function requireFileLimit(bytes: number): void {
 /** @throws DevsError `VALUE_TOO_LARGE` */
 export function assertFileFits(runId: string, bytes: number, most: number): void {
   if (bytes <= most) return;
-  throw new DevsError(`The file of run "${runId}" has ${bytes} bytes, more than ${most}.`, {
+  throw new DevsError(`The file of run "${runId}" is ${bytes} bytes; the limit is ${most} bytes.`, {
     code: 'VALUE_TOO_LARGE',
     remedy:
-      'Make it smaller with `prune`, which deletes checkpoints that nobody needs, keep less in the state, or raise `maxFileBytes` of `postgres()` in every process.',
+      'Delete old checkpoints with `prune`, keep less in the state, or raise `maxFileBytes` of `postgres()` in every process.',
     context: { threadId: runId, bytes, limit: most, option: 'maxFileBytes' },
   });
 }

@@ -61,7 +61,7 @@ export async function waitingFor<Result>(
 function stayedAway(cause: unknown): DevsError {
   return new DevsError('PostgreSQL cannot be reached.', {
     code: 'STATE_IO',
-    remedy: 'Nothing that was not there is taken for done; try again when PostgreSQL is back.',
+    remedy: 'Try again when PostgreSQL is reachable. Unconfirmed changes do not count as done.',
     cause,
   });
 }

@@ -70,7 +70,7 @@ async function assertDurable(client: ClientBase): Promise<void> {
     `SELECT current_setting('synchronous_commit') AS level`,
   );
   if (rows[0]?.level !== 'off') return;
-  throw new DevsError('PostgreSQL acknowledges commits that it may lose: `synchronous_commit` is off.', {
+  throw new DevsError('PostgreSQL can lose acknowledged commits: `synchronous_commit` is off.', {
     code: 'CONFIG_INVALID',
     remedy: 'Turn it on for this role: ALTER ROLE … SET synchronous_commit = on.',
   });
@@ -89,7 +89,7 @@ async function find(client: ClientBase, schema: string): Promise<Found> {
 }
 
 const tooNew = (schema: string): DevsError =>
-  new DevsError(`The tables of schema ${schema} are of a newer release.`, {
+  new DevsError(`The tables of schema ${schema} belong to a newer release.`, {
     code: 'SCHEMA_TOO_NEW',
     remedy: 'Upgrade @devs/postgres here.',
     context: { schema },
@@ -98,6 +98,6 @@ const tooNew = (schema: string): DevsError =>
 const missing = (schema: string, { version }: Found): DevsError =>
   new DevsError(`Schema ${schema} has ${version === 0 ? 'no tables' : 'tables of an older release'}.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Have them made by a role that may: `devs migrate`, or `migrate: true`.',
+    remedy: 'Create or upgrade them with a role that is allowed to: `devs migrate`, or `migrate: true`.',
     context: { schema, version },
   });

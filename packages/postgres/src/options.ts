@@ -22,8 +22,8 @@ export function requireSchema(schema: unknown): string {
   const isName = typeof schema === 'string' && /^[^"'%$.\\\p{Cc}\p{Cf}]+$/u.test(schema);
   if (isName && Buffer.byteLength(schema) <= MAX_SCHEMA && !/^pg_/i.test(schema)) return schema;
   throw invalid(
-    'schema: expected a name for it',
-    `Use letters, digits and _, such as devs; at most ${MAX_SCHEMA} bytes, and not beginning with pg_.`,
+    'schema: invalid name',
+    `Use letters, digits and _, such as devs; at most ${MAX_SCHEMA} bytes, and not starting with pg_.`,
   );
 }
 
@@ -32,8 +32,8 @@ export function requireTenant(tenant: unknown): string {
   const isName = typeof tenant === 'string' && /^(?!\s)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(tenant);
   if (isName && tenant.length <= MAX_TENANT) return tenant;
   throw invalid(
-    'tenant: expected a name in one line',
-    `Use 1 to ${MAX_TENANT} characters that are seen, without spaces around them.`,
+    'tenant: invalid name',
+    `Use 1 to ${MAX_TENANT} visible characters, without spaces at the start or end.`,
   );
 }
 
@@ -57,7 +57,7 @@ export function serverOf(url: unknown): string {
   if (Buffer.byteLength(database ?? '') > MAX_NAME)
     throw invalid(
       'url: the name of the database is too long',
-      `PostgreSQL has at most ${MAX_NAME} bytes of it.`,
+      `PostgreSQL allows at most ${MAX_NAME} bytes.`,
     );
   const host = hostOf(parsed);
   assertSsl(parsed.searchParams);
@@ -71,17 +71,17 @@ function hostOf({ host, searchParams }: URL): string {
   const isFolder = socket !== undefined && more.length === 0 && isAbsolute(socket);
   if (host === '' && isFolder && /^\d{0,5}$/.test(searchParams.get('port') ?? '')) return socket;
   throw invalid(
-    'url: `host` and `port` after the question mark name another server',
-    'Write the server before it, postgres://host:5432/database; a folder with a socket as postgres:///database?host=/run/postgresql.',
+    'url: `host` and `port` after the question mark are not supported',
+    'Put the server before the question mark, postgres://host:5432/database. For a socket folder use postgres:///database?host=/run/postgresql.',
   );
 }
 
 function assertSsl(params: URLSearchParams): void {
   const modes = params.getAll('sslmode');
   if (modes.length > 1 || modes.some((mode) => !(SSL_MODES as readonly string[]).includes(mode)))
-    throw invalid('url: expected one `sslmode` that is known', `Use one of ${SSL_MODES.join(', ')}.`);
+    throw invalid('url: unknown `sslmode`', `Use one of ${SSL_MODES.join(', ')}.`);
   const lost = SSL_FILES.find((name) => params.getAll(name).some((file) => !existsSync(file)));
-  if (lost !== undefined) throw invalid(`url: there is no file of \`${lost}\``, 'Give its path.');
+  if (lost !== undefined) throw invalid(`url: the file of \`${lost}\` does not exist`, 'Correct its path.');
 }
 
 /** `null` for what is no text. */
@@ -95,8 +95,8 @@ function decoded(text: string): string | null {
 
 const noUrl = (): DevsError =>
   invalid(
-    'The URL of PostgreSQL is none',
-    'Write it as postgres://user:password@host:5432/database, special characters as in a URL (%40 for @).',
+    'The PostgreSQL URL is invalid',
+    'Use the form postgres://user:password@host:5432/database, with special characters encoded (%40 for @).',
   );
 
 const invalid = (what: string, remedy: string): DevsError =>

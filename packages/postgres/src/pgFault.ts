@@ -5,19 +5,15 @@ import { isStarting } from './isAway.ts';
 const FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
   [
     /^28/,
-    'PostgreSQL refuses this user',
-    'Correct user and password in the URL, or pg_hba.conf of the server.',
+    'PostgreSQL rejects this user',
+    'Correct the user and password in the URL, or pg_hba.conf on the server.',
   ],
-  [/^3D000$/, 'the database does not exist', 'Correct its name in the URL, or create it.'],
-  [
-    /^42501$/,
-    'a right is missing',
-    'Give the role its rights: `rightsSql` prints them, and the owner of the tables runs them.',
-  ],
+  [/^3D000$/, 'the database does not exist', 'Correct its name in the URL, or create the database.'],
+  [/^42501$/, 'a privilege is missing', 'Have the owner of the tables run the SQL that `rightsSql` returns.'],
   [
     /^(?:3F000|42P01|42703|42883)$/,
-    'the tables are missing, or of another release',
-    'Have them made by a role that may, or leave `migrate` on.',
+    'the tables are missing, or belong to another release',
+    'Create them with a role that is allowed to, or keep `migrate` on.',
   ],
 ];
 
@@ -27,7 +23,7 @@ export function pgFault(error: unknown): unknown {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const known = FAULTS.find(([codes]) => codes.test(code));
-  const [, what, remedy] = known ?? [code, `it says ${code}`, 'Look into the log of the server.'];
+  const [, what, remedy] = known ?? [code, `error ${code}`, 'Check the log of the server.'];
   return new DevsError(`PostgreSQL cannot be used: ${what}. ${String(message)}`, {
     code: known === undefined ? 'STATE_IO' : 'CONFIG_INVALID',
     remedy,
@@ -40,12 +36,12 @@ export function pgFault(error: unknown): unknown {
 export function notReached(error: unknown, where: string): DevsError {
   const [what, remedy] = isStarting(error)
     ? [
-        `PostgreSQL at ${where} takes no connections yet: ${(error as Error).message}.`,
-        'Try again when it has started; its log says what it is at.',
+        `PostgreSQL at ${where} does not accept connections yet: ${(error as Error).message}.`,
+        'Try again when it has started, or check its log.',
       ]
     : [
         `PostgreSQL cannot be reached at ${where}.`,
-        'Check host and port in the URL, and that the server runs and takes connections.',
+        'Check host and port in the URL, and that the server runs and accepts connections.',
       ];
   return new DevsError(what, {
     code: 'STATE_IO',

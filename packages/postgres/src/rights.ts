@@ -46,9 +46,9 @@ export async function assertRights(client: ClientBase, schema: string): Promise<
   );
   const { missing, role } = rows[0] ?? { missing: null, role: '' };
   if (missing === null) return;
-  throw new DevsError(`The role ${role} may not do what runs need: ${missing}.`, {
+  throw new DevsError(`The role ${role} lacks privileges that runs need: ${missing}.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Have the owner of the tables give it its rights: `rightsSql` prints them.',
+    remedy: 'Have the owner of the tables run the SQL that `rightsSql` returns.',
     context: { role },
   });
 }

@@ -36,7 +36,7 @@ export async function serveHealth(port: number, source: HealthSource): Promise<H
   const live = async (): Promise<Answer> => {
     const stood = Math.round(delay.max / 1e6); // since it was asked the last time
     delay.reset();
-    return plain(stood > STUCK_MS ? 503 : 200, `the event loop stood still for at most ${stood} ms`);
+    return plain(stood > STUCK_MS ? 503 : 200, `the event loop was blocked for up to ${stood} ms`);
   };
   const routes: ReadonlyMap<string, () => Promise<Answer>> = new Map([
     ['/livez', live],

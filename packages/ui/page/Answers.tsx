@@ -48,8 +48,8 @@ function AnswerForm({ gate }: { readonly gate: GateOnPage }) {
         as {me.value?.by.id}
         {store.draft.value.at > 0 &&
           (store.keeping.value === 'kept'
-            ? '; what you write is kept on disk until it is sent'
-            : '; what you write is kept in this tab until it is sent')}
+            ? '; your draft is saved on disk until you send it'
+            : '; your draft is kept in this tab until you send it')}
       </p>
       {error.value !== null && <Problem error={error.value} />}
     </form>
@@ -90,7 +90,7 @@ function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOn
   if (!takesComments || comments.length === 0) return null;
   return (
     <details class="written">
-      <summary>{commentsWords(comments.length)}, sent when you send it back</summary>
+      <summary>{commentsWords(comments.length)}, sent when you reject</summary>
       <ul>
         {comments.map(({ in: place, line, text }, at) => (
           <li key={at}>
@@ -112,7 +112,7 @@ function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOn
 function Words({ gate: { store } }: { readonly gate: GateOnPage }) {
   return (
     <label>
-      <span>Your words</span>
+      <span>Your text</span>
       <textarea
         id="words"
         rows={4}
@@ -139,13 +139,13 @@ const failureOf = async (work: Promise<void>): Promise<ErrorView | null> =>
 
 const ReadOnly = () => (
   <p class="banner">
-    This page only reads: devs ui was not started in a terminal. Decide with <code>devs approve</code> or{' '}
+    This page is read-only: devs ui was not started in a terminal. Decide with <code>devs approve</code> or{' '}
     <code>devs reject</code>.
   </p>
 );
 
 const InTerminal = ({ gate }: { readonly gate: string }) => (
   <p class="banner">
-    This is answered in a terminal: <code>devs show {gate.slice(0, 8)}</code> prints how.
+    Answer this gate in a terminal: <code>devs show {gate.slice(0, 8)}</code> prints the commands.
   </p>
 );

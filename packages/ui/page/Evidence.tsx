@@ -22,11 +22,11 @@ export function Evidence({
       </dl>
       {shares.length > 0 && <Shares shares={shares} />}
       {tried.length > 1 && <Tried tried={tried} />}
-      <Texts title="What people said" texts={said} />
+      <Texts title="Guidance so far" texts={said} />
       <Texts title="Errors" texts={errors} />
-      {seenLast !== null && <Texts title="Seen last" texts={[seenLast]} />}
+      {seenLast !== null && <Texts title="Last observation" texts={[seenLast]} />}
       <details>
-        <summary>As it was recorded</summary>
+        <summary>Recorded data</summary>
         {children}
       </details>
     </section>
@@ -72,12 +72,12 @@ function Shares({ shares }: { readonly shares: readonly EvidenceShare[] }) {
 
 function Tried({ tried }: { readonly tried: readonly TriedWay[] }) {
   return (
-    <Section title="What was tried">
+    <Section title="Strategies tried">
       <ol class="cards tried">
         {tried.map(({ strategy, because }, at) => (
           <li key={at} class="card">
             <p>{strategy}</p>
-            <p class="quiet">because: {because}</p>
+            <p class="quiet">reason: {because}</p>
           </li>
         ))}
       </ol>

@@ -50,8 +50,8 @@ function Moved({ view: { closed, next, threadId } }: { readonly view: ShownGate 
   const by = closed?.principal == null ? '' : ` by ${closed.principal}`;
   return (
     <div class="banner" role="status">
-      This is not open any more: {plain(closed?.status ?? 'closed')}
-      {by}. {next !== null && <a href={gateHref(threadId, next)}>Read what is asked now</a>}
+      This gate is closed: {plain(closed?.status ?? 'closed')}
+      {by}. {next !== null && <a href={gateHref(threadId, next)}>Open the current gate</a>}
     </div>
   );
 }
@@ -66,7 +66,7 @@ function Before({ view: { before, lastComments, places } }: { readonly view: Sho
       {before?.feedback != null && (
         <blockquote class="feedback">
           <p>{before.feedback}</p>
-          <footer class="quiet">{before.principal} sent the version before back</footer>
+          <footer class="quiet">{before.principal} rejected the previous version</footer>
         </blockquote>
       )}
       <LastComments comments={lost} />
@@ -84,7 +84,7 @@ function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPa
   if (said.length === 0) return null;
   return (
     <section>
-      <h2>What you wrote, and did not send</h2>
+      <h2>Your unsent text</h2>
       <pre class="artifact">{said.join('\n\n')}</pre>
     </section>
   );

@@ -7,14 +7,14 @@ export function Inbox({ view }: { readonly view: InboxView }) {
   return (
     <>
       <h1>Inbox</h1>
-      {view.total === 0 ? <p class="empty">Nothing waits for you.</p> : <GateRows view={view} />}
+      {view.total === 0 ? <p class="empty">There are no open gates.</p> : <GateRows view={view} />}
       {view.stopped.length > 0 && (
-        <Section title="Stopped without a question">
+        <Section title="Stopped without a gate">
           <RunRows runs={view.stopped} />
         </Section>
       )}
       <Section title="Runs">
-        {view.runs.length === 0 ? <p class="empty">There are none yet.</p> : <RunPage view={view} />}
+        {view.runs.length === 0 ? <p class="empty">There are no runs yet.</p> : <RunPage view={view} />}
       </Section>
     </>
   );
@@ -60,7 +60,7 @@ function GateRows({ view: { gates, total, nextGates } }: { readonly view: Waitin
       </ul>
       {nextGates !== null && (
         <a class="row more" href={waitingHref(nextGates)}>
-          {gates.length} of {total} are shown, the oldest first: the next
+          {gates.length} of {total}, oldest first: show more
         </a>
       )}
     </>
@@ -126,6 +126,7 @@ function RunRows({ runs }: { readonly runs: readonly RunLine[] }) {
   );
 }
 
-/** As it was recorded; of a driver that has died, nobody could record it. */
+/** Recorded data; of a driver that has died, nobody could record it. */
 const whyStopped = ({ status, reason, driver }: RunLine): string =>
-  reason ?? (status === 'running' && driver === null ? 'its driver has ended: devs resume takes it up' : '');
+  reason ??
+  (status === 'running' && driver === null ? 'its process has died: resume it with devs resume' : '');

@@ -29,7 +29,7 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
   return (
     <>
       {unknownFiles.length > 0 && (
-        <p class="warning">Named, and not in the repository: {unknownFiles.join(', ')}</p>
+        <p class="warning">Named but not in the repository: {unknownFiles.join(', ')}</p>
       )}
       {decidedFirst(documents).map((document) => (
         <DocumentView key={document.title} document={document} />
@@ -55,7 +55,7 @@ function DocumentView({ document: { type, title, content, version } }: { readonl
             isSource.value = !isSource.value;
           }}
         >
-          As written
+          Show source
         </button>
       </header>
       {isSource.value ? (
@@ -181,7 +181,7 @@ function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
               text={criterion}
               isOf={(at) => at === line || at === line + 1}
             >
-              {criterion} <span class="quiet">{shownBy ?? 'nothing named'}</span>
+              {criterion} <span class="quiet">{shownBy ?? 'no evidence named'}</span>
             </CommentedLine>
           </li>
         ))}
@@ -206,7 +206,7 @@ function ReviewView({ review: { epicName, tasks, range, check, rejections } }: {
       {rejections.map(({ by, at, feedback }) => (
         <blockquote key={at} class="feedback">
           <p>{feedback}</p>
-          <footer class="quiet">sent back by {by}</footer>
+          <footer class="quiet">rejected by {by}</footer>
         </blockquote>
       ))}
       <p class="meta">
@@ -214,7 +214,7 @@ function ReviewView({ review: { epicName, tasks, range, check, rejections } }: {
         <span class="removed">-{range.total.removed}</span>
       </p>
       {check === null ? (
-        <p class="warning">The checks were not run on exactly this commit.</p>
+        <p class="warning">The checks were not run on this exact commit.</p>
       ) : (
         <details open={!check.passed}>
           <summary>

@@ -60,7 +60,7 @@ function Figures({ view }: { readonly view: RunView }) {
       <dd>
         <Now run={view} />
       </dd>
-      {degraded && <dd class="warning">Rows of its journal were lost.</dd>}
+      {degraded && <dd class="warning">The journal is incomplete.</dd>}
     </dl>
   );
 }

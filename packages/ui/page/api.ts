@@ -49,8 +49,8 @@ async function reached(asked: Promise<Response>): Promise<Response> {
   try {
     return await asked;
   } catch {
-    const remedy = 'Nothing is lost. Start devs ui again and open the link that it prints.';
-    throw new ApiError({ code: 'SERVER_GONE', message: 'The server of this page has ended.', remedy }, 0);
+    const remedy = 'Start devs ui again and open the link that it prints. Your data is safe.';
+    throw new ApiError({ code: 'SERVER_GONE', message: 'The server of this page has stopped.', remedy }, 0);
   }
 }
 

@@ -47,7 +47,7 @@ function wordsOf({ level, limit, reserved, next, unit }: Omit<Meter, 'name'>): s
   const of = unit === 'score' ? '1' : limit === null ? null : amount(limit);
   return [
     of === null ? amount(level) : `${amount(level)} of ${of}`,
-    ...(reserved > 0 ? [`${amount(reserved)} held back`] : []),
+    ...(reserved > 0 ? [`${amount(reserved)} reserved`] : []),
     ...(next > 0 ? [`the next call ${amount(next)}`] : []),
   ].join(', ');
 }

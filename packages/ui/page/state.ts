@@ -82,7 +82,7 @@ function counted<View extends Pick<WaitingView, 'total'>>(view: View): View {
 export const errorOf = (error: unknown): ErrorView =>
   error instanceof ApiError
     ? error.view
-    : { code: 'INTERNAL', message: String(error), remedy: 'Load the page again; if it stays, report it.' };
+    : { code: 'INTERNAL', message: String(error), remedy: 'Reload the page. If the error stays, report it.' };
 
 /** Follows the address and the server, for as long as the page is open. */
 export async function follow(): Promise<void> {

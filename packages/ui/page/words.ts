@@ -57,4 +57,4 @@ export function amountWords(measure: string, amount: number): string {
 export const commentsWords = (count: number): string => (count === 1 ? '1 comment' : `${count} comments`);
 
 /** Of what has no name, all of it is meant. */
-export const placeWords = (place: string): string => (place === '' ? 'what is shown' : place);
+export const placeWords = (place: string): string => (place === '' ? 'the gate' : place);

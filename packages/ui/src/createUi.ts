@@ -118,22 +118,22 @@ function routeOf(
   if (found.kind === 'route') return found;
   const [status, code] = found.kind === 'nothing' ? [404, 'NOT_FOUND'] : [405, 'METHOD_REFUSED'];
   const remedy = 'Go back to the inbox.';
-  throw new UiError(Number(status), { code: String(code), message: 'There is nothing here.', remedy });
+  throw new UiError(Number(status), { code: String(code), message: 'Page not found.', remedy });
 }
 
 const refused = ({ status, code, message }: NonNullable<ReturnType<typeof refusalOf>>): UiError =>
-  new UiError(status, { code, message, remedy: 'Open the link that devs ui has printed.' });
+  new UiError(status, { code, message, remedy: 'Open the link that devs ui printed.' });
 
 const unknownPerson = (): UiError =>
   new UiError(401, {
     code: 'NOT_SIGNED_IN',
-    message: 'Nobody is signed in here.',
-    remedy: 'Open the newest link that devs ui has printed.',
+    message: 'You are not signed in.',
+    remedy: 'Open the newest link that devs ui printed.',
   });
 
 const readsOnly = (): UiError =>
   new UiError(403, {
     code: 'READ_ONLY',
-    message: 'This page only reads: it was started where no person is at a terminal.',
-    remedy: 'Decide in a terminal, with devs approve or devs reject, or start devs ui in one.',
+    message: 'This page is read-only, because it was not started in a terminal.',
+    remedy: 'Decide with devs approve or devs reject, or start devs ui in a terminal.',
   });

@@ -56,7 +56,7 @@ describe('the handler, mounted', () => {
     const shown = await (await ask('/inbox/api/runs/shop')).json();
     expect(shown).toMatchObject({
       id: 'shop',
-      past: [{ said: 'sent back' }],
+      past: [{ said: 'rejected' }],
       spending: { tasks: [{ name: 'run' }] },
     });
     const { gates: open, ...status } = await run.status();
@@ -100,7 +100,7 @@ describe('the handler, mounted', () => {
     const all = [...first.gates, ...rest.gates];
     expect(new Set(all.map(({ threadId }) => threadId)).size).toBe(60);
     expect(all.map(({ openedAt }) => openedAt)).toEqual(all.map(({ openedAt }) => openedAt).sort());
-    expect(first.gates[0]).toMatchObject({ behind: 'the rest of it', message: 'Go on?' });
+    expect(first.gates[0]).toMatchObject({ behind: 'the rest of the run', message: 'Go on?' });
   });
 
   test('answers as the command line does where it cannot do what was asked', async ({ dir }) => {

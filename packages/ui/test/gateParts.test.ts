@@ -87,8 +87,8 @@ describe('answers', () => {
   test('a no says words, comments, or both; empty comments are not sent, and a yes has none', () => {
     const design = { kind: 'design_approval', artifact: { documents: [] } } as const;
     const comment = { in: 'TAS', quote: 'x', line: 1, text: 'No.' };
-    expect(given(design, 'reject', {})).toMatch(/^Say what/);
-    expect(given(design, 'reject', { comments: [{ ...comment, text: ' ' }] })).toMatch(/^Say what/);
+    expect(given(design, 'reject', {})).toMatch(/^Describe what/);
+    expect(given(design, 'reject', { comments: [{ ...comment, text: ' ' }] })).toMatch(/^Describe what/);
     const comments = [comment, { ...comment, text: '' }];
     expect(given(design, 'reject', { comments })).toEqual({ approved: false, comments: [comment] });
     expect(given(design, 'reject', { words: 'No.' })).toEqual({ approved: false, feedback: 'No.' });
@@ -116,9 +116,11 @@ describe('answers', () => {
     expect(given(budget, 'raise', { fields: { 'raise usd': '0.5', 'raise ms': '' } })).toEqual({
       ...{ action: 'raise', usd: 0.5 },
     });
-    expect(given(budget, 'raise', { fields: { 'raise usd': 'much' } })).toMatch(/^much is no sum/);
-    expect(given(budget, 'raise', { fields: { 'raise usd': '-1' } })).toMatch(/^-1 is no sum/);
-    expect(given(budget, 'raise', { fields: { 'raise usd': '', 'raise ms': '' } })).toBe('Say how much.');
+    expect(given(budget, 'raise', { fields: { 'raise usd': 'much' } })).toMatch(
+      /^much is not a valid amount/,
+    );
+    expect(given(budget, 'raise', { fields: { 'raise usd': '-1' } })).toMatch(/^-1 is not a valid amount/);
+    expect(given(budget, 'raise', { fields: { 'raise usd': '', 'raise ms': '' } })).toBe('Enter an amount.');
   });
 
   test('a value is what its schema wants; false, 0 and null are values, and what is no JSON is told', () => {
@@ -128,14 +130,14 @@ describe('answers', () => {
     expect([value('false'), value('0'), value('null')]).toEqual([
       ...[{ value: false }, { value: 0 }, { value: null }],
     ]);
-    expect(value('yes')).toMatch(/^This is no JSON/);
-    expect(value('')).toBe('Give a value.');
+    expect(value('yes')).toMatch(/^Invalid JSON/);
+    expect(value('')).toBe('Enter a value.');
     expect(value('', { type: 'string' })).toEqual({ value: '' });
     expect(value('a b', { type: 'string' })).toEqual({ value: 'a b' });
     expect(value('true', { type: 'boolean' })).toEqual({ value: true });
     expect(value('3', { type: 'integer' })).toEqual({ value: 3 });
     expect(value('b', { type: 'string', enum: ['a', 'b'] })).toEqual({ value: 'b' });
-    expect(value('', { enum: ['a'] })).toBe('Give a value.');
+    expect(value('', { enum: ['a'] })).toBe('Enter a value.');
     expect(widgetOf({ enum: [1, 2] })).toBe('json');
   });
 
@@ -146,7 +148,7 @@ describe('answers', () => {
       });
     expect(edit('old', 'new')).toEqual({ edit: 'new' });
     expect(edit({ a: 1 }, '{"a":2}')).toEqual({ edit: { a: 2 } });
-    expect(edit({ a: 1 }, '')).toBe('Give a value.');
+    expect(edit({ a: 1 }, '')).toBe('Enter a value.');
   });
 
   test('an edit sends the documents that were changed, or the whole plan', () => {
@@ -154,8 +156,8 @@ describe('answers', () => {
     const document = { type: 'PRD', title: 'T', content: 'Mine.' };
     const fields = { 'document PRD': JSON.stringify(document), 'document TAS': '' };
     expect(given(design, 'edit', { fields })).toEqual({ action: 'edit', documents: [document] });
-    expect(given(design, 'edit', {})).toBe('Nothing is changed.');
-    expect(given(design, 'edit', { fields: { 'document PRD': '{' } })).toBe('Nothing is changed.');
+    expect(given(design, 'edit', {})).toBe('Nothing has changed yet.');
+    expect(given(design, 'edit', { fields: { 'document PRD': '{' } })).toBe('Nothing has changed yet.');
     const dag = { kind: 'dag_approval', artifact: null } as const;
     expect(given(dag, 'edit', { fields: { plan: '{"epics":[]}' } })).toEqual({
       ...{ action: 'edit', plan: { epics: [] } },
@@ -254,7 +256,7 @@ describe('differences', () => {
       tasks: [task(dependsOn)],
     });
     expect(versionFiles(plan([]), plan(['a:1']))).toMatchObject([{ path: 'T2', added: 1, removed: 1 }]);
-    expect(versionFiles({ a: 1 }, { a: 2 })).toMatchObject([{ path: 'what is shown', added: 1 }]);
+    expect(versionFiles({ a: 1 }, { a: 2 })).toMatchObject([{ path: 'the gate', added: 1 }]);
     expect(versionFiles('x', 'x')).toEqual([]);
   });
 });

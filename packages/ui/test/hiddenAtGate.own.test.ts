@@ -63,14 +63,14 @@ describe('what a gate hides', () => {
       id: 'ada',
       at: `/runs/shop/gates/${gate?.sessionId}`,
     });
-    await page.getByText('1 place is hidden here').waitFor();
+    await page.getByText('1 place is hidden').waitFor();
     expect(await page.locator('main').textContent()).not.toContain(secret);
     await page.locator('#approve').click();
-    await page.getByText('Read them first').waitFor();
+    await page.getByText('Read them with').waitFor();
     await page.locator('#reveal').click();
     await page.locator('.hidden-places pre', { hasText: secret }).waitFor();
     await page.locator('#approve').click();
-    await page.getByText('This is not open any more: decided by human:ada').waitFor();
+    await page.getByText('This gate is closed: decided by human:ada').waitFor();
     expect((await run.closedGates())[0]?.hidden).toEqual({ count: 1, revealed: [1] });
     // The refusal is a line in the browser's own log.
     expect(complaints.filter((line) => !line.includes('409'))).toEqual([]);

@@ -123,7 +123,7 @@ describe('the page in Chromium', () => {
     await page.locator('button.at[aria-label$=" of PRD"]:focus').waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('Say less.');
-    await page.getByText('kept on disk').waitFor();
+    await page.getByText('saved on disk').waitFor();
     await vi.waitFor(() => expect(draftsIn(drafts)).toContain('Say less.'), SOON);
     const gateAt = page.url();
     await page.close();
@@ -136,16 +136,16 @@ describe('the page in Chromium', () => {
     expect(await page.locator('.comment.own textarea').inputValue()).toBe('Whom do we pay?');
     expect(await page.locator('#words').inputValue()).toBe('Say less.');
     await page.locator('#reject').click();
-    await page.getByText('This is not open any more').waitFor();
+    await page.getByText('This gate is closed').waitFor();
 
     // Whoever drives the run takes it up; the page is told of it by nobody but the file.
     expect(await drive(devs)).toBe('waiting');
-    await page.getByText('Read what is asked now').click();
+    await page.getByText('Open the current gate').click();
     await page.locator('article p', { hasText: 'Shorter, because: Say less.' }).waitFor();
     expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
     const answered = await page.locator('.comment.last').first().textContent();
     expect(answered).toContain('Whom do we pay?');
-    expect(answered).toContain('the text was changed');
+    expect(answered).toContain('the text has changed');
     expect(draftsIn(drafts)).toBe('');
     // Since what this person has read, without being asked for.
     await page.locator('.difference tr.removed').first().waitFor();
@@ -160,7 +160,7 @@ describe('the page in Chromium', () => {
       expect(await button.textContent()).toContain(gate?.artifactHash.slice(0, 12));
       await page.keyboard.press('a');
       await page.keyboard.press('Enter');
-      await page.getByText('This is not open any more').waitFor();
+      await page.getByText('This gate is closed').waitFor();
       await drive(devs);
     }
 
@@ -184,16 +184,16 @@ describe('the page in Chromium', () => {
     const complaints = complaintsOf(page, origin);
     await page.goto(`${origin}/#code=${codes[0]}`);
     await page.locator('main a.row', { hasText: 'Plan' }).click();
-    await page.getByText('Change it yourself').click();
+    await page.getByText('Edit it yourself').click();
     await page.getByLabel('Name').first().fill('Do it well');
     await page.locator('#edit').click();
-    await page.getByText('This is not open any more').waitFor();
+    await page.getByText('This gate is closed').waitFor();
     expect(await page.locator('#approve').count()).toBe(0);
     await drive(devs);
     await page.locator('.difference tr.added', { hasText: 'Do it well' }).waitFor();
     await page.getByText('Side by side').click();
     await page.locator('.difference td.added', { hasText: 'Do it well' }).waitFor();
-    await page.getByText('Read what is asked now').click();
+    await page.getByText('Open the current gate').click();
     await page.locator('h3', { hasText: 'Do it well' }).waitFor();
     await page.locator('#approve').waitFor();
     expect(complaints).toEqual([]);

@@ -13,8 +13,7 @@ import { readers } from './support/pages.ts';
 const asReader = readers();
 
 /** What the bar of a gate says once it is closed. */
-const closedBy = (page: Page, id: string) =>
-  page.getByText(`This is not open any more: decided by human:${id}`);
+const closedBy = (page: Page, id: string) => page.getByText(`This gate is closed: decided by human:${id}`);
 
 /** A run of the example at its gate: what drives it, and what it published. */
 async function waitingPost(dir: string) {
@@ -61,7 +60,7 @@ describe('people in Chromium', () => {
     await app.run('post-42');
     expect(published).toHaveLength(1);
     await page.keyboard.press('i');
-    await page.getByText('Nothing waits for you.').waitFor();
+    await page.getByText('There are no open gates.').waitFor();
     await page.locator('main a.row .status.completed').waitFor();
     expect(await page.title()).toBe('devs');
     expect(complaints).toEqual([]);
@@ -100,7 +99,7 @@ describe('people in Chromium', () => {
     // Not Playwright's click, which waits for a button that the other one's decision may have taken away.
     const press = (page: Page) => page.evaluate("document.querySelector('#approve')?.click()");
     await Promise.all(all.map(({ page }) => press(page)));
-    for (const { page } of all) await page.getByText('This is not open any more').waitFor();
+    for (const { page } of all) await page.getByText('This gate is closed').waitFor();
     const closed = await run.closedGates();
     expect(closed).toMatchObject([{ status: 'decided', decision: { approved: true }, via: 'page' }]);
     const winner = closed[0]?.principal?.replace('human:', '') ?? '';
@@ -140,8 +139,8 @@ describe('people in Chromium', () => {
     expect(now?.artifactHash).not.toBe(gate?.artifactHash);
     expect((await run.closedGates()).filter(({ principal }) => principal === 'human:ben')).toEqual([]);
     await hear();
-    await ben.page.getByText('This is not open any more').waitFor();
-    await ben.page.getByText('Read what is asked now').click();
+    await ben.page.getByText('This gate is closed').waitFor();
+    await ben.page.getByText('Open the current gate').click();
     await ben.page.getByText('A clause.').first().waitFor();
     expect(await ben.page.locator('#approve').textContent()).toContain(now?.artifactHash.slice(0, 12));
   });

@@ -92,10 +92,10 @@ describe('pictures', () => {
     const picture = recordedPicture({ nodes, edges, next: ['c'], running: 'b' });
     expect(picture.nodes.map(({ label, name, state }) => [label, name, state])).toEqual([
       ['start', '', 'visited'],
-      ['a', '2 visits', 'visited'],
-      ['b', '1 visit', 'running'],
-      ['c', '0 visits', 'next'],
-      ['d', '0 visits, asks first', 'unvisited'],
+      ['a', '2 executions', 'visited'],
+      ['b', '1 execution', 'running'],
+      ['c', '0 executions', 'next'],
+      ['d', '0 executions, has a gate', 'unvisited'],
     ]);
     expect(picture.edges).toEqual([{ from: '__start__', to: 'a', times: 1 }]);
     expect(recordedPicture({ nodes, edges: [], next: [], running: null }).nodes).toHaveLength(4);
@@ -166,7 +166,7 @@ describe('shapes', () => {
         label: 'people',
         name: '',
         bars: [{ x: 500, width: 100, kind: 'waiting', isRetry: false }],
-        words: ['Code, waited for: 1 s, from 5 s'],
+        words: ['Code, waiting: 1 s, from 5 s'],
       },
     ]);
   });
@@ -177,7 +177,7 @@ describe('shapes', () => {
     expect(bars.map(({ kind }) => kind)).toEqual(['level', 'reserved', 'next']);
     expect(bars.map(({ x, width }) => x + width).slice(0, 2)).toEqual(bars.map(({ x }) => x).slice(1));
     expect(limitAt).toBeLessThan((bars[2]?.x ?? 0) + (bars[2]?.width ?? 0));
-    expect(words).toBe('$4.00 of $5.00, $0.50 held back, the next call $1.00');
+    expect(words).toBe('$4.00 of $5.00, $0.50 reserved, the next call $1.00');
   });
 
   test('of a score, and of a figure that no limit is known of', () => {
@@ -240,20 +240,22 @@ describe('words', () => {
     const plan = { target: view('T1', 'completed'), undone: [view('T2', 'completed'), view('T3', 'failed')] };
     const done = { commit: 'abcdef0123', kept: null, delivery: null };
     expect(doneWords({ plan, done }, 'back', 'shop')).toEqual([
-      'set back to the end of T1, undone: T2, T3',
-      'the branch of the run is at abcdef0; nothing left its history',
-      'devs resume shop does them anew',
+      'rewound to the end of T1, undone: T2, T3',
+      'the branch of the run is at abcdef0; its history is complete',
+      'to redo them: devs resume shop',
     ]);
     const branch = { branch: 'devs/shop', commit: 'c', held: 'checked_out' } as const;
     expect(
       doneWords({ plan: null, done: { commit: null, kept: 'refs/k', delivery: branch } }, 'undo', 'shop'),
     ).toEqual([
-      'the last rewind was undone',
-      'what lay uncommitted is kept; in the folder of the run: git show refs/k',
-      'devs/shop in your repository is left as it is: it is checked out',
-      'devs resume shop goes on',
+      'rewind undone',
+      "uncommitted changes were saved; to see them in the run's folder: git show refs/k",
+      'devs/shop in your repository was not updated: you have it checked out',
+      'to resume: devs resume shop',
     ]);
-    expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual(['nothing was begun after it']);
+    expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual([
+      'no task was started after it',
+    ]);
     const rewind = (state: 'done' | 'undone') => ({ state }) as never;
     expect([lastRewind([]), lastRewind([rewind('undone')])]).toEqual([null, null]);
     expect(lastRewind([rewind('done')])).not.toBeNull();

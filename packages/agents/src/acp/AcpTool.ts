@@ -70,12 +70,12 @@ function stopProblem(name: string, stage: string, reason: string, text: string):
     case 'refusal':
       return uselessAnswer(name, stage, `it refuses. ${text.trim()}`);
     case 'max_tokens':
-      return uselessAnswer(name, stage, 'it came to the most tokens it may write.');
+      return uselessAnswer(name, stage, 'it reached its token limit.');
     case 'max_turn_requests':
-      return uselessAnswer(name, stage, 'it came to the most requests it may make in a turn.');
+      return uselessAnswer(name, stage, 'it reached its request limit for one turn.');
     case 'cancelled':
-      return agentFault(name, 'ended its turn as cancelled, and nobody had cancelled it');
+      return agentFault(name, 'cancelled its turn without a request');
     default:
-      return agentFault(name, `ended its turn for a reason nobody knows: ${shown(reason)}`);
+      return agentFault(name, `ended its turn for an unknown reason: ${shown(reason)}`);
   }
 }

@@ -166,7 +166,7 @@ export class AgentProcess {
       })
       .catch((error: unknown) => this.#failed(error));
     const session = sessionShape.safeParse(said).data;
-    if (session === undefined) throw this.#fault('opened a session without a name');
+    if (session === undefined) throw this.#fault('opened a session without an id');
     return session.sessionId;
   }
 
@@ -240,7 +240,7 @@ export class AgentProcess {
   async #failed(error: unknown): Promise<never> {
     if (isDevsError(error)) throw error;
     if (isRefusal(error)) throw refusedRequest(this.#installed.tool, error);
-    if (isTooMuch(error)) throw this.#fault(`was ended: it ${error.message}`, error);
+    if (isTooMuch(error)) throw this.#fault(`was stopped: it ${error.message}`, error);
     const how = (await this.#exitsWithin(END_GRACE_MS)) ? await this.#exited : null;
     if (how !== null) throw this.#fault(`${how}: ${this.#errors}`, error);
     throw this.#fault(`could not be understood: ${shown((error as Error).message)}`, error);

@@ -105,7 +105,7 @@ export class Turn {
     const answer = await permissionFor(askedFor(request, before), this.#place);
     const yes = answer.granted ? optionOf(options, ALLOW) : undefined;
     const granted = yes !== undefined;
-    const why = answer.granted && !granted ? 'it cannot be let once' : answer.why;
+    const why = answer.granted && !granted ? 'it cannot be allowed once' : answer.why;
     this.#tell({ kind: 'permission', title, granted, why });
     const chosen = yes ?? optionOf(options, REFUSE);
     return {

@@ -27,7 +27,7 @@ export function guardedStream({ readable, writable }: Stream, onUpdate: (params:
         return;
       }
       waiting += 1;
-      if (waiting > MOST_WAITING) throw new RangeError(`asked ${waiting} things at once`);
+      if (waiting > MOST_WAITING) throw new RangeError(`sent ${waiting} requests at once`);
       controller.enqueue(message);
     },
   });

@@ -39,9 +39,9 @@ export async function permissionFor(
 ): Promise<PermissionAnswer> {
   if (kind === 'execute') return commandAnswer({ confined, readOnly });
   if (kind === null || !(READS.has(kind) || EDITS.has(kind)))
-    return no(kind === null ? 'it does not say of what kind it is' : `${kind} is not let`);
-  if (readOnly && EDITS.has(kind)) return no('this stage changes no file');
-  if (paths.length === 0) return no('it names no file');
+    return no(kind === null ? 'its kind is missing' : `${kind} is not allowed`);
+  if (readOnly && EDITS.has(kind)) return no('this stage cannot change files');
+  if (paths.length === 0) return no('it does not name a file');
   for (const path of paths) {
     const problem = await (EDITS.has(kind) ? unwritable(folder, path) : unreadable(folder, path));
     if (problem !== null) return no(problem);
@@ -50,13 +50,13 @@ export async function permissionFor(
 }
 
 function commandAnswer({ confined, readOnly }: AcpMode): PermissionAnswer {
-  if (readOnly) return no('this stage runs no command');
-  return confined ? { granted: true, why: 'a sandbox confines it' } : no('no sandbox confines the command');
+  if (readOnly) return no('this stage cannot run commands');
+  return confined ? { granted: true, why: 'inside a sandbox' } : no('commands need a sandbox');
 }
 
 const no = (why: string): PermissionAnswer => ({ granted: false, why });
 
-const OUTSIDE = 'it leads out of the folder of the run';
+const OUTSIDE = 'outside the folder of the run';
 
 /** Why a path may not be written; `null` for a file inside the folder that no link leads to. */
 async function unwritable(folder: string, path: string): Promise<string | null> {
@@ -68,7 +68,7 @@ async function unwritable(folder: string, path: string): Promise<string | null> 
     await resolveInside(folder, inside);
     return null;
   } catch (error) {
-    return error instanceof DevsError ? error.message : 'its path cannot be looked at';
+    return error instanceof DevsError ? error.message : 'its path cannot be read';
   }
 }
 
@@ -76,6 +76,6 @@ async function unwritable(folder: string, path: string): Promise<string | null> 
 async function unreadable(folder: string, path: string): Promise<string | null> {
   const root = await realpath(folder);
   const target = await realpath(resolve(root, path)).catch(() => null);
-  if (target === null) return 'there is no such file';
+  if (target === null) return 'the file does not exist';
   return target === root || target.startsWith(`${root}${sep}`) ? null : OUTSIDE;
 }

@@ -27,7 +27,7 @@ export class CheckSuite implements Checks {
 
   /** @throws TypeError without a check. */
   constructor(checks: readonly NamedCheck[]) {
-    if (checks.length === 0) throw new TypeError('Expected at least one check, got none.');
+    if (checks.length === 0) throw new TypeError('At least one check is required.');
     this.#checks = checks;
   }
 

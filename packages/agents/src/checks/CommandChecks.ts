@@ -68,8 +68,7 @@ export class CommandChecks implements Checks {
   constructor(options: CommandChecksOptions = {}) {
     const { argv = ['npm', 'test'], timeoutMs = 120_000, maxOutputBytes = 64 * 1024, env = [] } = options;
     const { sandbox = null, network = false, report = null } = options;
-    if (argv.length === 0 || argv[0] === '')
-      throw new TypeError('Expected argv to name a command, got none.');
+    if (argv.length === 0 || argv[0] === '') throw new TypeError('argv must name a command.');
     assertPositiveInteger('timeoutMs', timeoutMs);
     assertPositiveInteger('maxOutputBytes', maxOutputBytes);
     this.#options = options;
@@ -192,7 +191,7 @@ async function requireFolder(dir: string): Promise<void> {
   if (found?.isDirectory()) return;
   throw new DevsError(`The folder to check does not exist: ${dir}`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Open the workspace of the run before running its checks.',
+    remedy: 'Open the workspace of the run before its checks run.',
   });
 }
 

@@ -24,7 +24,7 @@ export class SteadyChecks implements Checks {
    */
   constructor(checks: Checks, retries: number) {
     if (!Number.isSafeInteger(retries) || retries < 0) {
-      throw new RangeError(`Expected retries to be a whole number from 0, got ${retries}.`);
+      throw new RangeError(`retries must be a whole number from 0, got ${retries}.`);
     }
     this.#checks = checks;
     this.#retries = retries;

@@ -32,7 +32,7 @@ export class InstalledTool<Tool extends CodingProgram> {
     limits: CodingLimits,
   ): Promise<InstalledTool<Tool>> {
     const [name] = tool.argv;
-    if (name === undefined || name === '') throw new TypeError('Expected argv to name a command, got none.');
+    if (name === undefined || name === '') throw new TypeError('argv must name a command.');
     const program = await findProgram(name);
     if (program !== null) return new InstalledTool(tool, limits, program);
     const how = tool.install === undefined ? '' : ` with \`${tool.install}\``;

@@ -11,7 +11,7 @@ export const shown = (text: string): string => maskStart(text, SHOWN).trim();
 export function agentFault(name: string, what: string, cause?: unknown): DevsError {
   return new DevsError(`${name} ${what.trim()}`, {
     code: 'AGENT_FAILED',
-    remedy: 'Call it once by hand to see that it is logged in and answers, then resume the run.',
+    remedy: 'Run the agent once by hand to check that it is logged in, then resume the run.',
     context: { agent: name },
     cause,
   });
@@ -19,9 +19,9 @@ export function agentFault(name: string, what: string, cause?: unknown): DevsErr
 
 /** An agent that answered, with nothing that can be used. */
 export function uselessAnswer(name: string, stage: string, problem: string): DevsError {
-  return new DevsError(`${name} gave no valid answer for the stage ${stage}: ${shown(problem)}`, {
+  return new DevsError(`${name} did not return a valid answer for the stage ${stage}: ${shown(problem)}`, {
     code: 'AGENT_INVALID_OUTPUT',
-    remedy: 'Resume the run to ask again, or give this stage to a more capable agent.',
+    remedy: 'Resume the run to ask again, or use a more capable agent for this stage.',
     context: { agent: name, stage },
   });
 }

@@ -172,9 +172,9 @@ export class Conversation<Answer> {
 
   #invalid(problem: string): DevsError {
     const { stage, model } = this.#options;
-    return new DevsError(`${model.name} gave no valid answer for the stage ${stage}: ${problem}`, {
+    return new DevsError(`${model.name} did not return a valid answer for the stage ${stage}: ${problem}`, {
       code: 'AGENT_INVALID_OUTPUT',
-      remedy: 'Resume the run to ask again, or give this stage to a more capable model.',
+      remedy: 'Resume the run to ask again, or use a more capable model for this stage.',
       context: { stage, model: model.name, requests: this.#rounds },
     });
   }

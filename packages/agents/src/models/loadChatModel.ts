@@ -50,7 +50,7 @@ function named(name: string, chat: BaseChatModel): NamedModel {
   if (canCallTools(chat)) return { name, chat };
   throw new DevsError(`The model ${name} cannot call tools.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Use a chat model that has bindTools: agents look, edit and answer through tools.',
+    remedy: 'Use a chat model with bindTools: agents read, edit and answer through tools.',
   });
 }
 
@@ -76,9 +76,9 @@ function parseModelName(source: string): { readonly provider: string; readonly m
 function requireKey(provider: string, settings: ModelSettings): void {
   const variable = PROVIDERS[provider]?.keyVariable ?? null;
   if (variable === null || process.env[variable] || KEY_SETTINGS.some((name) => name in settings)) return;
-  throw new DevsError(`There is no key for ${provider}: ${variable} is not set.`, {
+  throw new DevsError(`The API key for ${provider} is missing: ${variable} is not set.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Set ${variable} in the environment of the command; a server without keys takes any value.`,
+    remedy: `Set ${variable} in the environment of the command. For a server without keys, use any value.`,
   });
 }
 
@@ -86,7 +86,7 @@ function unusable(source: string, provider: string, cause: unknown): DevsError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const missing = /Unable to import (\S+)\.|Cannot find package '([^']+)'/.exec(message);
   if (missing === null) {
-    return new DevsError(`The model ${source} cannot be used: ${message}`, {
+    return new DevsError(`Cannot use the model ${source}: ${message}`, {
       code: 'CONFIG_INVALID',
       remedy: `Check the name and its settings; tested providers are ${Object.keys(PROVIDERS).join(', ')}.`,
       cause,
@@ -98,7 +98,7 @@ function unusable(source: string, provider: string, cause: unknown): DevsError {
     `The model ${source} needs a package that is not installed: ${missing[1] ?? missing[2]}.`,
     {
       code: 'CONFIG_INVALID',
-      remedy: `Run npm install ${isGlobal(HERE) ? '-g ' : ''}${['langchain', ...packages].join(' ')}, then the same command again.`,
+      remedy: `Run npm install ${isGlobal(HERE) ? '-g ' : ''}${['langchain', ...packages].join(' ')}, then run the command again.`,
       cause,
     },
   );

@@ -59,9 +59,9 @@ function firstLine({ message }: Error): string {
 function remedyFor(status: number | null): string {
   if (status === 401 || status === 403) return 'Set a valid key for the provider, then resume the run.';
   if (status === 400 || status === 413 || status === 422) {
-    return 'Check the settings of the model, or resume the run with one of a larger context (--agents).';
+    return 'Check the settings of the model, or resume the run with a model with a larger context (--agents).';
   }
   if (status === 404) return 'Check the name of the model, then resume the run.';
-  if (status === 429) return 'Wait until the provider allows more, then resume the run.';
+  if (status === 429) return 'Wait until the provider accepts more requests, then resume the run.';
   return 'Check that the provider can be reached, then resume the run.';
 }

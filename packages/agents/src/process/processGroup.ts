@@ -11,9 +11,9 @@ const running = new Set<ChildProcess>();
  */
 export function assertProcessGroups(platform: NodeJS.Platform = process.platform): void {
   if (platform !== 'win32') return;
-  throw new DevsError('Commands of a run cannot be started on Windows: it has no process groups.', {
+  throw new DevsError('Commands of a run cannot be started on Windows, which has no process groups.', {
     code: 'CONFIG_INVALID',
-    remedy: 'Use the Windows Subsystem for Linux (WSL 2) for runs that check or commit.',
+    remedy: 'Use the Windows Subsystem for Linux (WSL 2) for runs with checks or commits.',
   });
 }
 

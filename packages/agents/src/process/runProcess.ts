@@ -60,7 +60,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 
 function start({ argv, cwd, env, stdin, onStdout, onStderr }: ProcessRequest): ChildProcess {
   const [file, ...args] = argv;
-  if (file === undefined || file === '') throw new TypeError('Expected argv to name a command, got none.');
+  if (file === undefined || file === '') throw new TypeError('argv must name a command.');
   assertProcessGroups();
   const input = stdin === undefined ? 'ignore' : 'pipe';
   const child = spawn(file, args, { cwd, env, detached: true, stdio: [input, 'pipe', 'pipe'] });

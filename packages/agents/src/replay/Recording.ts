@@ -126,7 +126,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new DevsError(`The recording ${file} cannot be read: ${(error as Error).message}`, {
+    throw new DevsError(`Cannot read the recording ${file}: ${(error as Error).message}`, {
       code: 'CONFIG_INVALID',
       remedy: 'Name an existing recording.',
       cause: error,
@@ -137,7 +137,7 @@ function readText(file: string): string {
 function parseCall(file: string, number: number, value: unknown): RecordedCall {
   const { response, request, ...line } = parse(call, { file, number, value });
   const problem = misfitIn(line);
-  if (problem !== null) throw invalid(file, number, `${problem}: does not fit the stage`);
+  if (problem !== null) throw invalid(file, number, `${problem}: does not match the stage`);
   const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
   return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
 }
@@ -190,7 +190,7 @@ function parse<Value>(shape: z.ZodType<Value>, { file, number, value, at }: Plac
 function invalid(file: string, line: number, why: string): DevsError {
   return new DevsError(`${file}:${line}: this line of the recording is not valid: ${why}.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Correct the line, or make the recording again.',
+    remedy: 'Correct the line, or record again.',
     context: { file, line },
   });
 }

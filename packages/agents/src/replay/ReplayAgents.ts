@@ -146,7 +146,7 @@ function assertSameRequest(recorded: RecordedCall, request: AgentRequest): void 
 function replayMiss(message: string, { stage, task, attempt, step }: CallKey): DevsError {
   return new DevsError(message, {
     code: 'REPLAY_MISS',
-    remedy: 'Run the brief the recording was made from, or record this call.',
+    remedy: 'Use the brief that the recording was made from, or record this call.',
     context: { stage, task, attempt, step },
   });
 }

@@ -141,7 +141,7 @@ function continued(file: string, header: RecordingHeader): readonly RecordedCall
   if (found.header.name === header.name && found.header.label === header.label) return found.calls;
   throw new DevsError(`${file} is a recording of "${found.header.name}", not of "${header.name}".`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Name another file, or remove this one.',
+    remedy: 'Use another file, or remove this one.',
   });
 }
 

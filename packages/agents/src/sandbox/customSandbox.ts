@@ -13,8 +13,7 @@ import type { Confinement, Sandbox } from './Sandbox.ts';
  */
 export function customSandbox(argv: readonly string[]): Sandbox {
   const [program] = argv;
-  if (program === undefined || program === '')
-    throw new TypeError('Expected argv to name a sandbox, got none.');
+  if (program === undefined || program === '') throw new TypeError('argv must name a sandbox.');
   return { name: program, prefix: (confinement) => argv.map((argument) => filled(argument, confinement)) };
 }
 

@@ -31,11 +31,11 @@ export async function findSandbox(
   if (choice === 'none') return null;
   if (choice !== 'bwrap') return customSandbox(choice);
   if (await bubblewrapRuns()) return bubblewrap(options);
-  throw new DevsError('There is no sandbox: bubblewrap (bwrap) does not run on this machine.', {
+  throw new DevsError('No sandbox is available: bubblewrap (bwrap) does not run on this machine.', {
     code: 'SANDBOX_MISSING',
     remedy:
-      'Install bubblewrap, name a sandbox of your own in .devs/config.json, or go on with --no-sandbox: ' +
-      'checks and agents can then read and write what you can.',
+      'Install bubblewrap, set your own sandbox in .devs/config.json, or resume with --no-sandbox: ' +
+      'checks and agents then have your full access.',
   });
 }
 

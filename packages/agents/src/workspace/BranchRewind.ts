@@ -151,25 +151,22 @@ function beginningOf(history: readonly BranchCommit[], end: number): number {
 }
 
 function conflict(files: readonly string[]): DevsError {
-  return new DevsError(
-    `Commits that stay changed the same places of ${namedFiles(files)} as those to be undone.`,
-    {
-      code: 'REWIND_CONFLICT',
-      remedy: 'Go back further, to a task before the one that changed them too; nothing was changed.',
-      context: { files: files.length },
-    },
-  );
+  return new DevsError(`The commits to undo conflict with later commits in ${namedFiles(files)}.`, {
+    code: 'REWIND_CONFLICT',
+    remedy: 'Rewind further, to a task before the conflicting one. Nothing was changed.',
+    context: { files: files.length },
+  });
 }
 
 const taken = (subject: string): DevsError =>
-  new DevsError(`The work of ${JSON.stringify(subject)} is part of your own commits by now.`, {
+  new DevsError(`The work of ${JSON.stringify(subject)} is already part of your own commits.`, {
     code: 'REWIND_CONFLICT',
     remedy:
-      'Go back to a later task, or undo it in a commit of your own and start another run; nothing was changed.',
+      'Rewind to a later task, or undo the work in your own commit and start a new run. Nothing was changed.',
   });
 
 const movedOn = (): DevsError =>
-  new DevsError("The run's branch has moved since it was set back.", {
+  new DevsError("The run's branch has moved since the rewind.", {
     code: 'REWIND_CONFLICT',
-    remedy: 'Go on from where it stands; what was undone stays in its history.',
+    remedy: 'Resume the run from its current state. The undone work stays in the history of the branch.',
   });

@@ -192,21 +192,21 @@ interface Carried {
 }
 
 function conflict(files: readonly string[]): DevsError {
-  return new DevsError(`Your commits and those of the run changed the same places of ${namedFiles(files)}.`, {
+  return new DevsError(`Your commits conflict with commits of the run in ${namedFiles(files)}.`, {
     code: 'SYNC_CONFLICT',
-    remedy: 'Let the run end and merge its branch yourself; nothing was changed.',
+    remedy: 'Let the run end, then merge its branch yourself. Nothing was changed.',
     context: { files: files.length },
   });
 }
 
 const unadopted = (): DevsError =>
-  new DevsError("Files in the run's folder were changed by hand and are not committed.", {
+  new DevsError("The run's folder has uncommitted changes made by hand.", {
     code: 'WORKSPACE_DIRTY',
-    remedy: 'Commit them with devs adopt first, or undo them.',
+    remedy: 'Commit them with devs adopt, or undo them.',
   });
 
 export const withoutRepository = (): DevsError =>
-  new DevsError('The run works for no repository, so there are no commits to take in.', {
+  new DevsError('The run has no repository, so there are no commits to sync.', {
     code: 'CONFIG_INVALID',
     remedy: 'Start the run in the top folder of a repository.',
   });

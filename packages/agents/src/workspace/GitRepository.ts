@@ -131,7 +131,7 @@ export class GitRepository {
       if (isDevsError(error)) throw error;
       throw new DevsError(`git could not be started in ${this.workTree}: ${(error as Error).message}`, {
         code: 'WORKSPACE_FAILED',
-        remedy: 'Install git 2.36 or newer, make sure that it is on PATH and that the folder exists.',
+        remedy: 'Install git 2.36 or newer, and check that it is on PATH and that the folder exists.',
         cause: error,
       });
     }
@@ -144,10 +144,10 @@ function ending({ exitCode, stoppedBy }: ProcessEnd): string {
 }
 
 const REPAIR =
-  'Read what git reported, repair the workspace (space, permissions, nested repositories), then resume.';
+  'Read the message of git, fix the workspace (space, permissions, nested repositories), then resume the run.';
 
 const ASKED =
-  'Let git take the name and password from your credential helper: "git": { "credentials": true } in .devs/config.json, `credentials` of GitWorkspace.';
+  'Allow git to use your credential helper: "git": { "credentials": true } in .devs/config.json, or `credentials` of GitWorkspace.';
 
 function failed(args: readonly string[], how: string, stderr: string): DevsError {
   const command = args[0] ?? '';

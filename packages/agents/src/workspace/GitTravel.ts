@@ -194,18 +194,17 @@ const isSame = (stand: WorkspacePort.GitStand, last: WorkspacePort.GitStand | nu
 
 const tooLarge = (): DevsError =>
   new DevsError(
-    `A change of the run's files has more than ${MAX_PACK_BYTES} bytes: it cannot travel with the run.`,
+    `A change of the run's files is larger than ${MAX_PACK_BYTES} bytes and cannot be stored with the run.`,
     {
       code: 'VALUE_TOO_LARGE',
-      remedy:
-        'Keep what is generated or binary out of the branch (.gitignore), or drive the run in a local state file.',
+      remedy: 'Exclude generated and binary files with .gitignore, or execute the run in a local state file.',
       context: { limit: MAX_PACK_BYTES },
     },
   );
 
 const lostObject = (id: string): DevsError =>
-  new DevsError(`Object ${id} of the run is neither in its record nor in its repository.`, {
+  new DevsError(`Git object ${id} of the run is missing from its record and from its repository.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Put the commit the run began at back into the repository that it works for, then resume.',
+    remedy: 'Restore the commit that the run started from in its repository, then resume the run.',
     context: { id },
   });

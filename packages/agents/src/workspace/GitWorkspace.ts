@@ -318,7 +318,7 @@ export class GitWorkspace implements Workspace {
 /** @throws TypeError for changes of a checkout that there is none of. */
 function requireCheckout({ repository, withChanges }: GitWorkspaceOptions): void {
   if (repository === undefined || withChanges === undefined || !isRepositoryUrl(repository)) return;
-  throw new TypeError('Expected no `withChanges` with a URL: nobody works there.');
+  throw new TypeError('`withChanges` cannot be combined with a URL.');
 }
 
 /** Beside the place that a run works in. */

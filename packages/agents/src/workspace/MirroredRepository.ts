@@ -205,7 +205,7 @@ export class MirroredRepository extends UserRepository {
 }
 
 const withPassword = (): DevsError =>
-  new DevsError('The URL of the repository has a password in it.', {
+  new DevsError('The URL of the repository contains a password.', {
     code: 'CONFIG_INVALID',
-    remedy: 'Take it out, and let a credential helper of git, or a key, give it on every machine.',
+    remedy: 'Remove it from the URL, and use a git credential helper or a key on every machine.',
   });

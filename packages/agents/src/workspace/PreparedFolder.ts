@@ -176,7 +176,7 @@ export class PreparedFolder {
     if (hashOf(committed) !== (await this.#key())) return;
     throw new DevsError(`The setup command failed: ${command}\n${output}`, {
       code: 'WORKSPACE_FAILED',
-      remedy: `Repair it (try it in ${this.#dir}), then resume the run.`,
+      remedy: `Fix the setup command (try it in ${this.#dir}), then resume the run.`,
       context: { command },
     });
   }

@@ -207,7 +207,7 @@ export async function isAncestor(git: GitRepository, older: string, newer: strin
 function notARepository(root: string): DevsError {
   return new DevsError(`${root} is not the top folder of a git repository.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Name the folder that holds .git, or run `git init` and commit there first.',
+    remedy: 'Use the folder that contains .git, or run `git init` and commit there first.',
     context: { root },
   });
 }
@@ -233,17 +233,17 @@ function refuseUnknown(settings: ReadonlyMap<string, string>): void {
   const names = [...settings.keys()].filter((name) => name.startsWith('extensions.'));
   const unknown = names.find((name) => !KNOWN_EXTENSIONS.has(name.slice('extensions.'.length)));
   if (unknown === undefined) return;
-  throw new DevsError(`The repository is kept in a way that is not known here: ${unknown}.`, {
+  throw new DevsError(`The repository uses an unsupported git extension: ${unknown}.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Run in a clone of it without that extension, or use a newer devs.',
+    remedy: 'Use a clone without that extension, or a newer version of devs.',
     context: { extension: unknown },
   });
 }
 
 function otherObjects(format: string): DevsError {
-  return new DevsError(`The repository names its objects by ${format}, and a run by sha1.`, {
+  return new DevsError(`The repository uses ${format} object names, and a run needs sha1.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Run in a repository that was made with `git init --object-format=sha1`.',
+    remedy: 'Use a repository created with `git init --object-format=sha1`.',
     context: { format },
   });
 }

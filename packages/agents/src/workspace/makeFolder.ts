@@ -23,7 +23,7 @@ export async function isFolder(path: string): Promise<boolean> {
 export function unusable(path: string, cause: unknown): DevsError {
   return new DevsError(`${path} is not a usable folder.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Remove what stands there or make its parent writable, then resume the run.',
+    remedy: 'Remove the existing file or make its parent folder writable, then resume the run.',
     cause,
   });
 }

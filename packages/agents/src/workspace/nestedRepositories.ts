@@ -8,6 +8,6 @@ export async function refuseSubmodules(git: GitRepository, commit: string): Prom
   const path = submodule.slice(submodule.indexOf('\t') + 1);
   throw new DevsError(`The repository has a submodule: ${JSON.stringify(path)}.`, {
     code: 'WORKSPACE_FAILED',
-    remedy: 'Run in a repository without submodules; their files cannot be stored with the run.',
+    remedy: 'Use a repository without submodules: their files cannot be stored with the run.',
   });
 }

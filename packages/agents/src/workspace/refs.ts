@@ -127,9 +127,9 @@ function commandOf({ name, from, to }: RefMove): string {
 
 /** For a driver that moved nothing, because the run is another one's. */
 export function replaced(cause: unknown): DevsError {
-  return new DevsError('Another driver has taken over the folder of the run.', {
+  return new DevsError("Another process took over the run's folder.", {
     code: 'LEASE_LOST',
-    remedy: 'Let the driver that holds the run go on, or drive it again.',
+    remedy: 'Let that process continue, or resume the run.',
     cause,
   });
 }
@@ -162,9 +162,9 @@ async function removeDeadLock(lock: string): Promise<boolean> {
 
 /** Another process has moved the branch of a run. */
 export const branchMoved = (branch: string): DevsError =>
-  new DevsError(`Another process works on ${branch}: the branch moved.`, {
+  new DevsError(`Another process moved the branch ${branch}.`, {
     code: 'WORKSPACE_BUSY',
-    remedy: 'Let the process that drives this run finish, then resume.',
+    remedy: 'Wait until the process that runs it finishes, then resume the run.',
   });
 
 /**

@@ -67,15 +67,15 @@ async function refuseLoss(
   }: { readonly run: GitRunWorkspace; readonly tip: string | null } & Pick<KeptRun, 'user' | 'branch'>,
 ): Promise<void> {
   if (await run.hasChanges()) {
-    throw refused(id, 'its folder holds changes made by hand that are not committed', 'changed');
+    throw refused(id, 'its folder has uncommitted changes made by hand', 'changed');
   }
   if (tip === null || (await user?.holds(branch, tip))) return;
-  throw refused(id, 'its commits are nowhere else', 'not_delivered');
+  throw refused(id, 'its commits exist nowhere else', 'not_delivered');
 }
 
 const refused = (id: string, why: string, reason: string): DevsError =>
-  new DevsError(`Run "${id}" is not removed: ${why}.`, {
+  new DevsError(`Run "${id}" was not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
-    remedy: 'Take over what you want to keep; with --force it is removed as it is.',
+    remedy: 'Save the changes that you need, or remove the run anyway with --force.',
     context: { threadId: id, reason },
   });

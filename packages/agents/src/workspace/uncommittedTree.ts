@@ -56,11 +56,10 @@ export function refuseFiltered({ filtered, unknown }: Pick<UncommittedFiles, 'fi
   if (files.length === 0) return;
   const filters = [...new Set(files.map(({ filter }) => filter))].join(', ');
   throw new DevsError(
-    `Git keeps ${namedFiles(files.map(({ path }) => path))} through a filter (${filters}), which is not started for a run.`,
+    `Cannot include ${namedFiles(files.map(({ path }) => path))}: a git filter (${filters}) applies, which devs does not run.`,
     {
       code: 'WORKSPACE_FAILED',
-      remedy:
-        'Commit these files, or put them back, and begin again; or begin without your uncommitted changes.',
+      remedy: 'Commit or restore these files, then start again. Or start without your uncommitted changes.',
       context: { files: files.length },
     },
   );

@@ -134,7 +134,7 @@ describe('what it asks to be let to do', () => {
       kind: 'permission',
       title: 'Something',
       granted: false,
-      why: 'it leads out of the folder of the run',
+      why: 'outside the folder of the run',
     });
   });
 
@@ -159,13 +159,13 @@ describe('an agent that misbehaves', () => {
 
   test.for([
     ['refusal', 'AGENT_INVALID_OUTPUT', /it refuses\. I will not\./],
-    ['max_tokens', 'AGENT_INVALID_OUTPUT', /most tokens/],
-    ['max_turn_requests', 'AGENT_INVALID_OUTPUT', /most requests/],
-    ['cancelled', 'AGENT_FAILED', /nobody had cancelled it/],
+    ['max_tokens', 'AGENT_INVALID_OUTPUT', /token limit/],
+    ['max_turn_requests', 'AGENT_INVALID_OUTPUT', /request limit/],
+    ['cancelled', 'AGENT_FAILED', /without a request/],
     ['invented', 'AGENT_FAILED', /a reason nobody knows: because/],
     ['fails', 'AGENT_FAILED', /Internal error: overdrawn .*REDACTED/],
     ['newer', 'AGENT_FAILED', /speaks version 2 of the protocol/],
-    ['pesters', 'AGENT_FAILED', /asked 65 things at once/],
+    ['pesters', 'AGENT_FAILED', /sent 65 requests at once/],
   ] as const)('%s is %s in words', async ([mode, code, words]) => {
     const failed = fails(mode);
     await expect(failed).rejects.toMatchObject({ code });
@@ -233,7 +233,7 @@ describe('an agent that misbehaves', () => {
   });
 
   test('is ended when it opens a session without a name, or answers with no reason', async () => {
-    await expect(fails('nameless')).rejects.toThrow('opened a session without a name');
+    await expect(fails('nameless')).rejects.toThrow('opened a session without an id');
     await expect(fails('reasonless')).rejects.toThrow('ended its turn without a reason');
     expect(left()).toEqual([]);
   });

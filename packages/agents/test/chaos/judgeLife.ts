@@ -24,9 +24,9 @@ export function judgeLife(before: Observation, after: Observation, branches: num
       ...losses(before.file, after.file),
       ...missing(shasOf(after), shasOf(before), 'commit lost'),
       ...unkeptAcknowledgements(after),
-      ...calls.recorded.map((key) => `recorded call made again: ${key}`),
+      ...calls.recorded.map((key) => `recorded call was repeated: ${key}`),
       ...calls.twice.map((key) => `call made twice in one life: ${key}`),
-      ...tooMany(calls.inFlight, branches, 'calls in flight made again'),
+      ...tooMany(calls.inFlight, branches, 'calls in flight were repeated'),
       ...unannouncedCalls(after),
       ...nodes.finished.map((visit) => `finished node ran again: ${visit}`),
       ...tooMany(nodes.running, branches, 'nodes redone'),
@@ -44,7 +44,7 @@ function losses(before: FileContent, after: FileContent): readonly string[] {
   return [
     ...missing(new Set(after.checkpoints), new Set(before.checkpoints), 'checkpoint lost'),
     ...missing(idsIn(after.turns), idsIn(before.turns), 'journal row lost'),
-    ...missing(doneIn(after), doneIn(before), 'recorded step lost'),
+    ...missing(doneIn(after), doneIn(before), 'recorded step was lost'),
     ...missing(idsIn(after.sessions), idsIn(before.sessions), 'session lost'),
     ...missing(new Set(after.decisions), new Set(before.decisions), 'decision lost'),
     ...missing(after.outputs, before.outputs, 'output lost'),
@@ -77,7 +77,7 @@ function missingEvents(
   return acknowledged.flatMap((event) => {
     const left = (count.get(textOf(event)) ?? 0) - 1;
     count.set(textOf(event), left);
-    return left < 0 ? [`acknowledged event lost: ${textOf(event)}`] : [];
+    return left < 0 ? [`acknowledged event was lost: ${textOf(event)}`] : [];
   });
 }
 

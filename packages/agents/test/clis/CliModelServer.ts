@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Body, Model, Protocol, Turn, Wire } from './Turn.ts';
 
 /** What is said to a wrong key. */
-export const REFUSED = 'This key is not let in.';
+export const REFUSED = 'This key is not allowed in.';
 
 export interface CliModelServerOptions {
   readonly protocol: Protocol;

@@ -87,7 +87,7 @@ describe.for(TRANSPORTS)('a coding CLI, %s,', ([, open]) => {
     [
       'nonsense',
       'AGENT_INVALID_OUTPUT',
-      /^agent gave no valid answer for the stage review: There is no JSON object in it\.$/,
+      /^agent did not return a valid answer for the stage review: There is no JSON object in it\.$/,
     ],
     ['dies', 'AGENT_FAILED', /ended with exit code 3: no login: Authorization: .*REDACTED/],
     ['talks', 'AGENT_FAILED', /ended with exit code 4: (?:.|\n)* and these are its last words\.$/],

@@ -13,13 +13,13 @@ export function judge(before: Observation, after: Observation): Verdict {
   return {
     inFlight: again.length,
     violations: [
-      ...lostEvents(after).map((event) => `acknowledged event lost: ${event}`),
+      ...lostEvents(after).map((event) => `acknowledged event was lost: ${event}`),
       ...[...before.recorded]
         .filter((key) => !after.recorded.has(key))
-        .map((key) => `recorded step lost: ${key}`),
-      ...made.filter((key) => before.recorded.has(key)).map((key) => `recorded call made again: ${key}`),
-      ...(again.length > 1 ? [`${again.length} calls in flight made again: ${again.join(', ')}`] : []),
-      ...(after.sound ? [] : ['state file damaged: devs doctor finds something']),
+        .map((key) => `recorded step was lost: ${key}`),
+      ...made.filter((key) => before.recorded.has(key)).map((key) => `recorded call was repeated: ${key}`),
+      ...(again.length > 1 ? [`${again.length} calls in flight were repeated: ${again.join(', ')}`] : []),
+      ...(after.sound ? [] : ['state file is damaged: devs doctor reports a problem']),
     ],
   };
 }

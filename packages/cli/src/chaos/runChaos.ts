@@ -73,7 +73,8 @@ class Campaign {
     const result = await this.toEnd(name, this.#options.kills - this.#report.kills);
     if (this.#options.signal.aborted || this.#report.violations.length > 0) return;
     this.#report.runs += 1;
-    if (result !== reference) this.#report.violations = [`${name} ended otherwise than without kills`];
+    if (result !== reference)
+      this.#report.violations = [`${name} ended differently from a run without kills`];
   }
 
   /** Drives a run to its end, through so many kills at most. */

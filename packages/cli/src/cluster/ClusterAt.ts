@@ -51,7 +51,7 @@ export function schemaNamed(schema: string = USUAL_SCHEMA): string {
   // Others would be possible: these need no quotes in anybody's SQL, and leave room for what is appended to them.
   if (/^[a-z_][a-z0-9_]{0,45}$/.test(schema)) return schema;
   throw usageError(
-    `${JSON.stringify(schema)} is no name of a schema.`,
+    `${JSON.stringify(schema)} is not a valid schema name.`,
     'Use a-z, 0-9 and _, such as --schema devs.',
   );
 }
@@ -61,8 +61,8 @@ function withoutPassword(text: string, source: string): string {
   const url = /^postgres(?:ql)?:\/\//.test(text) ? parsed(text) : null;
   if (url === null) {
     throw usageError(
-      `${source} is no address of PostgreSQL.`,
-      'Write it as postgres://user@host:5432/database; the password can be in PGPASSWORD or ~/.pgpass.',
+      `${source} is not a PostgreSQL address.`,
+      'Use the form postgres://user@host:5432/database. The password can be in PGPASSWORD or ~/.pgpass.',
     );
   }
   url.password = '';

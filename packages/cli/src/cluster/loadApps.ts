@@ -24,13 +24,13 @@ export async function loadApps(file: string): Promise<LoadedApps> {
   const [first] = apps;
   if (first === undefined) {
     throw usageError(
-      `${file} exports no app whose runs are in a cluster.`,
-      'Export durable(graph, { runs: postgres(url), graph: NAME }) as default or app, or several as apps.',
+      `${file} does not export an app with runs in a cluster.`,
+      'Export durable(graph, { runs: postgres(url), graph: NAME }) as default or app, or a list of them as apps.',
     );
   }
   if (apps.some(({ runs }) => runs !== first.runs)) {
-    const remedy = 'Call postgres(url) once, and give it to each of them.';
-    throw usageError(`The apps of ${file} are over several clusters.`, remedy);
+    const remedy = 'Call postgres(url) once, and pass the result to each app.';
+    throw usageError(`The apps of ${file} use different clusters.`, remedy);
   }
   return { apps, runs: first.runs };
 }
@@ -42,8 +42,8 @@ async function imported(file: string): Promise<Readonly<Record<string, unknown>>
     const missing = missingPackage(error);
     const remedy =
       missing === null
-        ? 'Name a JavaScript file that node can import, and see that it can.'
-        : `Run npm install ${missing} beside it, then the same command again.`;
+        ? 'Name a JavaScript file that node can import.'
+        : `Run npm install ${missing} in its folder, then run the command again.`;
     throw usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
   }
 }

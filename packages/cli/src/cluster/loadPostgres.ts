@@ -13,7 +13,7 @@ export async function loadPostgres(): Promise<typeof import('@devs/postgres')> {
     if (missing === null) throw error;
     throw usageError(
       `A cluster needs a package that is not installed: ${missing}.`,
-      'Run npm install @devs/postgres beside @devs/cli (npm install -g @devs/postgres where devs is global), then the same command again.',
+      'Run npm install @devs/postgres where @devs/cli is installed (npm install -g @devs/postgres if devs is global), then run the command again.',
       error,
     );
   }

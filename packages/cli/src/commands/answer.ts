@@ -19,28 +19,26 @@ import { usageError } from '../usageError.ts';
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   const verb = program
     .command('answer', options)
-    .description(
-      'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
-    )
-    .argument('<gate>', 'gate, or a run that waits at one')
-    .option('--value <json>', 'question of interrupt(): what the call returns, as JSON')
-    .option('--edit <json>', 'gate that takes your own version of what it shows: that version, as JSON')
-    .option('--retry', 'stuck task: try again, with new counters')
-    .option('--guidance <text>', 'with --retry: what the next attempts should know')
-    .option('--skip', 'stuck task: give it up; what depends on it is blocked')
-    .option('--continue', 'lack of progress: go on for as long again')
-    .option('--raise-usd <amount>', 'budget: add so many US dollars', toAmount)
-    .option('--raise-tokens <count>', 'budget: add so many tokens', toAmount)
-    .option('--raise-calls <count>', 'budget: add so many calls', toAmount)
-    .option('--raise-time <length>', 'budget: add so much time of driving, such as 30m', toMilliseconds)
-    .option('--use', 'recorded call of an older version: it is the one that is asked about')
-    .option('--repeat', 'recorded call of an older version: it is another one; this one is made')
-    .option('--again', 'red checks: you mended them; they run once more')
-    .option('--first-task', 'red checks: the first task mends them')
-    .option('--accept', 'red checks: go on; what fails now may go on failing')
-    .option('--failure <names...>', 'with --accept: only these')
+    .description('answer a question, or decide how a stuck run continues; add --go to resume the run')
+    .argument('<gate>', 'id of a gate, or of a run with one open gate')
+    .option('--value <json>', 'question: the value for interrupt() to return, as JSON')
+    .option('--edit <json>', 'gate that accepts an edited version: your version, as JSON')
+    .option('--retry', 'stuck task: try again and reset the counters')
+    .option('--guidance <text>', 'with --retry: guidance for the next attempts')
+    .option('--skip', 'stuck task: skip it and block the tasks that depend on it')
+    .option('--continue', 'lack of progress: continue for the same number of steps')
+    .option('--raise-usd <amount>', 'budget: add this many US dollars', toAmount)
+    .option('--raise-tokens <count>', 'budget: add this many tokens', toAmount)
+    .option('--raise-calls <count>', 'budget: add this many calls', toAmount)
+    .option('--raise-time <length>', 'budget: add this much active time, such as 30m', toMilliseconds)
+    .option('--use', 'recorded call of an older version: use the recorded result')
+    .option('--repeat', 'recorded call of an older version: make the call, possibly for the second time')
+    .option('--again', 'failing checks: run them again, now that you fixed them')
+    .option('--first-task', 'failing checks: let the first task fix them')
+    .option('--accept', 'failing checks: continue; checks that fail now may keep failing')
+    .option('--failure <names...>', 'with --accept: accept only this failure')
     .option('--abort', 'end the run')
-    .option('--reason <text>', 'with --skip or --abort: why, for the record');
+    .option('--reason <text>', 'with --skip or --abort: reason for the record');
   addDecideOptions(addYesOptions(verb))
     .addHelpText(
       'after',
@@ -70,7 +68,10 @@ function promptForAnswer(session: Session): Decide {
       assertTakes(gate ?? kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null || !isTerminal(session)) {
       const commands = choiceCommands(gate ?? kind, [sessionId.slice(0, 8)], session.devs);
-      throw usageError('No answer is given.', `Use ${commands.map(({ command }) => command).join(', or ')}.`);
+      throw usageError(
+        'The answer is missing.',
+        `Use ${commands.map(({ command }) => command).join(', or ')}.`,
+      );
     }
     return ask(gate, choices, session);
   };
@@ -88,7 +89,7 @@ async function ask(gate: Gate, choices: readonly Choice[], session: Session): Pr
   try {
     const names = choices.map(({ name }) => name);
     for (;;) {
-      const said = await read(`${names.join(', ')} (empty: leave it open)`);
+      const said = await read(`${names.join(', ')} (empty: leave the gate open)`);
       if (said === null || said === '') return null;
       const choice = names.find((name) => name === said.toLowerCase());
       if (choice === undefined) continue;

@@ -16,9 +16,12 @@ interface ApproveOptions extends DecideFlags {
 export function addApprove(program: Command, start: Start): void {
   const verb = program
     .command('approve')
-    .description('say yes at a gate; records the decision, and drives nothing without --go')
-    .argument('[gate]', 'gate, or a run that waits at one')
-    .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md');
+    .description('approve a gate; add --go to resume the run')
+    .argument('[gate]', 'id of a gate, or of a run with one open gate')
+    .option(
+      '--from <file>',
+      'read the decision (approval or rejection) from a JSON file; see devs show --md',
+    );
   addDecideOptions(addYesOptions(verb))
     .addHelpText(
       'after',
@@ -40,7 +43,8 @@ async function approve(
   session: Session,
 ): Promise<ExitCode> {
   if (from !== undefined) return decideFrom(from, { name, ...options }, session);
-  if (name === undefined) throw usageError('No gate is named.', 'Name it, or a file with --from.');
+  if (name === undefined)
+    throw usageError('The gate is missing.', 'Name a gate, or a decision file with --from.');
   return decideGate(name, () => ({ choice: 'approve', answer: { approved: true } }), options, session);
 }
 
@@ -56,8 +60,8 @@ async function decideFrom(
     given.withHidden !== undefined
   ) {
     throw usageError(
-      '--from stands alone.',
-      'The file says which gate, which hash, who decides and, with "withHidden", what unread.',
+      '--from cannot be combined with a gate, --hash, --by or --with-hidden.',
+      'Put the gate, the hash, your name and, if needed, "withHidden" into the file.',
     );
   }
   const { session: sessionId, hash, by, withHidden, ...answer } = await readDecision(file, session.io);

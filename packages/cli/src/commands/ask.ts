@@ -16,9 +16,9 @@ import { answerAtGate } from '../render/exchangeLines.ts';
 export function addAsk(program: Command, start: Start): void {
   const verb = program
     .command('ask')
-    .description('ask the agent about what a gate shows; nothing is decided, and the next attempt is told')
-    .argument('<gate>', 'gate, or a run that waits at one')
-    .argument('<question>', 'what you want to know');
+    .description('ask the agent about a gate without deciding it; the next attempt sees the answer')
+    .argument('<gate>', 'id of a gate, or of a run with one open gate')
+    .argument('<question>', 'your question');
   addSignedOptions(verb, 'asks')
     .addHelpText(
       'after',

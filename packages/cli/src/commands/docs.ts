@@ -17,9 +17,9 @@ interface DocsOptions {
 export function addDocs(program: Command, start: Start): void {
   program
     .command('docs')
-    .description('print the documents of a run and its plan, or write them as Markdown files')
+    .description('print the documents and the plan of a run, or write them as Markdown files')
     .argument('<id>', 'run')
-    .option('--out <folder>', 'write a file per document into this folder, made when missing')
+    .option('--out <folder>', 'write one file per document into this folder; creates the folder')
     .addHelpText(
       'after',
       examples(
@@ -38,7 +38,7 @@ async function docs(id: string, { out }: DocsOptions, session: Session): Promise
   if (out === undefined) {
     await session.out.pages(
       { id, files },
-      files.length === 0 ? ['No document is written yet.'] : files.flatMap(printed),
+      files.length === 0 ? ['There are no documents yet.'] : files.flatMap(printed),
     );
     return EXIT.ok;
   }
@@ -65,8 +65,8 @@ async function write(files: Awaited<ReturnType<Run['documents']>>, folder: strin
     for (const file of files) await writeFile(path.join(folder, file.path), file.content);
   } catch (error) {
     throw usageError(
-      `The documents cannot be written to ${folder}: ${(error as Error).message}`,
-      'Name a folder that can be written with --out.',
+      `Cannot write the documents to ${folder}: ${(error as Error).message}`,
+      'Name a writable folder with --out.',
       error,
     );
   }

@@ -23,10 +23,10 @@ interface EditOptions extends DecideFlags {
 export function addEdit(program: Command, start: Start): void {
   const verb = program
     .command('edit')
-    .description('change the documents or the plan that a gate shows; it then asks again about your version')
-    .argument('<gate>', 'gate, or a run that waits at one')
-    .option('--out <file>', 'only write what can be changed to a new file')
-    .option('--file <file>', 'take the changed text from a file instead of $VISUAL or $EDITOR');
+    .description('edit the documents or the plan at a gate; the gate then asks again about your version')
+    .argument('<gate>', 'id of a gate, or of a run with one open gate')
+    .option('--out <file>', 'write the editable text to a new file, then exit')
+    .option('--file <file>', 'read the edited text from a file instead of opening $VISUAL or $EDITOR');
   addDecideOptions(verb, 'edits')
     .addHelpText(
       'after',
@@ -49,10 +49,10 @@ async function writeForm(name: string, out: string, session: Session): Promise<E
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    throw usageError(`${file} cannot be written: ${(error as Error).message}`, 'Name a new file.', error);
+    throw usageError(`Cannot write ${file}: ${(error as Error).message}`, 'Name a new file.', error);
   }
   const next = session.devs('edit', name, '--file', out);
-  session.out.result({ file }, [`written: ${file}`, `change it, then: ${next}`]);
+  session.out.result({ file }, [`written: ${file}`, `edit it, then run: ${next}`]);
   return EXIT.ok;
 }
 
@@ -67,7 +67,7 @@ async function edit(name: string, { file, ...options }: EditOptions, session: Se
       session.devs('edit', name, '--out', 'FILE'),
       session.devs('edit', name, '--file', 'FILE'),
     ];
-    throw usageError('There is no terminal to edit on.', `Use ${out}, change the file, then ${back}.`);
+    throw usageError('Editing needs a terminal.', `Use ${out}, edit the file, then use ${back}.`);
   }
   return editInEditor(name, options, session);
 }
@@ -85,7 +85,7 @@ async function editInEditor(name: string, options: DecideFlags, session: Session
     for (const file of opened) await file.remove();
     return exitCode;
   } catch (error) {
-    for (const file of opened) session.out.note(`what you wrote is kept in ${file.path}`);
+    for (const file of opened) session.out.note(`your text is saved in ${file.path}`);
     throw error;
   }
 }
@@ -95,8 +95,8 @@ async function readGiven(file: string): Promise<string> {
     return textOf(await readFile(file));
   } catch (error) {
     throw usageError(
-      `${file} cannot be read: ${(error as Error).message}`,
-      'Name the file you changed.',
+      `Cannot read ${file}: ${(error as Error).message}`,
+      'Name the file that you edited.',
       error,
     );
   }

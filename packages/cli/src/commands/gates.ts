@@ -16,9 +16,9 @@ interface GatesOptions {
 export function addGates(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('gates', options)
-    .description('list what waits for a human, in all runs or in one')
+    .description('list the open gates of all runs, or of one run')
     .argument('[id]', 'run')
-    .option('--all', 'those of the past, too, oldest first, with what was decided')
+    .option('--all', 'include closed gates and their decisions, oldest first')
     .addHelpText('after', examples('devs gates', 'devs gates csv-export --json', 'devs gates --all'))
     .action((id: string | undefined, { all }: GatesOptions, command: Command) =>
       start(command, (session) => (all === true ? allGates(id, session) : gates(id, session))),
@@ -33,8 +33,8 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
   session.out.result(
     open.map(shownGate),
     first === undefined
-      ? ['No gate is open.']
-      : [...table, '', `read one: ${session.devs('show', first.sessionId.slice(0, 8))}`],
+      ? ['There are no open gates.']
+      : [...table, '', `show one: ${session.devs('show', first.sessionId.slice(0, 8))}`],
   );
   return EXIT.ok;
 }
@@ -52,8 +52,8 @@ async function allGates(id: string | undefined, session: Session): Promise<ExitC
   await session.out.pages(
     found.map(({ gate }) => shownGate(gate)),
     last === undefined
-      ? ['No gate was opened yet.']
-      : [...table, '', `read one: ${session.devs('show', last.gate.sessionId.slice(0, 8))}`],
+      ? ['There are no gates yet.']
+      : [...table, '', `show one: ${session.devs('show', last.gate.sessionId.slice(0, 8))}`],
   );
   return EXIT.ok;
 }

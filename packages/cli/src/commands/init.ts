@@ -22,9 +22,9 @@ interface InitOptions {
 export function addInit(program: Command, start: Start): void {
   program
     .command('init')
-    .description('look at the project and write .devs/config.json: checks, setup, agents')
-    .option('--agents <agents>', 'who works, as in devs run --agents')
-    .option('--force', 'replace a configuration that is there')
+    .description('inspect the project and write .devs/config.json: checks, setup, agents')
+    .option('--agents <agents>', 'the agents, as in devs run --agents')
+    .option('--force', 'replace an existing configuration')
     .addHelpText('after', examples('devs init', 'devs init --agents openai:gpt-5.2', 'devs init --json'))
     .action((options: InitOptions, command: Command) => start(command, (session) => init(options, session)));
 }
@@ -32,7 +32,7 @@ export function addInit(program: Command, start: Start): void {
 async function init({ agents, force = false }: InitOptions, session: Session): Promise<ExitCode> {
   const file = configPath(session.dir);
   if (existsSync(file) && !force) {
-    throw usageError(`${file} is there already.`, 'Edit it, or replace it with devs init --force.');
+    throw usageError(`${file} already exists.`, 'Edit the file, or replace it with devs init --force.');
   }
   const found = await detectProject(session.dir);
   const config: ProjectConfigInput = { ...(agents !== undefined && { agents }), ...found.config };
@@ -69,7 +69,7 @@ function summary(
     `packages: ${packages.length === 0 ? 'one' : packages.join(', ')}${packageManager === null ? '' : ` (${packageManager})`}`,
     `setup:    ${(Array.isArray(setup) ? setup : setup?.argv)?.join(' ') ?? 'nothing to install'}`,
     ...(checks.length === 0
-      ? ['checks:   none found; name what judges the work under "checks", or with devs run --check']
+      ? ['checks:   none found; add your test command under "checks", or use devs run --check']
       : checks.map(({ name, argv }) => `check:    ${name}: ${argv.join(' ')}`)),
     `next:     ${devs('run', 'brief.md', ...(agents === undefined ? ['--agents', 'openai:MODEL'] : []))}`,
   ];
@@ -79,7 +79,7 @@ function gitFound({
   isRepository,
   inRepository,
 }: Pick<DetectedProject, 'isRepository' | 'inRepository'>): string {
-  if (isRepository) return 'yes: runs begin at its checked-out commit';
-  if (inRepository === null) return 'none: runs begin empty';
-  return `the repository of ${inRepository}: give that folder with --dir; here runs begin empty, with --no-repository`;
+  if (isRepository) return 'yes: runs start from the checked-out commit';
+  if (inRepository === null) return 'no: runs start with an empty folder';
+  return `this folder is inside the repository ${inRepository}: use --dir with that folder, or --no-repository to start runs with an empty folder`;
 }

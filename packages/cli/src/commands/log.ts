@@ -23,12 +23,12 @@ interface LogFlags {
 export function addLog(program: Command, start: Start): void {
   program
     .command('log')
-    .description('tell what happened in a run, oldest first')
+    .description('print the events of a run, oldest first')
     .argument('<id>', 'run')
-    .option('-f, --follow', 'go on until the run ends, or Ctrl-C')
-    .option('-v, --verbose', 'with --follow: also what agents, checks and setup say and do')
-    .option('--stage <stage>', 'what was said and done in a stage, such as T4.implement or design')
-    .option('--attempt <number>', 'of the stage, from 1 (default: the newest)')
+    .option('-f, --follow', 'keep printing until the run ends or you press Ctrl-C')
+    .option('-v, --verbose', 'with --follow: include the output of agents, checks and setup')
+    .option('--stage <stage>', 'print the transcript of a stage, such as T4.implement or design')
+    .option('--attempt <number>', 'attempt of the stage, from 1 (default: the newest)')
     .addHelpText(
       'after',
       examples(
@@ -46,7 +46,10 @@ export function addLog(program: Command, start: Start): void {
 async function readLog(id: string, flags: LogFlags, session: Session): Promise<ExitCode> {
   const { follow, verbose, stage, attempt } = flags;
   if (stage !== undefined && follow === true) {
-    throw usageError('--stage and --follow do not go together.', 'Follow all stages: --follow --verbose.');
+    throw usageError(
+      '--stage and --follow cannot be combined.',
+      'To follow all stages, use --follow --verbose.',
+    );
   }
   if (stage !== undefined) return stageLog(id, { stage, ...attemptFrom(attempt) }, session);
   if (follow === true) return followRun(id, { verbose: verbose === true }, session);
@@ -58,7 +61,7 @@ async function readLog(id: string, flags: LogFlags, session: Session): Promise<E
   return EXIT.ok;
 }
 
-const NOTHING = ['Nothing has happened yet.'];
+const NOTHING = ['There are no events yet.'];
 
 /** The state file is closed before anybody reads: that may take an hour. */
 async function pageLog(id: string, session: Session): Promise<ExitCode> {
@@ -103,7 +106,10 @@ async function stageLog(id: string, query: StageQuery, session: Session): Promis
       return await run.transcript(query);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw usageError(error.message, `Name one of them: ${session.devs('log', id, '--stage', 'design')}`);
+      throw usageError(
+        error.message,
+        `Name one of these stages: ${session.devs('log', id, '--stage', 'design')}`,
+      );
     }
   });
   await session.out.pages(entries, [
@@ -122,5 +128,5 @@ function heading([first]: readonly TranscriptEntry[]): readonly Line[] {
 function attemptFrom(text: string | undefined): { readonly attempt?: number } {
   if (text === undefined) return {};
   if (/^[1-9]\d{0,5}$/.test(text)) return { attempt: Number(text) };
-  throw usageError(`"${text}" is no attempt.`, 'Give a whole number from 1, such as --attempt 2.');
+  throw usageError(`"${text}" is not an attempt number.`, 'Use a whole number from 1, such as --attempt 2.');
 }

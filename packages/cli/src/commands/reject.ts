@@ -21,19 +21,15 @@ interface RejectOptions extends DecideFlags {
 export function addReject(program: Command, start: Start): void {
   const verb = program
     .command('reject')
-    .description('say no at a gate and why; records the decision, and drives nothing without --go')
-    .argument('<gate>', 'gate, or a run that waits at one')
-    .option('--feedback <text>', 'what should change (default: on a terminal, $VISUAL or $EDITOR asks)')
+    .description('reject a gate with feedback; add --go to resume the run')
+    .argument('<gate>', 'id of a gate, or of a run with one open gate')
+    .option('--feedback <text>', 'what should change (default: opens $VISUAL or $EDITOR on a terminal)')
     .option(
       '--comment <comment>',
-      "on what it quotes: 'QUOTE => TEXT', or 'IN: QUOTE => TEXT' where that stands in several places; IN is a document, task or file, IN:LINE a line of it (repeatable)",
+      "comment on a quote: 'QUOTE => TEXT', or 'IN: QUOTE => TEXT' if the quote is in several places; IN is a document, task or file, IN:LINE one line of it (repeatable)",
       repeated,
     )
-    .option(
-      '--task <label>',
-      'of a review: which task is done again (repeatable; default: the last)',
-      repeated,
-    );
+    .option('--task <label>', 'code review: task to redo (repeatable; default: the last)', repeated);
   addDecideOptions(verb)
     .addHelpText(
       'after',
@@ -54,7 +50,7 @@ function rejection(options: RejectOptions, session: Session): Decide {
   const { feedback, task: tasks, comment: typed = [] } = options;
   const isSaid = feedback !== undefined || typed.length > 0;
   if (!isSaid && !isTerminal(session)) {
-    throw usageError('No feedback is given.', "Say what should change with --feedback '…'.");
+    throw usageError('The feedback is missing.', "Describe what should change with --feedback '…'.");
   }
   return async ({ run, gate, kind, sessionId }) => {
     const no = { approved: false, feedback, tasks };

@@ -18,13 +18,13 @@ import { specOf } from '../project/specOf.ts';
 export function addResume(program: Command, start: Start): void {
   const verb = program
     .command('resume')
-    .description('go on with a run, with the agents and checks it was started with')
+    .description('resume a run with its original agents and checks')
     .argument('<id>', 'run')
-    .option('--agents <agents>', `other agents, this time: ${AGENTS_HELP}`, repeated)
-    .option('--check <command>', 'another check, this time')
-    .option('--no-sandbox', 'let checks and coding CLIs do what you can, this time; recorded in the log')
-    .option('--by <name>', 'who allows that (default: your user name)')
-    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--agents <agents>', `use other agents this time: ${AGENTS_HELP}`, repeated)
+    .option('--check <command>', 'use another check this time')
+    .option('--no-sandbox', 'run checks and coding CLIs without a sandbox this time; recorded in the log')
+    .option('--by <name>', 'with --no-sandbox: your name for the record (default: your user name)')
+    .option('--wait', 'keep waiting at gates; a decision made elsewhere is applied within a second')
     .option('--no-ask', ASK_HELP)
     .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP);

@@ -18,13 +18,13 @@ interface RmOptions {
 export function addRm(program: Command, start: Start): void {
   program
     .command('rm')
-    .description('remove a run that has ended: its record, its folder, and its branch if that is merged')
+    .description('remove a run that has ended: its record, its folder, and its branch if it is merged')
     .argument('<id>', 'run')
     .option(
       '--force',
-      'also a run that has not ended, a branch that is not merged, work that is nowhere else',
+      'remove it even if it has not ended, its branch is not merged, or its work exists nowhere else',
     )
-    .option('--by <name>', 'who removes it (default: your user name)')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText('after', examples('devs rm csv-export', 'devs rm csv-export --force'))
     .action((id: string, options: RmOptions, command: Command) =>
       start(command, (session) => rm(id, options, session)),
@@ -47,9 +47,9 @@ async function assertElsewhere(run: Run): Promise<void> {
   const { tasks } = await run.status();
   if (tasks.every((task) => task.gitHash === null)) return;
   if (REPOSITORY_URL.test(parseSpec(await run.agentsRef())?.repository ?? '')) return;
-  throw new DevsError(`Run "${run.id}" is not removed: its commits are nowhere else.`, {
+  throw new DevsError(`Run "${run.id}" was not removed: its commits exist nowhere else.`, {
     code: 'REMOVE_REFUSED',
-    remedy: 'Take it here with devs pull, with its commits; with --force it is removed as it is.',
+    remedy: 'Fetch the run and its commits with devs pull, or remove it anyway with --force.',
     context: { threadId: run.id, reason: 'not_delivered' },
   });
 }
@@ -67,13 +67,13 @@ async function withFiles(
 }
 
 const wordsElsewhere = ({ id }: Awaited<ReturnType<Orchestrator['remove']>>): string =>
-  `${id} is removed, with the record of its decisions; its branch and folders of workers stay`;
+  `removed ${id} and the record of its decisions; its branch and the folders of workers are kept`;
 
 function words({ id, branch }: Awaited<ReturnType<Orchestrator['remove']>>): string {
-  const removed = `${id} is removed; who decided what and when stays on record`;
+  const removed = `removed ${id}; the record of its decisions is kept`;
   if (branch === null) return removed;
   const { name } = branch;
   return branch.removed
-    ? `${removed}; the branch ${name} is gone`
-    : `${removed}; the branch ${name} stays, git branch -D ${name} deletes it`;
+    ? `${removed}; the branch ${name} was deleted`
+    : `${removed}; the branch ${name} is kept, to delete it: git branch -D ${name}`;
 }

@@ -51,36 +51,36 @@ const EXAMPLES = [
 export function addRun(program: Command, start: Start): void {
   const run = program
     .command('run')
-    .description('start a run of a brief, or go on with it, until it ends or waits for a human')
+    .description('start or resume a run; stops when the run ends or needs a person')
     .argument('[brief]', 'Markdown file; - for stdin')
-    .option('-m, --message <text>', 'the brief itself, instead of a file')
-    .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
-    .option('--agents <agents>', `${AGENTS_HELP} (default: those of .devs/config.json)`, repeated)
+    .option('-m, --message <text>', 'text of the brief, instead of a file')
+    .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: derived from the brief)')
+    .option('--agents <agents>', `${AGENTS_HELP} (default: from .devs/config.json)`, repeated)
     .option(
       '--check <command>',
-      'what judges the work; no shell (default: the checks of .devs/config.json, or npm test)',
+      'command that checks the work; no shell (default: the checks of .devs/config.json, or npm test)',
     )
     .option(
       '--no-repository',
-      'begin empty even though the project folder is a git repository, or lies in one',
+      'start with an empty folder, even if the project folder is a git repository or inside one',
     )
-    .option('--with-changes', 'begin with the uncommitted changes of your checkout; part of the record')
+    .option('--with-changes', 'include the uncommitted changes of your checkout; recorded with the run')
     .option(
       '--docs-in-branch',
-      'documents and plan become files of the branch, in docs/devs/RUN/; part of the record',
+      'commit documents and plan to the branch, in docs/devs/RUN/; recorded with the run',
     )
-    .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
-    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--no-sandbox', 'run checks and coding CLIs without a sandbox; recorded with the run')
+    .option('--wait', 'keep waiting at gates; a decision made elsewhere is applied within a second')
     .option('--no-ask', ASK_HELP)
     .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP)
     .addOption(
       new Option(
         '--review <when>',
-        'show a human the code after every task or epic (default: that of .devs/config.json, or none)',
+        'ask for a code review after every task or epic (default: from .devs/config.json, or none)',
       ).choices(REVIEWS),
     )
-    .option('--yes', 'declare at the start that no gate needs a human; part of the record');
+    .option('--yes', 'approve all gates by policy, without asking; recorded with the run');
   addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
     .addHelpText('after', examples(...EXAMPLES))
     .action((brief: string | undefined, options: RunOptions, command: Command) =>
@@ -115,15 +115,13 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
     );
     await notifier?.settled();
     if (options.yes && (await waitsForDeclaredGate(run))) {
-      session.out.note(
-        '--yes was not taken up: how the gates are decided was declared when the run was started',
-      );
+      session.out.note('--yes was ignored: the gate policy was set when the run was started');
     }
     if (options.review !== undefined && options.review !== ((await run.status()).review?.scope ?? 'none')) {
-      session.out.note('--review was not taken up: it was declared when the run was started');
+      session.out.note('--review was ignored: it was set when the run was started');
     }
     if (budgetFrom(options) !== undefined && !(await isBudgetOf(run, options))) {
-      session.out.note('the budget was not taken up: it was declared when the run was started');
+      session.out.note('the budget was ignored: it was set when the run was started');
     }
     return exitCode;
   });
@@ -135,7 +133,7 @@ function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
     ([, value]) => value !== undefined,
   )?.[0];
   if (other === undefined) return;
-  throw usageError(`--quick and --${other} do not go together.`, 'Leave one of them out.');
+  throw usageError(`--quick and --${other} cannot be combined.`, 'Remove one of them.');
 }
 
 /** A raised limit is above the declared one. */
@@ -180,6 +178,10 @@ async function startRun(devs: Orchestrator, options: StartOptions): Promise<Run>
     return await devs.start(options);
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    throw usageError(error.message, 'Correct the brief, the documents or the --id and run it again.', error);
+    throw usageError(
+      error.message,
+      'Correct the brief, the documents or the --id, then run the command again.',
+      error,
+    );
   }
 }

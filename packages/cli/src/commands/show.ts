@@ -17,12 +17,12 @@ import { linesAtGate } from '../terminal/Line.ts';
 export function addShow(program: Command, start: Start): void {
   program
     .command('show')
-    .description('print all that a decision on a gate is about, or how an old one was decided')
-    .argument('<gate>', 'gate, or a run that waits at one')
-    .option('--full', 'all of it, not only what has changed since you last read it')
-    .option('--reveal', 'what it hides, too: for you alone to read, and recorded; a yes is possible then')
-    .option('--by <name>', 'who reads (default: your user name)')
-    .option('--md', 'as Markdown, for a pull request, with the decision to fill in')
+    .description('print the content of a gate, or the decision if it is closed')
+    .argument('<gate>', 'id of a gate, or of a run with one open gate')
+    .option('--full', 'print all of it, not only the changes since you last read it')
+    .option('--reveal', 'also print hidden text, for you only; this is recorded and makes approval possible')
+    .option('--by <name>', 'your name for the record (default: your user name)')
+    .option('--md', 'print Markdown for a pull request, with a decision to fill in')
     .addHelpText(
       'after',
       examples(

@@ -31,7 +31,7 @@ async function listRuns(session: Session): Promise<ExitCode> {
   const lines = hasRuns(session) ? await withView(session, (devs) => runLines(devs, session)) : [];
   const none = [
     `There are no runs in ${session.cluster?.shown ?? session.dir}.`,
-    `Start one: ${session.devs('run', 'brief.md', '--help')}`,
+    `to start one: ${session.devs('run', 'brief.md', '--help')}`,
   ];
   session.out.print(...(lines.length === 0 ? none : lines));
   return EXIT.ok;
@@ -59,7 +59,7 @@ function nextOf(
   { devs }: Session,
 ): readonly string[] {
   return waiting === undefined
-    ? [`one of them: ${devs('status', id)}`]
+    ? [`show one: ${devs('status', id)}`]
     : nextCommands(waiting, devs).slice(0, 1);
 }
 

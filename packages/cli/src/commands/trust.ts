@@ -19,9 +19,9 @@ import { usageError } from '../usageError.ts';
 export function addTrust(program: Command, start: Start): void {
   program
     .command('trust')
-    .description('show what .devs/config.json makes devs do here, and accept exactly that')
-    .argument('[sha256]', 'of the content, or the id of the state file, instead of being asked')
-    .option('--revoke', 'take back what was accepted of this project')
+    .description('show the commands that .devs/config.json runs on this machine, and accept them')
+    .argument('[sha256]', 'hash of the configuration, or id of the state file, to accept without being asked')
+    .option('--revoke', 'revoke everything that was accepted for this project')
     .addHelpText('after', examples('devs trust', 'devs trust --revoke'))
     .action(
       (sha256: string | undefined, { revoke = false }: { readonly revoke?: boolean }, command: Command) =>
@@ -45,7 +45,7 @@ async function trust(given: string | undefined, session: Session): Promise<ExitC
     await rememberStateFile(unknown.file, session);
   }
   const words =
-    sha256 === null ? `there is no ${file}: nothing to accept` : `accepted, until it changes: ${file}`;
+    sha256 === null ? `nothing to accept: ${file} does not exist` : `accepted until it changes: ${file}`;
   out.result({ file, sha256, accepted: sha256 !== null }, [words]);
   return EXIT.ok;
 }
@@ -66,7 +66,7 @@ async function isWanted(given: string | undefined, read: ReadConfig, session: Se
 
 async function takeBack(session: Session): Promise<ExitCode> {
   const revoked = await storeOf(session).revoke(session.dir);
-  session.out.result({ revoked }, [revoked === 0 ? 'nothing was accepted here' : 'taken back']);
+  session.out.result({ revoked }, [revoked === 0 ? 'nothing to revoke' : 'revoked']);
   return EXIT.ok;
 }
 
@@ -74,7 +74,7 @@ function storeOf({ io }: Session): TrustStore {
   const store = TrustStore.of(io.env);
   if (store !== null) return store;
   throw usageError(
-    'There is no place to keep what you accept: neither XDG_STATE_HOME nor HOME is set.',
-    'Set one of them, or give --trust SHA256 with each command.',
+    'Your acceptance cannot be stored: neither XDG_STATE_HOME nor HOME is set.',
+    'Set one of them, or add --trust SHA256 to each command.',
   );
 }

@@ -34,11 +34,11 @@ const USUAL_PORT = 7430;
 export function addUi(program: Command, start: Start): void {
   program
     .command('ui')
-    .description('serve a page to read, decide and see on, for this machine alone; drives nothing')
-    .argument('[place]', 'run or gate that the link leads to')
-    .option('--port <number>', `port (default: ${USUAL_PORT}, else one that is free)`)
-    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
-    .option('--by <name>', 'who decides on the page (default: your user name)')
+    .description('serve a page on this machine to read and decide gates; does not resume runs')
+    .argument('[place]', 'run or gate to open')
+    .option('--port <number>', `port (default: ${USUAL_PORT}, or a free one)`)
+    .option('--file <file>', "state file of your own graph (default: the project's)")
+    .option('--by <name>', 'your name for decisions on the page (default: your user name)')
     .addHelpText(
       'after',
       examples(
@@ -77,7 +77,9 @@ async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Sessi
     return createUi({ ...at, hosts, readOnly, identify, signIn });
   };
   const served = await listening(wanted, (at) => serveOnLoopback({ port: at, handler }));
-  session.out.note(`Ctrl-C ends it; no run minds.${readOnly ? ' Read-only: this is no terminal.' : ''}`);
+  session.out.note(
+    `Press Ctrl-C to stop the page; runs are not affected.${readOnly ? ' Read-only: the output is not a terminal.' : ''}`,
+  );
   if (!session.io.signal.aborted) await once(session.io.signal, 'abort');
   await served.close();
   return EXIT.ok;
@@ -169,7 +171,7 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
     };
   }
   if (cluster !== null)
-    throw usageError('--file is for runs that are here.', 'Leave it out to see those of the cluster.');
+    throw usageError('--file is only for local runs.', 'Remove --file to see the runs of the cluster.');
   const whole = path.resolve(session.io.cwd, file);
   const dir = path.dirname(whole);
   return { ...encryptionKeyOf(session), dir, file: path.basename(whole), drafts: draftsIn(dir) };
@@ -199,13 +201,13 @@ async function listening(
     return await serve(wanted ?? USUAL_PORT);
   } catch (error) {
     if (wanted === null) return serve(0);
-    const remedy = 'Name another one, or leave --port out.';
-    throw usageError(`Port ${wanted} cannot be used: ${(error as Error).message}`, remedy, error);
+    const remedy = 'Use another port, or remove --port.';
+    throw usageError(`Cannot use port ${wanted}: ${(error as Error).message}`, remedy, error);
   }
 }
 
 function toPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw usageError(`"${text}" is no port.`, 'Give a number from 1 to 65535, or 0 for any that is free.');
+  throw usageError(`"${text}" is not a port.`, 'Use a number from 1 to 65535, or 0 for any free port.');
 }

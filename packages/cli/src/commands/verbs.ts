@@ -21,52 +21,52 @@ const operating = () => import('./operating.ts');
 const DAILY: readonly Verb[] = [
   {
     usage: 'init [options]',
-    description: 'look at the project and write .devs/config.json: checks, setup, agents',
+    description: 'inspect the project and write .devs/config.json: checks, setup, agents',
     load: async () => (await working()).addInit,
   },
   {
     usage: 'run [options] [brief]',
-    description: 'start a run of a brief, or go on with it, until it ends or waits for a human',
+    description: 'start or resume a run; stops when the run ends or needs a person',
     load: async () => (await working()).addRun,
   },
   {
     usage: 'show [options] <gate>',
-    description: 'print all that a decision on a gate is about, or how an old one was decided',
+    description: 'print the content of a gate, or the decision if it is closed',
     load: async () => (await reading()).addShow,
   },
   {
     usage: 'ask [options] <gate> <question>',
-    description: 'ask the agent about what a gate shows; nothing is decided, and the next attempt is told',
+    description: 'ask the agent about a gate without deciding it; the next attempt sees the answer',
     load: async () => (await working()).addAsk,
   },
   {
     usage: 'edit [options] <gate>',
-    description: 'change the documents or the plan that a gate shows; it then asks again about your version',
+    description: 'edit the documents or the plan at a gate; the gate then asks again about your version',
     load: async () => (await working()).addEdit,
   },
   {
     usage: 'approve [options] [gate]',
-    description: 'say yes at a gate; records the decision, and drives nothing without --go',
+    description: 'approve a gate; add --go to resume the run',
     load: async () => (await deciding()).addApprove,
   },
   {
     usage: 'reject [options] <gate>',
-    description: 'say no at a gate and why; records the decision, and drives nothing without --go',
+    description: 'reject a gate with feedback; add --go to resume the run',
     load: async () => (await deciding()).addReject,
   },
   {
     usage: 'resume [options] <id>',
-    description: 'go on with a run, with the agents and checks it was started with',
+    description: 'resume a run with its original agents and checks',
     load: async () => (await working()).addResume,
   },
   {
     usage: 'docs [options] <id>',
-    description: 'print the documents of a run and its plan, or write them as Markdown files',
+    description: 'print the documents and the plan of a run, or write them as Markdown files',
     load: async () => (await reading()).addDocs,
   },
   {
     usage: 'log [options] <id>',
-    description: 'tell what happened in a run, oldest first',
+    description: 'print the events of a run, oldest first',
     load: async () => (await reading()).addLog,
   },
   {
@@ -76,17 +76,17 @@ const DAILY: readonly Verb[] = [
   },
   {
     usage: 'rm [options] <id>',
-    description: 'remove a run that has ended: its record, its folder, and its branch if that is merged',
+    description: 'remove a run that has ended: its record, its folder, and its branch if it is merged',
     load: async () => (await working()).addRm,
   },
   {
     usage: 'trust [options] [sha256]',
-    description: 'show what .devs/config.json makes devs do here, and accept exactly that',
+    description: 'show the commands that .devs/config.json runs on this machine, and accept them',
     load: async () => (await deciding()).addTrust,
   },
   {
     usage: 'ui [options] [place]',
-    description: 'serve a page to read, decide and see on, for this machine alone; drives nothing',
+    description: 'serve a page on this machine to read and decide gates; does not resume runs',
     load: async () => (await reading()).addUi,
   },
 ];
@@ -95,126 +95,126 @@ const DAILY: readonly Verb[] = [
 const ADMIN: readonly Verb[] = [
   {
     usage: 'gates [options] [id]',
-    description: 'list what waits for a human, in all runs or in one',
+    description: 'list the open gates of all runs, or of one run',
     load: async () => (await reading()).addGates,
   },
   {
     usage: 'answer [options] <gate>',
-    description:
-      'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
+    description: 'answer a question, or decide how a stuck run continues; add --go to resume the run',
     load: async () => (await deciding()).addAnswer,
   },
   {
     usage: 'pause <id>',
-    description: 'ask whoever drives a run to stop at the next safe point',
+    description: 'stop a run at its next safe point',
     load: async () => (await reading()).addPause,
   },
   {
     usage: 'cancel <id>',
-    description: 'end a run for good: at once, or at the next safe point of the process that drives it',
+    description: 'cancel a run, at once or at its next safe point',
     load: async () => (await reading()).addCancel,
   },
   {
     usage: 'explain <id>',
-    description: 'say why a run stands where it stands: question, guards, last errors, what comes next',
+    description: 'explain why a run waits or stopped: question, guards, errors, next step',
     load: async () => (await reading()).addExplain,
   },
   {
     usage: 'adopt [options] <id>',
     description:
-      "commit what you changed in a run's folder as yours, and run the checks on it; drives nothing",
+      "commit your own changes in a run's folder, and run the checks on them; does not resume the run",
     load: async () => (await working()).addAdopt,
   },
   {
     usage: 'sync [options] <id>',
-    description: "put a run's commits on top of those you have made since; your checkout is not touched",
+    description: "move a run's commits onto your newer commits; does not change your checkout",
     load: async () => (await working()).addSync,
   },
   {
     usage: 'rewind [options] <id> [task]',
     description:
-      'set a run back to the end of a task, so that what depends on it is done anew; drives nothing',
+      'rewind a run to the end of a task, to redo the tasks that depend on it; does not resume the run',
     load: async () => (await working()).addRewind,
   },
   {
     usage: 'revive [options] <id>',
     description:
-      'bring a run back that was given up (dead_letter) because its drivers kept dying; drives nothing',
+      'revive a run that was given up (dead_letter) because its processes kept dying; does not resume it',
     load: async () => (await reading()).addRevive,
   },
   {
     usage: 'accept-graph [options] <id>',
-    description: 'let a run that a version of devs with another graph started go on; drives nothing',
+    description: 'allow a run to continue with a changed graph; does not resume the run',
     load: async () => (await reading()).addAcceptGraph,
   },
   {
     usage: 'doctor',
-    description: 'examine the whole state file and change nothing',
+    description: 'check the whole state file; changes nothing',
     load: async () => (await reading()).addDoctor,
   },
   {
     usage: 'backup <file>',
-    description: 'copy the state file whole, also while a run is driven; never copy it by hand',
+    description: 'copy the state file, even while runs execute; never copy it by hand',
     load: async () => (await reading()).addBackup,
   },
   {
     usage: 'rekey [options]',
-    description: 'encrypt the state file, change its key, or decrypt it; nobody may have it open',
+    description: 'encrypt the state file, change its key, or decrypt it; no other process may have it open',
     load: async () => (await reading()).addRekey,
   },
   {
     usage: 'prune [options] <id>',
-    description: 'drop old checkpoints of a run; what it needs to go on is kept',
+    description: 'remove old checkpoints of a run; keeps the checkpoints it needs to resume',
     load: async () => (await reading()).addPrune,
   },
   {
     usage: 'gc',
-    description: 'remove what no run needs: values in the state file, folders and stores without a run',
+    description: 'remove unused values from the state file, and folders and stores without a run',
     load: async () => (await reading()).addGc,
   },
   {
     usage: 'migrate [options]',
-    description: 'make the tables of a cluster in PostgreSQL, or bring them up to this release',
+    description: 'create the tables of a cluster in PostgreSQL, or upgrade them to this release',
     load: async () => (await operating()).addMigrate,
   },
   {
     usage: 'worker [options] [module]',
-    description: 'drive the runs of your graphs in a cluster, until it is told to stop',
+    description: 'execute the runs of your graphs in a cluster, until you stop it',
     load: async () => (await operating()).addWorker,
   },
   {
     usage: 'push [options] <id>',
-    description: 'move a run from here into a cluster, whose workers go on with it',
+    description: 'move a run from here into a cluster, where workers continue it',
     load: async () => (await operating()).addPush,
   },
   {
     usage: 'pull [options] <id>',
-    description: 'move a run from a cluster into a state file here, where it goes on',
+    description: 'move a run from a cluster into a state file here, to continue it here',
     load: async () => (await operating()).addPull,
   },
   {
     usage: 'queue',
-    description: 'show what waits for a worker in a cluster, per graph and tenant, and what was given up',
+    description:
+      'show the runs that wait for a worker, per graph and tenant, and the runs that were given up',
     load: async () => (await operating()).addQueue,
   },
   {
     usage: 'workers',
-    description: 'list the processes that drive runs of a cluster, and what they drive',
+    description: 'list the workers of a cluster and the runs they execute',
     load: async () => (await operating()).addWorkers,
   },
   {
     usage: 'tenants [options] [set] [tenant]',
-    description: 'list whose runs are in a cluster, or say how many of one are driven at the same time',
+    description: 'list the tenants of a cluster, or limit how many runs of a tenant execute at the same time',
     load: async () => (await operating()).addTenants,
   },
   {
     usage: 'redrive [options] [id]',
-    description: 'have runs driven again that the workers of a cluster have given up',
+    description: 'execute runs again that the workers of a cluster have given up',
     load: async () => (await operating()).addRedrive,
   },
   {
     usage: 'chaos [options]',
-    description: 'show on this machine and disk that kill -9 loses nothing; in a folder of its own',
+    description: 'test on this machine and disk that kill -9 loses nothing; uses its own folder',
     load: async () => (await working()).addChaos,
   },
 ];
@@ -230,7 +230,7 @@ export async function addVerbs(program: Command, start: Start, argv: readonly st
   for (const verb of DAILY) await add(program, verb);
   const admin = program
     .command('admin')
-    .description(`what is not needed every day: ${ADMIN.map(nameOf).join(', ')}`)
+    .description(`less common commands: ${ADMIN.map(nameOf).join(', ')}`)
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   // Each of them also works without `admin`; help lists it here.
   for (const verb of ADMIN) {

@@ -27,7 +27,7 @@ export class KnownStateFiles {
     try {
       const found = await lstat(this.#entry(id));
       if (!found.isFile() || !isMine(found) || !isMine(await stat(this.folder)))
-        throw this.#refused('somebody else can write there');
+        throw this.#refused('another user can write to it');
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -40,7 +40,7 @@ export class KnownStateFiles {
   async add(id: string, file: string): Promise<void> {
     try {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
-      if (!isMine(await stat(this.folder))) throw new Error('somebody else can write there');
+      if (!isMine(await stat(this.folder))) throw new Error('another user can write to it');
       const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
       const handle = await open(this.#entry(id), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
       try {
@@ -54,14 +54,15 @@ export class KnownStateFiles {
   }
 
   #entry(id: string): string {
-    if (!/^[0-9a-f]{64}$/.test(id)) throw new RangeError(`Expected the id of a state file, got ${id}.`);
+    if (!/^[0-9a-f]{64}$/.test(id))
+      throw new RangeError(`The id of a state file must be 64 hex digits, got ${id}.`);
     return path.join(this.folder, id);
   }
 
   #refused(why: string, cause?: unknown) {
     return usageError(
-      `Which state files are yours cannot be kept in ${this.folder}: ${why}`,
-      `Look at ${this.folder}: it and what is in it have to be yours, writable by nobody else. Removed, it is made anew.`,
+      `Cannot use the list of your state files in ${this.folder}: ${why}`,
+      `Make ${this.folder} and its files writable by you alone, or remove the folder: devs creates a new one.`,
       cause,
     );
   }

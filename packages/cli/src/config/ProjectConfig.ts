@@ -14,13 +14,15 @@ const inside = z
 
 /** One command that judges the work. */
 export const checkSchema = z.strictObject({
-  name: z.string().min(1).describe('Shown when it fails.'),
-  dir: inside.default('.').describe('Folder it runs in, relative to the top of the repository.'),
+  name: z.string().min(1).describe('Name in messages when it fails.'),
+  dir: inside.default('.').describe('Working folder, relative to the top of the repository.'),
   argv,
   kind: z
     .enum(['test', 'types', 'lint'])
     .exactOptional()
-    .describe('What it judges; else known by its program. A lint error is no red test.'),
+    .describe(
+      'Kind of check; default: derived from its program. A lint error does not count as a failing test.',
+    ),
   report: inside
     .exactOptional()
     .describe('File it writes its test cases to: JUnit XML, or JSON of Vitest or Jest.'),
@@ -29,7 +31,7 @@ export const checkSchema = z.strictObject({
     .min(0)
     .max(2)
     .exactOptional()
-    .describe('How often it runs again on the same tree where it fails; 2 when left out.'),
+    .describe('How many times to repeat a failing check on the same tree; default 2.'),
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
 });
 
@@ -41,7 +43,7 @@ export const setupSchema = z.union([
     inputs: z
       .array(inside)
       .describe(
-        'Patterns of git, from the top of the repository: setup runs again for a tree that changes one.',
+        'Git patterns, from the top of the repository: setup runs again when a matching file changes.',
       ),
   }),
 ]);
@@ -57,9 +59,7 @@ export const secretsSchema = z.strictObject({
   mask: z
     .enum(['precise', 'broad'])
     .default('precise')
-    .describe(
-      '"broad": also what only a name gives away, such as password=…; it changes code and prose, too.',
-    ),
+    .describe('"broad" also masks values by their name, such as password=…; this can change code and prose.'),
 });
 
 /** What of the user's own configuration of git is started. */
@@ -67,9 +67,7 @@ export const gitSchema = z.strictObject({
   credentials: z
     .boolean()
     .default(false)
-    .describe(
-      'Whether your credential helpers, askpass and ssh command answer for you where "repository" is a URL.',
-    ),
+    .describe('Use your credential helpers, askpass and ssh command when "repository" is a URL.'),
 });
 
 /** What confines the commands of a run. */
@@ -78,9 +76,9 @@ export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default(
 const whole = z.int().positive().exactOptional();
 const budgetLimits = {
   usd: z.number().positive().exactOptional().describe('US dollars.'),
-  tokens: whole.describe('In and out together.'),
-  calls: whole.describe('Calls of agents.'),
-  ms: whole.describe('Milliseconds of driving.'),
+  tokens: whole.describe('Input and output tokens together.'),
+  calls: whole.describe('Agent calls.'),
+  ms: whole.describe('Active time in milliseconds.'),
 };
 
 const upTo = (name: keyof Limits, what: string) =>
@@ -88,23 +86,17 @@ const upTo = (name: keyof Limits, what: string) =>
 
 /** How large may be what is recorded of a run. */
 export const limitsSchema = z.strictObject({
-  valueBytes: upTo('valueBytes', 'One write, such as a plan; as channelBytes when left out.'),
+  valueBytes: upTo('valueBytes', 'Largest single write, such as a plan; default: channelBytes.'),
   channelBytes: upTo(
     'channelBytes',
-    `All of one kind of state, such as the tasks; ${DEFAULT_LIMITS.channelBytes} when left out.`,
+    `Largest channel of the state, such as the tasks; default ${DEFAULT_LIMITS.channelBytes}.`,
   ),
-  checkpointBytes: upTo(
-    'checkpointBytes',
-    `All state together; ${DEFAULT_LIMITS.checkpointBytes} when left out.`,
-  ),
-  stepBytes: upTo(
-    'stepBytes',
-    `What one call of an agent returns; ${DEFAULT_LIMITS.stepBytes} when left out.`,
-  ),
-  answerBytes: upTo('answerBytes', `A text of an edit; ${DEFAULT_LIMITS.answerBytes} when left out.`),
-  signalBytes: upTo('signalBytes', `The payload of a signal; ${DEFAULT_LIMITS.signalBytes} when left out.`),
-  chunkBytes: upTo('chunkBytes', `A piece of a stream; ${DEFAULT_LIMITS.chunkBytes} when left out.`),
-  depth: upTo('depth', `Levels of a value; ${DEFAULT_LIMITS.depth} when left out.`),
+  checkpointBytes: upTo('checkpointBytes', `Largest total state; default ${DEFAULT_LIMITS.checkpointBytes}.`),
+  stepBytes: upTo('stepBytes', `Largest result of one agent call; default ${DEFAULT_LIMITS.stepBytes}.`),
+  answerBytes: upTo('answerBytes', `Largest edited text; default ${DEFAULT_LIMITS.answerBytes}.`),
+  signalBytes: upTo('signalBytes', `Largest signal payload; default ${DEFAULT_LIMITS.signalBytes}.`),
+  chunkBytes: upTo('chunkBytes', `Largest stream chunk; default ${DEFAULT_LIMITS.chunkBytes}.`),
+  depth: upTo('depth', `Deepest nesting of a value; default ${DEFAULT_LIMITS.depth}.`),
 });
 
 /** After what the committed code is shown to a human. */
@@ -120,37 +112,42 @@ export const projectConfigSchema = z.strictObject({
     .min(1)
     .exactOptional()
     .describe(
-      'Who works: PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot and aider (these three were never tried), acp:…, command:…, replay:FILE or none.',
+      'Agents: PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot and aider (the last three are untested), acp:…, command:…, replay:FILE or none.',
     ),
   stages: z
     .partialRecord(z.enum(MODEL_STAGES), z.string())
     .exactOptional()
-    .describe('Models and coding CLIs of single stages.'),
+    .describe('Models and coding CLIs for single stages.'),
   repository: z
     .union([z.boolean(), z.string().regex(REPOSITORY_URL, 'Expected a URL such as https://… or ssh://…')])
     .default(true)
     .describe(
-      'Whether a run begins at the checked-out commit of this repository; or the URL of one, that every worker of a cluster reaches.',
+      'true: start runs from the checked-out commit of this repository. A URL: start from that repository, which every worker of a cluster must reach.',
     ),
   git: gitSchema
     .exactOptional()
-    .describe('What git starts of your own configuration; of a repository, nothing.'),
+    .describe(
+      'Programs of your own git configuration that may run. Programs configured by a repository never run.',
+    ),
   research: z
     .boolean()
     .default(true)
-    .describe('Whether reports are written before the design; without, it is made from the brief alone.'),
-  setup: setupSchema.exactOptional().describe('Prepares the clone of a run before its first command.'),
+    .describe('Write research reports before the design; false: design from the brief alone.'),
+  setup: setupSchema.exactOptional().describe('Prepares the clone of a run before the first command.'),
   caches: cachesSchema
     .exactOptional()
-    .describe('Paths from the top of the repository that are kept from one check to the next.'),
-  checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
+    .describe('Paths, from the top of the repository, to keep between checks.'),
+  checks: z
+    .array(checkSchema)
+    .default([])
+    .describe('Commands that check the work, in this order; all must pass.'),
   agentChecks: agentChecksSchema
     .exactOptional()
     .describe(
-      'How often a model may run the checks on its edits within one call, 0: never; 3 when left out.',
+      'How many times a model may run the checks on its edits within one call; default 3, 0 for never.',
     ),
   sandbox: sandboxSchema.describe(
-    'What confines checks and coding CLIs: "bwrap", program and arguments of your own, or "none".',
+    'Sandbox for checks and coding CLIs: "bwrap", your own program with arguments, or "none".',
   ),
   gates: z
     .strictObject({
@@ -159,26 +156,26 @@ export const projectConfigSchema = z.strictObject({
       review: gate.default('human'),
     })
     .default({ design: 'human', dag: 'human', review: 'human' })
-    .describe('Who approves design, plan and reviewed code; "auto" is a policy and part of the record.'),
+    .describe('Approval of design, plan and reviewed code; "auto" approves by policy, which is recorded.'),
   review: z
     .enum(REVIEWS)
     .default('none')
-    .describe('After what the committed code is shown to a human: every task, every epic, or never.'),
+    .describe('When to ask for a code review: after every task, after every epic, or never.'),
   documents: z
     .strictObject({
       inBranch: z
         .boolean()
         .default(false)
-        .describe('Whether documents and plan of a run are files of its branch: docs/devs/RUN/.'),
+        .describe('Commit the documents and the plan of a run to its branch, in docs/devs/RUN/.'),
     })
     .exactOptional()
-    .describe('What becomes of the documents of a run.'),
-  secrets: secretsSchema.exactOptional().describe('What is masked before it enters the state.'),
+    .describe('Storage of the documents of a run.'),
+  secrets: secretsSchema.exactOptional().describe('Masking of secrets before they enter the state.'),
   budget: z
     .strictObject({ ...budgetLimits, perTask: z.strictObject(budgetLimits).exactOptional() })
     .exactOptional()
-    .describe('What a run may use up before a human is asked.'),
-  limits: limitsSchema.exactOptional().describe('How large may be what is recorded; bytes, but for "depth".'),
+    .describe('Limits after which a run asks a person.'),
+  limits: limitsSchema.exactOptional().describe('Size limits of recorded values, in bytes except "depth".'),
 });
 
 export type ProjectConfig = Readonly<z.infer<typeof projectConfigSchema>>;

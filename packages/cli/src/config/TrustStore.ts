@@ -69,7 +69,7 @@ export class TrustStore {
     try {
       return schema.parse(JSON.parse(text));
     } catch (error) {
-      throw this.#refused('is no list of what was accepted', error);
+      throw this.#refused('it is not a valid list', error);
     }
   }
 
@@ -78,8 +78,8 @@ export class TrustStore {
     try {
       handle = await open(this.file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       const [file, folder] = [await handle.stat(), await stat(path.dirname(this.file))];
-      if (!file.isFile()) throw this.#refused('is no file');
-      if (!isMine(file) || !isMine(folder)) throw this.#refused('can be written by somebody else');
+      if (!file.isFile()) throw this.#refused('it is not a file');
+      if (!isMine(file) || !isMine(folder)) throw this.#refused('another user can write to it');
       return await handle.readFile('utf8');
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -95,7 +95,7 @@ export class TrustStore {
     const anew = path.join(folder, `.trust-${randomUUID()}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      if (!isMine(await stat(folder))) throw new Error('somebody else can write in its folder');
+      if (!isMine(await stat(folder))) throw new Error('another user can write to its folder');
       const handle = await open(anew, 'wx', 0o600);
       try {
         await handle.writeFile(`${JSON.stringify(trust, null, 2)}\n`);
@@ -112,8 +112,8 @@ export class TrustStore {
 
   #refused(why: string, cause?: unknown) {
     return usageError(
-      `What you have accepted cannot be kept in ${this.file}: ${why}`,
-      `Look at ${this.file} and its folder: both have to be yours, writable by nobody else. Removed, it is made anew.`,
+      `Cannot use the list of accepted configurations in ${this.file}: ${why}`,
+      `Make ${this.file} and its folder writable by you alone, or remove the file: devs creates a new one.`,
       cause,
     );
   }

@@ -12,7 +12,7 @@ export async function configBytes(file: string): Promise<Buffer | null> {
   let handle: FileHandle | null = null;
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!(await handle.stat()).isFile()) throw new Error('it is no file');
+    if (!(await handle.stat()).isFile()) throw new Error('it is not a file');
     return await handle.readFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -24,8 +24,8 @@ export async function configBytes(file: string): Promise<Buffer | null> {
 
 export function invalidConfig(file: string, why: string, cause: unknown) {
   return usageError(
-    `${file} cannot be used: ${why}`,
-    'Correct it (docs/configuration.md lists the fields), or remove it and run devs init.',
+    `Cannot use ${file}: ${why}`,
+    'Correct it (see docs/configuration.md), or remove it and run devs init.',
     cause,
   );
 }

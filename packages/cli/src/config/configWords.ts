@@ -22,14 +22,14 @@ export function configWords(config: ProjectConfig): readonly string[] {
   const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
   return [
     `gates:    design ${whoIs(gates.design)}, plan ${whoIs(gates.dag)}, code ${whoIs(gates.review)}`,
-    `review:   ${review === 'none' ? 'the code is shown to nobody' : `the code of every ${review} is shown`}`,
+    `review:   ${review === 'none' ? 'none' : `after every ${review}`}`,
     `sandbox:  ${sandboxWords(sandbox)}`,
     `setup:    ${setup === undefined ? 'nothing' : setupWords(setup)}`,
     ...(checks.length === 0 ? ['check:    npm test'] : checks.map(checkWords)),
     ...triedWords(agentChecks),
-    ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
-    `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
-    `begins:   ${beginsWords(repository)}`,
+    ...(caches.length === 0 ? [] : [`kept:     between checks, ${argvWords(caches)}`]),
+    `agents:   ${[agents ?? 'from --agents', ...perStage].join('; ')}`,
+    `starts:   ${beginsWords(repository)}`,
     ...credentialsWords(git),
     `research: ${research ? 'before the design' : 'none'}`,
     `secrets:  ${secretsWords(secrets?.mask)}`,
@@ -40,27 +40,27 @@ export function configWords(config: ProjectConfig): readonly string[] {
 
 function beginsWords(repository: ProjectConfig['repository']): string {
   if (typeof repository === 'string')
-    return `at the newest commit of ${repository}, and its branch is pushed there`;
-  return repository ? 'at the commit that is checked out, where this is a repository' : 'empty';
+    return `from the newest commit of ${repository}; its branch is pushed there`;
+  return repository ? 'from the checked-out commit, if this is a repository' : 'with an empty folder';
 }
 
 const credentialsWords = (git: ProjectConfig['git']): readonly string[] =>
-  git?.credentials === true ? ['git:      starts your credential helpers, askpass and ssh command'] : [];
+  git?.credentials === true ? ['git:      uses your credential helpers, askpass and ssh command'] : [];
 
 const secretsWords = (mask: 'precise' | 'broad' = 'precise'): string =>
-  `masked in the state by their own form${mask === 'broad' ? ', and by a name beside them' : ''}`;
+  `masked in the state by their format${mask === 'broad' ? ' and by the name next to them' : ''}`;
 
 const whoIs = (gate: 'human' | 'auto'): string =>
-  gate === 'human' ? 'asks a human' : 'is approved by policy, nobody is asked';
+  gate === 'human' ? 'asks a person' : 'is approved by policy without asking';
 
 function sandboxWords(sandbox: ProjectConfig['sandbox']): string {
-  if (sandbox === 'none') return 'none, commands can read and write what you can';
-  return typeof sandbox === 'string' ? sandbox : `a program of its own: ${argvWords(sandbox)}`;
+  if (sandbox === 'none') return 'none, commands have your full access';
+  return typeof sandbox === 'string' ? sandbox : `your own program: ${argvWords(sandbox)}`;
 }
 
 function setupWords(setup: NonNullable<ProjectConfig['setup']>): string {
   if (Array.isArray(setup)) return argvWords(setup);
-  return `${argvWords(setup.argv)}, again when these change: ${argvWords(setup.inputs)}`;
+  return `${argvWords(setup.argv)}, repeated when these change: ${argvWords(setup.inputs)}`;
 }
 
 function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][number]): string {
@@ -70,8 +70,8 @@ function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][numb
 
 function triedWords(most: number | undefined): readonly string[] {
   if (most === undefined) return [];
-  const times = most === 1 ? 'at most once in a call' : `at most ${most} times in a call`;
-  return [`tried:    by models on their edits, ${most === 0 ? 'never' : times}`];
+  const times = most === 1 ? 'at most once per call' : `at most ${most} times per call`;
+  return [most === 0 ? 'edits:    not checked by models' : `edits:    checked by models ${times}`];
 }
 
 /** Every word apart, and on one line: what looks like two words, or like a line of ours, must not be one word. */

@@ -7,7 +7,8 @@ import { maskedJson } from '../terminal/maskedJson.ts';
 /** A command that takes longer is stopped, so that it cannot hold up the end of a run. */
 const TIME_LIMIT_MS = 10_000;
 
-export const NOTIFY_HELP = 'run this for every gate that opens, with the gate as JSON on its stdin; no shell';
+export const NOTIFY_HELP =
+  'command to run for every gate that opens, with the gate as JSON on stdin; no shell';
 
 /** Runs a command of the user's for every gate that opens. What goes wrong there is a note, never the run's concern. */
 export class GateNotifier {
@@ -52,7 +53,7 @@ export class GateNotifier {
         timeout: this.#timeLimitMs,
         killSignal: 'SIGKILL',
       });
-      child.on('error', (error) => resolve(`cannot be started: ${error.message}`));
+      child.on('error', (error) => resolve(`failed to start: ${error.message}`));
       child.on('close', (code, signal) => resolve(code === 0 ? null : `ended with ${code ?? signal}`));
       // A command that does not read its input has not failed.
       child.stdin.on('error', () => {});

@@ -28,8 +28,8 @@ export async function decideGate(
 ): Promise<ExitCode> {
   if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
     throw usageError(
-      `--hash ${hash} is no beginning of a hash.`,
-      'Give at least 8 hex digits of the one devs show prints.',
+      `--hash ${hash} is not the start of a hash.`,
+      'Use at least the first 8 hex digits of the hash that devs show prints.',
     );
   }
   const signed = { by: humanFrom(by), hash, name, via, withHidden };
@@ -106,7 +106,7 @@ async function record(
   await maskAsRecorded(named.run);
   const decision = await decide(named);
   if (decision === null) {
-    session.out.note('Nothing was decided; the gate stays open.');
+    session.out.note('No decision was recorded; the gate stays open.');
     return null;
   }
   if (decision.choice === 'again') {
@@ -124,9 +124,9 @@ async function record(
 
 function nextWords({ run, decided, isEdit }: Recorded, isDriven: boolean, { devs }: Session): string {
   const vote = openVote(decided);
-  if (vote !== null) return `recorded; the gate stays open, ${vote.needed - vote.votes} more needed`;
+  if (vote !== null) return `recorded; the gate stays open until ${vote.needed - vote.votes} more approve`;
   if (isDriven) return TAKEN_UP;
-  return `recorded; ${devs('resume', run.id)} ${isEdit ? 'opens the gate again, with your version' : 'goes on'}`;
+  return `recorded; ${isEdit ? 'to reopen the gate with your version' : 'to resume'}: ${devs('resume', run.id)}`;
 }
 
 function view(session: HitlSession) {

@@ -14,7 +14,7 @@ import { showActivities, showRequests } from './showRequests.ts';
 import { showStatusLine } from './statusLine.ts';
 import { TAKEN_UP } from './takenUp.ts';
 
-export const VERBOSE_HELP = 'print what agents, checks and setup say and do, as it comes';
+export const VERBOSE_HELP = 'print the output of agents, checks and setup as it arrives';
 
 export interface DriveFlags extends GoalFlags, AskFlags {
   /** Print all that agents, checks and setup tell, as it comes. */
@@ -46,7 +46,8 @@ export async function driveRun(
   const stopProgress = showProgress(devs.events, out);
   const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
-  const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
+  const announce = (): void =>
+    out.note('stopping at the next safe point; press Ctrl-C again to stop at once');
   const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
   const drive = async (): Promise<PipelineResult> => {
     const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
@@ -84,7 +85,7 @@ function checksWords({ checks }: RunSpec): string {
 }
 
 function sandboxWords({ sandbox }: RunSpec): string {
-  if (sandbox === 'none') return 'none, commands can read and write what you can';
+  if (sandbox === 'none') return 'none, commands have your full access';
   return typeof sandbox === 'string' ? sandbox : (sandbox[0] ?? '');
 }
 

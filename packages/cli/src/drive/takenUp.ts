@@ -1,1 +1,1 @@
-export const TAKEN_UP = 'recorded; the process that drives the run takes it up';
+export const TAKEN_UP = 'recorded; the process that runs it will apply the decision';

@@ -26,8 +26,8 @@ export async function readBrief(
 ): Promise<string> {
   if ((name === undefined) === (message === undefined)) {
     throw usageError(
-      name === undefined ? 'There is no brief.' : 'There are two briefs: a file and --message.',
-      "Name a Markdown file, - for stdin, or say what to do with -m 'text'.",
+      name === undefined ? 'The brief is missing.' : 'The brief is given twice: as a file and as --message.',
+      "Name a Markdown file, use - for stdin, or write the brief with -m 'text'.",
     );
   }
   if (name === undefined) return message as string;
@@ -37,8 +37,8 @@ export async function readBrief(
     return textOf(await readHanded(path.resolve(cwd, name)));
   } catch (error) {
     throw usageError(
-      `The brief ${name} cannot be read: ${(error as Error).message}`,
-      "Name a Markdown file, - to read it from stdin, or say what to do with -m 'text'.",
+      `Cannot read the brief ${name}: ${(error as Error).message}`,
+      "Name a Markdown file, use - for stdin, or write the brief with -m 'text'.",
       error,
     );
   }

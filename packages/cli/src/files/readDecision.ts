@@ -46,8 +46,8 @@ async function readJson(file: string): Promise<unknown> {
 
 function invalid(file: string, why: string, cause: unknown) {
   return usageError(
-    `${file} holds no decision: ${why}`,
-    'Give { session, hash, approved, feedback?, comments?, tasks?, withHidden?, by? } or { session, hash, value, withHidden?, by? } as devs show --md prints it.',
+    `${file} does not contain a decision: ${why}`,
+    'Use { session, hash, approved, feedback?, comments?, tasks?, withHidden?, by? } or { session, hash, value, withHidden?, by? } as printed by devs show --md.',
     cause,
   );
 }

@@ -24,13 +24,13 @@ export function addGivenOptions(command: Command): Command {
   return command
     .option(
       '--documents <file>',
-      'your own PRD.md, TAS.md, …, as often as needed: read at the design gate at once; TYPE=FILE names the type',
+      'your own PRD.md, TAS.md, … (repeatable); the run starts at the design gate; TYPE=FILE sets the type',
       repeated,
     )
-    .option('--no-research', 'make the design from the brief alone; part of the record')
+    .option('--no-research', 'design from the brief alone; recorded with the run')
     .option(
       '--plan <file>',
-      'your own requirements, epics and tasks, JSON or YAML: read at the plan gate at once',
+      'your own requirements, epics and tasks, as JSON or YAML; the run starts at the plan gate',
     );
 }
 
@@ -91,6 +91,7 @@ async function readText(name: string, cwd: string): Promise<string> {
 }
 
 function notUsable(name: string, why: string, cause: unknown) {
-  const remedy = 'Name a readable file; docs/guide/the-pipeline.md shows the form of documents and plans.';
-  return usageError(`${name} cannot be used: ${why}`, remedy, cause);
+  const remedy =
+    'Name a readable file. See docs/guide/the-pipeline.md for the format of documents and plans.';
+  return usageError(`Cannot use ${name}: ${why}`, remedy, cause);
 }

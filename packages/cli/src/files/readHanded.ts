@@ -42,10 +42,10 @@ async function readPipe(handle: FileHandle, patienceMs: number): Promise<Buffer>
     const isAtEnd = chunk !== null && bytes > 0;
     if (isAtEnd) return Buffer.concat(chunks);
     if (performance.now() - lastAt > patienceMs)
-      throw new Error(`nobody wrote to this pipe for ${patienceMs / 1000} s`);
+      throw new Error(`no data on this pipe for ${patienceMs / 1000} s`);
     await sleep(POLL_MS);
   }
-  throw new Error(`it does not end after ${MOST_BYTES} bytes`);
+  throw new Error(`it is longer than ${MOST_BYTES} bytes`);
 }
 
 /** Empty where nobody has the other end open; `null` where somebody has and says nothing yet. */

@@ -17,13 +17,13 @@ export const REPLAY = 'replay:';
 
 /** For the help of the option. */
 export const AGENTS_HELP =
-  'PROVIDER:MODEL, claude, codex, gemini, opencode (not tried: goose, copilot, aider), replay:FILE or none; again as STAGE=… for a single stage';
+  'PROVIDER:MODEL, claude, codex, gemini, opencode (untested: goose, copilot, aider), replay:FILE or none; repeat as STAGE=… for a single stage';
 
 export const AGENT_CHOICES =
   'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini or opencode (coding CLIs; ' +
-  "goose, copilot and aider were never tried), --agents 'acp:PROGRAM ARGUMENTS' (another that speaks the Agent Client Protocol), " +
-  "--agents 'command:PROGRAM ARGUMENTS' (one of your own), --agents replay:FILE (a recording) " +
-  'or --agents none (walk the stages, write nothing).';
+  "goose, copilot and aider are untested), --agents 'acp:PROGRAM ARGUMENTS' (any program with the Agent Client Protocol), " +
+  "--agents 'command:PROGRAM ARGUMENTS' (your own program), --agents replay:FILE (a recording) " +
+  'or --agents none (goes through the stages without writing anything).';
 
 /**
  * Reads the values of `--agents`: one for all stages, and `STAGE=…` for single ones.
@@ -32,13 +32,16 @@ export const AGENT_CHOICES =
  */
 export function agentNames(values: readonly string[], cwd: string): AgentNames {
   const [agents, ...more] = values.filter((value) => !isForStage(value));
-  if (agents === undefined) throw usageError('No agents are named.', AGENT_CHOICES);
+  if (agents === undefined) throw usageError('The agents are missing.', AGENT_CHOICES);
   if (more.length > 0)
-    throw usageError(`Both ${agents} and ${more[0]} are named for all stages.`, AGENT_CHOICES);
+    throw usageError(`${agents} and ${more[0]} are both set for all stages.`, AGENT_CHOICES);
   const stages = values.filter(isForStage);
   if (isWorker(agents)) return workerNames(agents, stages);
   if (stages.length > 0)
-    throw usageError(`${stages[0]} needs a model or a coding CLI for the other stages.`, AGENT_CHOICES);
+    throw usageError(
+      `${stages[0]} sets one stage; the other stages need a model or a coding CLI.`,
+      AGENT_CHOICES,
+    );
   return { agents: withoutModel(agents, cwd) };
 }
 
@@ -61,8 +64,8 @@ function stageWorker(value: string): readonly [stage: ModelStage, model: string]
   const stage = MODEL_STAGES.find((candidate) => candidate === name);
   if (stage !== undefined && isWorker(value.slice(at + 1))) return [stage, value.slice(at + 1)];
   throw usageError(
-    `${JSON.stringify(value)} gives no stage an agent.`,
-    `Write STAGE=PROVIDER:MODEL or STAGE=claude; the stages are ${MODEL_STAGES.join(', ')}.`,
+    `${JSON.stringify(value)} does not set an agent for a stage.`,
+    `Use STAGE=PROVIDER:MODEL or STAGE=claude. The stages are ${MODEL_STAGES.join(', ')}.`,
   );
 }
 
@@ -71,5 +74,5 @@ function withoutModel(agents: string, cwd: string): string {
   if (agents.startsWith(REPLAY) && agents.length > REPLAY.length) {
     return `${REPLAY}${path.resolve(cwd, agents.slice(REPLAY.length))}`;
   }
-  throw usageError(`There are no agents ${JSON.stringify(agents)}.`, AGENT_CHOICES);
+  throw usageError(`Unknown agents ${JSON.stringify(agents)}.`, AGENT_CHOICES);
 }

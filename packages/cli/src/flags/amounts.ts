@@ -4,13 +4,13 @@ import { usageError } from '../usageError.ts';
 export function toAmount(text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number) && number > 0) return number;
-  throw usageError(`"${text}" is no amount.`, 'Give a number above 0, such as 2.5.');
+  throw usageError(`"${text}" is not a valid amount.`, 'Use a number above 0, such as 2.5.');
 }
 
 /** A number of things on a command line. */
 export function toCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`"${text}" is no number of places.`, 'Give a whole number, such as 2.');
+  throw usageError(`"${text}" is not a number of places.`, 'Use a whole number, such as 2.');
 }
 
 /** Milliseconds of one unit. */
@@ -21,5 +21,5 @@ export function toMilliseconds(text: string): number {
   const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/.exec(text.trim()) ?? [];
   const ms = Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN));
   if (Number.isFinite(ms) && ms > 0) return ms;
-  throw usageError(`"${text}" is no length of time.`, 'Give a number with a unit: 90s, 30m or 1.5h.');
+  throw usageError(`"${text}" is not a valid duration.`, 'Use a number with a unit: 90s, 30m or 1.5h.');
 }

@@ -13,10 +13,18 @@ export interface BudgetFlags {
 
 export function addBudgetOptions(command: Command): Command {
   return command
-    .option('--budget-usd <amount>', 'US dollars from which a human is asked; part of the record', toAmount)
-    .option('--budget-tokens <count>', 'tokens, in and out', toAmount)
-    .option('--budget-calls <count>', 'calls of agents', toAmount)
-    .option('--budget-time <length>', 'time of driving, such as 90s, 30m or 2h', toMilliseconds);
+    .option(
+      '--budget-usd <amount>',
+      'ask a person when the cost reaches this many US dollars; recorded with the run',
+      toAmount,
+    )
+    .option('--budget-tokens <count>', 'ask a person after this many tokens, input and output', toAmount)
+    .option('--budget-calls <count>', 'ask a person after this many agent calls', toAmount)
+    .option(
+      '--budget-time <length>',
+      'ask a person after this much active time, such as 90s, 30m or 2h',
+      toMilliseconds,
+    );
 }
 
 /** The limits the flags name; `undefined` when they name none. */

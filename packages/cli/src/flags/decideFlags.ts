@@ -21,19 +21,19 @@ export function addSignedOptions(command: Command, verb: string): Command {
   return command
     .option(
       '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
+      'fail if the content of the gate no longer has this hash (at least 8 hex digits)',
     )
-    .option('--by <name>', `who ${verb} (default: your user name)`);
+    .option('--by <name>', `name of the person who ${verb} (default: your user name)`);
 }
 
 export function addDecideOptions(command: Command, verb = 'decides'): Command {
-  return addSignedOptions(command, verb).option('--go', 'then go on with the run, as devs resume does');
+  return addSignedOptions(command, verb).option('--go', 'then resume the run, like devs resume');
 }
 
 /** Of the verbs that say yes. */
 export const addYesOptions = (command: Command): Command =>
   command.option(
     '--with-hidden <number>',
-    'say yes to so many hidden places without having read them; see devs show --reveal',
+    'approve this many hidden places unread; see devs show --reveal',
     toCount,
   );

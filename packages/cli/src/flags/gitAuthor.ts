@@ -2,22 +2,21 @@ import { askGit } from '@devs/agents/internal';
 import type { WorkspacePort } from '@devs/core/internal';
 import { usageError } from '../usageError.ts';
 
-const REMEDY =
-  "Name who signs with --author 'Ada Lovelace <ada@example.org>', or set user.name and user.email.";
+const REMEDY = "Use --author 'Ada Lovelace <ada@example.org>', or set user.name and user.email in git.";
 
 /** Who signs a commit: `Name <address>`, else whom git knows in that folder. */
 export async function gitAuthor(text: string | undefined, dir: string): Promise<WorkspacePort.Author> {
   const named = text ?? (await identIn(dir));
   const [, name, email] = /^\s*([^<>]*[^<>\s])\s*<([^<>\s]+)>/.exec(named) ?? [];
   if (name !== undefined && email !== undefined) return { name, email };
-  throw usageError(`"${named}" is no author.`, REMEDY);
+  throw usageError(`"${named}" is not a valid author.`, REMEDY);
 }
 
 async function identIn(dir: string): Promise<string> {
   try {
     return await askGit(['var', 'GIT_AUTHOR_IDENT'], { cwd: dir, readsUser: true });
   } catch (error) {
-    throw usageError('git does not know who you are.', REMEDY, error);
+    throw usageError('Your name and email are not configured in git.', REMEDY, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { usageError } from '../usageError.ts';
 
 /** Who signs: the name given with `--by`, else the user's. */
 export function humanFrom(by: string | undefined): Principal {
-  if (by?.trim() === '') throw usageError('--by names nobody.', 'Say who decides, or leave it out.');
+  if (by?.trim() === '') throw usageError('--by is empty.', 'Add your name, or remove --by.');
   return { kind: 'human', id: by ?? userName() };
 }
 
@@ -13,6 +13,6 @@ function userName(): string {
     return userInfo().username;
   } catch (error) {
     // A container may run under a user id that has no name.
-    throw usageError('Your user has no name on this machine.', 'Say who decides with --by NAME.', error);
+    throw usageError('Your user has no name on this machine.', 'Add your name with --by NAME.', error);
   }
 }

@@ -16,14 +16,13 @@ const KINDS: readonly NonNullable<TaskRequest['task']['kind']>[] = [
 
 export function addQuickOptions(command: Command): Command {
   return command
-    .option('--quick', 'small work: one task, no design and no plan to read; you review the code')
+    .option('--quick', 'small job: one task, no design or plan to approve; you review the code')
     .addOption(
-      new Option(
-        '--kind <kind>',
-        'with --quick: how the work is shown to be right (default: test-first)',
-      ).choices(KINDS),
+      new Option('--kind <kind>', 'with --quick: how the work is verified (default: test-first)').choices(
+        KINDS,
+      ),
     )
-    .option('--checked-by <command>', 'with --quick --kind checked-by: a command without a shell, or review');
+    .option('--checked-by <command>', 'with --quick --kind checked-by: a command (no shell), or review');
 }
 
 /** @throws DevsError `CONFIG_INVALID` for flags of small work without `--quick`, or that do not fit each other. */
@@ -33,12 +32,12 @@ export function quickFrom({
   checkedBy,
 }: QuickFlags): NonNullable<StartOptions['quick']> | undefined {
   if (!quick && (kind !== undefined || checkedBy !== undefined)) {
-    throw usageError('--kind and --checked-by are for small work.', 'Add --quick, or leave them out.');
+    throw usageError('--kind and --checked-by need --quick.', 'Add --quick, or remove them.');
   }
   if ((kind === 'checked-by') !== (checkedBy !== undefined)) {
     throw usageError(
-      '--kind checked-by and --checked-by belong together.',
-      "Say --kind checked-by --checked-by 'tsc --noEmit', or --checked-by review.",
+      '--kind checked-by and --checked-by need each other.',
+      "Use --kind checked-by --checked-by 'tsc --noEmit', or --checked-by review.",
     );
   }
   if (!quick) return undefined;

@@ -98,8 +98,8 @@ function repositoryOf(repository: ProjectConfig['repository'], dir: string): str
   const top = repositoryAround(dir);
   if (top === null || top === dir) return top;
   throw usageError(
-    `${dir} lies in the repository ${top}, and a run works for a whole repository.`,
-    `Give its top folder, --dir ${top}; with --no-repository the run begins empty.`,
+    `${dir} is inside the repository ${top}, and a run needs the whole repository.`,
+    `Use its top folder with --dir ${top}, or --no-repository to start with an empty folder.`,
   );
 }
 
@@ -144,15 +144,15 @@ export function travellingSpec(spec: RunSpec, dir: string): RunSpec {
   const { repository, agents } = spec;
   if (repository !== null && !REPOSITORY_URL.test(repository)) {
     throw usageError(
-      `A run of a cluster cannot work for ${repository}: other machines do not have it.`,
-      'Give the URL of the repository in .devs/config.json, "repository": "https://…"; with --no-repository the run begins empty.',
+      `A cluster run cannot use ${repository}: other machines do not have it.`,
+      'Set the URL of the repository in .devs/config.json, "repository": "https://…", or use --no-repository to start with an empty folder.',
     );
   }
   if (!agents.startsWith(REPLAY)) return spec;
   const file = path.relative(dir, agents.slice(REPLAY.length));
   if (!file.startsWith('..') && !path.isAbsolute(file)) return { ...spec, agents: `${REPLAY}${file}` };
   throw usageError(
-    `A run of a cluster cannot replay ${agents.slice(REPLAY.length)}: other machines do not have it.`,
+    `A cluster run cannot replay ${agents.slice(REPLAY.length)}: other machines do not have it.`,
     `Put the recording into the project folder, ${dir}, on every machine.`,
   );
 }

@@ -19,8 +19,8 @@ const LINE = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
 export function splitCommand(text: string, what: keyof typeof EXAMPLES = 'check'): readonly string[] {
   if (!LINE.test(text)) {
     throw usageError(
-      `The ${what} ${JSON.stringify(text)} is no command.`,
-      `Give a program and its arguments, as in ${EXAMPLES[what]}.`,
+      `The ${what} ${JSON.stringify(text)} is not a command.`,
+      `Use a program and its arguments, such as ${EXAMPLES[what]}.`,
     );
   }
   return (text.match(WORD) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));

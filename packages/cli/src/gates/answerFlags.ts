@@ -37,17 +37,17 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
   const choices = choicesIn(flags);
   const [choice, ...others] = choices;
   if (others.length > 0) {
-    throw usageError(`${choices.join(' and ')} are several answers.`, 'Give one of them.');
+    throw usageError(`${choices.join(' and ')} are different answers.`, 'Use one of them.');
   }
   const { guidance, reason } = flags;
   if (guidance !== undefined && choice !== 'retry') {
-    throw usageError('--guidance is for the next attempt.', 'Give it together with --retry.');
+    throw usageError('--guidance needs --retry.', 'Add --retry, or remove --guidance.');
   }
   if (flags.failure !== undefined && choice !== 'accept') {
-    throw usageError('--failure names what is accepted.', 'Give it together with --accept.');
+    throw usageError('--failure needs --accept.', 'Add --accept, or remove --failure.');
   }
   if (reason !== undefined && choice !== 'skip' && choice !== 'abort') {
-    throw usageError('--reason says why something ends.', 'Give it together with --skip or --abort.');
+    throw usageError('--reason needs --skip or --abort.', 'Add --skip or --abort, or remove --reason.');
   }
   return choice === undefined ? null : decisionOf(choice, flags);
 }
@@ -76,8 +76,8 @@ export function parseValue(text: string, flag: '--value' | '--edit' = '--value')
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw usageError(
-      `The value is no JSON: ${(error as Error).message}`,
-      `Give JSON, in quotes for the shell: ${flag} true, ${flag} '"a text"', ${flag} '{ "to": "ada" }'.`,
+      `The value is not valid JSON: ${(error as Error).message}`,
+      `Enter JSON, in quotes for the shell: ${flag} true, ${flag} '"a text"', ${flag} '{ "to": "ada" }'.`,
       error,
     );
   }

@@ -20,11 +20,11 @@ type Ask = (read: Read, gate: Pick<Gate, 'artifact'>) => Promise<AnswerFlags | n
 const nothing: Ask = async () => ({});
 
 const why: Ask = async (read) =>
-  said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
+  said(await read('reason for the record (optional)'), (reason) => ({ reason }));
 
 const ASKED: Readonly<Partial<Record<ChoiceName, Ask>>> = {
   retry: async (read) =>
-    said(await read('what the next attempts should know (may be empty)'), (guidance) => ({ guidance })),
+    said(await read('guidance for the next attempts (optional)'), (guidance) => ({ guidance })),
   skip: why,
   abort: why,
   raise: (read, gate) => raiseFor(gate, read),
@@ -67,7 +67,7 @@ async function raiseFor({ artifact }: Pick<Gate, 'artifact'>, read: Read): Promi
   const raise: Partial<Record<(typeof RAISES)[number][2], number>> = {};
   for (const [measure, unit, flag] of RAISES) {
     if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
-    const line = await read(`${unit} to add (empty: none)`);
+    const line = await read(`${unit} to add (empty: 0)`);
     if (line === null) return null;
     // What is no amount is refused by the engine, which names the field.
     if (line !== '') raise[flag] = Number(line);

@@ -29,16 +29,16 @@ function commentFrom(
     text: typed.slice(index + arrow.length).trim(),
   })).filter(({ head, text }) => head !== '' && text !== '');
   if (readings.length === 0)
-    throw usageError(`--comment ${typed} says nothing of a quote.`, `Write 'QUOTE => TEXT'.`);
+    throw usageError(`--comment ${typed} has no quote or no text.`, `Write 'QUOTE => TEXT'.`);
   for (const { head, text } of readings.toReversed()) {
     const [found, ...others] = anchorsOf(head, places);
     if (found === undefined) continue;
     if (others.length > 0) throw ambiguous(head, [found, ...others]);
     return { ...found, text };
   }
-  throw new DevsError(`Nothing that gate ${sessionId.slice(0, 8)} shows is quoted by --comment ${typed}.`, {
+  throw new DevsError(`The quote of --comment ${typed} is not in gate ${sessionId.slice(0, 8)}.`, {
     code: 'QUOTE_NOT_SHOWN',
-    remedy: `Copy the quote from devs show ${sessionId.slice(0, 8)} --full; say what is not about a place with --feedback.`,
+    remedy: `Copy the quote from devs show ${sessionId.slice(0, 8)} --full. For a general comment use --feedback.`,
     context: { sessionId },
   });
 }
@@ -96,7 +96,7 @@ const literal = (word: string): string =>
 function ambiguous(head: string, found: readonly Anchor[]): DevsError {
   const names = found.slice(0, 5).map(({ in: place }) => place || "''");
   return usageError(
-    `"${head}" stands in ${names.join(', ')}${found.length > names.length ? ', …' : ''}.`,
-    `Say in which: --comment '${names[0]}: ${head} => …'.`,
+    `"${head}" is in several places: ${names.join(', ')}${found.length > names.length ? ', …' : ''}.`,
+    `Name one of them: --comment '${names[0]}: ${head} => …'.`,
   );
 }

@@ -4,6 +4,6 @@ import { DevsError } from '@devs/core';
 export const gateNotOpen = (sessionId: string): DevsError =>
   new DevsError(`Gate ${sessionId.slice(0, 8)} is not open.`, {
     code: 'GATE_NOT_FOUND',
-    remedy: 'List the open gates with devs gates, or read how it was decided with devs log.',
+    remedy: 'List the open gates with devs gates, or read the decision with devs log.',
     context: { sessionId },
   });

@@ -62,42 +62,42 @@ export const GATE_WORDS: Readonly<Record<Gate['kind'], GateWords>> = {
   design_approval: {
     name: 'design',
     choices: [
-      approve('break the documents down into tasks'),
-      reject('write them again with your feedback'),
-      edit('change them yourself'),
+      approve('plan the tasks'),
+      reject('rewrite the documents with your feedback'),
+      edit('edit the documents yourself'),
     ],
     isDeclarable: true,
   },
   dag_approval: {
     name: 'plan',
     choices: [
-      approve('begin with the tasks'),
-      reject('plan again with your feedback'),
+      approve('start the tasks'),
+      reject('write a new plan with your feedback'),
       edit('drop, reorder, split or change tasks yourself'),
     ],
     isDeclarable: true,
   },
   review: {
     name: 'code review',
-    choices: [approve('go on'), reject('have it done again with your feedback')],
+    choices: [approve('continue'), reject('redo the work with your feedback')],
     isDeclarable: true,
   },
   node_gate: {
-    name: 'next step',
-    choices: [approve('go on'), reject('do not do it')],
+    name: 'node approval',
+    choices: [approve('continue'), reject('do not run this step')],
     isDeclarable: false,
   },
   interrupt: {
     name: 'question',
-    choices: [answer('value', 'what interrupt() returns, as JSON', '--value', '"yes"')],
+    choices: [answer('value', 'the value for interrupt() to return, as JSON', '--value', '"yes"')],
     isDeclarable: false,
   },
   baseline: {
-    name: 'red checks',
+    name: 'failing checks',
     choices: [
-      answer('again', 'you mended it: run the checks once more'),
-      answer('first-task', 'have it mended by the first task'),
-      answer('accept', 'go on; what fails now may go on failing'),
+      answer('again', 'run the checks again, now that you fixed them'),
+      answer('first-task', 'let the first task fix them'),
+      answer('accept', 'continue; checks that fail now may keep failing'),
       ABORT,
     ],
     isDeclarable: false,
@@ -105,27 +105,27 @@ export const GATE_WORDS: Readonly<Record<Gate['kind'], GateWords>> = {
   task_failure: {
     name: 'stuck task',
     choices: [
-      answer('retry', 'try again with new counters', '--retry', '--guidance', 'what to do differently'),
-      answer('skip', 'give the task up; what depends on it is blocked'),
+      answer('retry', 'try again and reset the counters', '--retry', '--guidance', 'what to do differently'),
+      answer('skip', 'skip the task and block the tasks that depend on it'),
       ABORT,
     ],
     isDeclarable: false,
   },
   recursion_limit: {
     name: 'lack of progress',
-    choices: [answer('continue', 'go on for as long again'), ABORT],
+    choices: [answer('continue', 'continue for the same number of steps'), ABORT],
     isDeclarable: false,
   },
   budget: {
     name: 'budget',
-    choices: [answer('raise', 'add to the budget and go on', '--raise-usd', '5'), ABORT],
+    choices: [answer('raise', 'add to the budget and continue', '--raise-usd', '5'), ABORT],
     isDeclarable: false,
   },
   step: {
     name: 'recorded call',
     choices: [
-      answer('use', 'it is this one: take what is recorded'),
-      answer('repeat', 'it is another one: make this call, perhaps a second time'),
+      answer('use', 'use the recorded result'),
+      answer('repeat', 'make the call, possibly for the second time'),
       ABORT,
     ],
     isDeclarable: false,
@@ -134,14 +134,14 @@ export const GATE_WORDS: Readonly<Record<Gate['kind'], GateWords>> = {
 
 /** Of a declared gate that asks for a value. */
 const VALUE_CHOICES: readonly Choice[] = [
-  answer('value', 'go on with this value, as JSON', '--value', '"yes"'),
-  reject('do not do it'),
+  answer('value', 'continue with this value, as JSON', '--value', '"yes"'),
+  reject('do not run this step'),
 ];
 
 /** Of a declared gate that takes a version of one's own, by what it is of. */
 const VERSION_CHOICES = {
-  artifact: answer('version', 'go on with your own version, as JSON', '--edit', '"your text"'),
-  args: answer('version', 'go on with arguments of your own, as JSON', '--edit', '{ "name": "value" }'),
+  artifact: answer('version', 'continue with your edited version, as JSON', '--edit', '"your text"'),
+  args: answer('version', 'continue with your edited arguments, as JSON', '--edit', '{ "name": "value" }'),
 } as const;
 
 type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes'>;
@@ -188,9 +188,9 @@ export function assertTakes(
   if (choicesOf(asked).some((choice) => choice.name === name)) return;
   const kind = typeof asked === 'string' ? asked : asked.kind;
   const commands = choiceCommands(asked, [gate], devs).map(({ command }) => command);
-  throw new DevsError(`The answer "${name}" fits no gate of this kind: ${GATE_WORDS[kind].name}.`, {
+  throw new DevsError(`A ${GATE_WORDS[kind].name} gate does not accept the answer "${name}".`, {
     code: 'INVALID_ANSWER',
-    remedy: `Decide it with ${commands.join(', or ')}.`,
+    remedy: `Use one of these commands: ${commands.join(', or ')}.`,
     context: { kind },
   });
 }

@@ -65,9 +65,9 @@ function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: 
   const raise = choiceCommands(gate, [sessionId.slice(0, 8)], devs).find(
     (each) => each.choice.name === 'raise',
   );
-  throw new DevsError('That is not the part of the budget which the next call would pass.', {
+  throw new DevsError('The next call would exceed another limit of the budget.', {
     code: 'INVALID_ANSWER',
-    remedy: `Raise what is asked about: ${raise?.command ?? ''}`,
+    remedy: `Raise that limit: ${raise?.command ?? ''}`,
     context: { kind, sessionId },
   });
 }
@@ -81,10 +81,10 @@ function assertShown(gate: Gate, shown: ShownGates, { devs }: Session): void {
   const last = shown.hashOf(gate);
   if (last === gate.artifactHash) return;
   const id = gate.sessionId.slice(0, 8);
-  const what = last === null ? 'was not shown to you yet' : 'is not what you were shown';
-  throw new DevsError(`What gate ${id} shows now ${what}.`, {
+  const what = last === null ? 'has not been shown to you yet' : 'has changed since it was shown to you';
+  throw new DevsError(`Gate ${id} ${what}.`, {
     code: 'GATE_STALE',
-    remedy: `Read it with ${devs('show', id)}, which prints the answers with their --hash; then decide.`,
+    remedy: `Read it with ${devs('show', id)}, which prints each answer with its --hash, then decide.`,
     context: { sessionId: gate.sessionId, artifactHash: gate.artifactHash },
   });
 }
@@ -94,15 +94,15 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   approve: 'approved',
   reject: 'rejected',
   edit: 'edited',
-  retry: 'to be tried again',
-  skip: 'given up',
-  continue: 'allowed to go on',
+  retry: 'retry requested',
+  skip: 'skipped',
+  continue: 'continued',
   raise: 'raised',
-  use: 'taken as recorded',
-  repeat: 'to be made again',
-  again: 'to be checked again',
-  'first-task': 'to be mended first',
-  accept: 'accepted as it is',
+  use: 'recorded result used',
+  repeat: 'call will be repeated',
+  again: 'checks will run again',
+  'first-task': 'left to the first task',
+  accept: 'accepted',
   abort: 'aborted',
   value: 'answered',
   version: 'edited and approved',

@@ -32,7 +32,7 @@ export async function resolveGate(devs: Orchestrator, name: string): Promise<Nam
     if (others.length > 0) throw ambiguous(name, matches);
     return { run: await devs.run(gate.threadId), sessionId: gate.sessionId, kind: gate.kind, gate };
   }
-  if (run !== null) throw notFound(`Run "${name}" waits at no gate.`);
+  if (run !== null) throw notFound(`Run "${name}" has no open gate.`);
   const closed = named.find(isClosed);
   if (closed === undefined) throw notFound(`There is no gate ${JSON.stringify(name)}.`);
   const { sessionId, kind } = closed;
@@ -54,13 +54,13 @@ function ambiguous(name: string, gates: readonly Gate[]): DevsError {
   const list = gates.map(
     ({ sessionId, threadId, kind }) => `${sessionId}  ${threadId}  ${GATE_WORDS[kind].name}`,
   );
-  const message = [`"${name}" names ${gates.length} gates:`, ...list].join('\n    ');
-  return usageError(message, 'Name one of them by more of its id.');
+  const message = [`"${name}" matches ${gates.length} gates:`, ...list].join('\n    ');
+  return usageError(message, 'Use a longer part of the id.');
 }
 
 function notFound(message: string): DevsError {
   return new DevsError(message, {
     code: 'GATE_NOT_FOUND',
-    remedy: `List the open gates with devs gates; name one by its id, by at least ${MIN_PREFIX} characters of it, or by its run.`,
+    remedy: `List the open gates with devs gates. Use the id of a gate, its first ${MIN_PREFIX} characters or more, or the id of its run.`,
   });
 }

@@ -28,7 +28,11 @@ export async function readPackageJson(folder: string): Promise<PackageJson | nul
   try {
     return packageJsonSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw usageError(`${file} is no package.json: ${(error as Error).message}`, 'Correct it first.', error);
+    throw usageError(
+      `${file} is not a valid package.json: ${(error as Error).message}`,
+      'Correct the file first.',
+      error,
+    );
   }
 }
 

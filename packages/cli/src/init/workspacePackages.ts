@@ -48,6 +48,6 @@ async function pnpmPatterns(root: string): Promise<readonly string[]> {
   try {
     return pnpmWorkspace.parse(parse(text))?.packages ?? [];
   } catch (error) {
-    throw usageError(`${file} cannot be read: ${(error as Error).message}`, 'Correct it first.', error);
+    throw usageError(`Cannot read ${file}: ${(error as Error).message}`, 'Correct the file first.', error);
   }
 }

@@ -59,8 +59,8 @@ function namedFolder(cwd: string, dir: string): string {
   const folder = path.resolve(cwd, dir);
   if (isFolder(folder)) return folder;
   throw usageError(
-    `There is no folder ${folder}, which --dir names.`,
-    'Make it first, or name the folder of your project.',
+    `The folder ${folder} of --dir does not exist.`,
+    'Create it, or name your project folder.',
   );
 }
 
@@ -78,7 +78,7 @@ function hashesOf(name: string, text = ''): readonly string[] {
   const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/i.test(hash));
   if (wrong === undefined) return hashes.map((hash) => hash.toLowerCase());
   throw usageError(
-    `${name} is ${JSON.stringify(wrong)}, expected a SHA-256.`,
-    'Give the 64 digits that devs trust shows.',
+    `${name} must be a SHA-256, got ${JSON.stringify(wrong)}.`,
+    'Use the 64 digits that devs trust prints.',
   );
 }

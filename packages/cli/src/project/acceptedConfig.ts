@@ -40,7 +40,7 @@ const isAccepted = ({ sha256 }: ReadConfig, accepted: readonly string[]): boolea
 /** Shows what a configuration does, and asks; anything but a yes is a no. */
 export async function confirm(read: ReadConfig, session: Session): Promise<boolean> {
   session.out.print(...contentWords(read));
-  return askYes('accept exactly this (yes or no): ', session);
+  return askYes('accept this configuration (yes or no): ', session);
 }
 
 /** Asks until somebody says yes or no; the end of the input is a no. */
@@ -58,7 +58,7 @@ export async function askYes(question: string, session: Session): Promise<boolea
 }
 
 export const contentWords = ({ file, sha256, config }: ReadConfig): readonly string[] => [
-  `${file} says what runs on this machine, and you have not accepted what it says:`,
+  `${file} runs commands on this machine, and you have not accepted it yet:`,
   ...configWords(config).map((line) => `  ${line}`),
   `  sha256:   ${sha256}`,
 ];
@@ -69,15 +69,15 @@ export async function rememberOrSay({ sha256 }: Pick<ReadConfig, 'sha256'>, sess
   if (sha256 === null) return;
   try {
     if (store !== null) return await store.accept(session.dir, sha256);
-    session.out.note(`not kept, HOME is not set: the next command needs --trust ${sha256}`);
+    session.out.note(`not stored, HOME is not set: the next command needs --trust ${sha256}`);
   } catch (error) {
-    session.out.note(`not kept: ${(error as Error).message}; the next command needs --trust ${sha256}`);
+    session.out.note(`not stored: ${(error as Error).message}; the next command needs --trust ${sha256}`);
   }
 }
 
 export function notTrusted({ file, sha256 }: ReadConfig, { devs }: Session): DevsError {
-  return new DevsError(`${file} is not accepted: it says what runs on this machine.`, {
+  return new DevsError(`${file} is not accepted: it runs commands on this machine.`, {
     code: 'CONFIG_NOT_TRUSTED',
-    remedy: `Read it; then ${devs('trust', sha256 ?? '')} accepts exactly this content, --trust ${sha256} or DEVS_TRUST=${sha256} for one command.`,
+    remedy: `Read it, then accept it with ${devs('trust', sha256 ?? '')}, or for one command with --trust ${sha256} or DEVS_TRUST=${sha256}.`,
   });
 }

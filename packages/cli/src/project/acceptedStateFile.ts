@@ -50,22 +50,22 @@ export async function unknownStateFile(session: Session): Promise<UnknownStateFi
 /** Shows what there is, and asks where somebody can answer; else it is a no. */
 export async function isYours(unknown: UnknownStateFile, session: Session, canAsk = true): Promise<boolean> {
   const words = [
-    `${unknown.file} was not made by you here, or before devs kept which are yours:`,
-    `  ${unknown.runs} runs, each with the commands that go on with it; devs status lists them`,
+    `${unknown.file} is not in the list of your state files:`,
+    `  ${unknown.runs} runs, each with the commands that resume it; to list them: devs status`,
     `  id: ${unknown.id}`,
   ];
   if (canAsk && isTerminal(session)) {
     session.out.print(...words);
-    return askYes('drive what is in it (yes or no): ', session);
+    return askYes('accept its runs (yes or no): ', session);
   }
   session.out.note(words.join('\n'));
   return false;
 }
 
 export function stateNotTrusted({ file, id }: UnknownStateFile, { devs }: Session): DevsError {
-  return new DevsError(`${file} is not accepted as yours: the runs in it say what runs on this machine.`, {
+  return new DevsError(`${file} is not accepted as yours: its runs execute commands on this machine.`, {
     code: 'STATE_NOT_TRUSTED',
-    remedy: `Look at it with ${devs('status')}; then ${devs('trust', id)} accepts this file, --trust ${id} or DEVS_TRUST=${id} for one command.`,
+    remedy: `Look at its runs with ${devs('status')}, then accept it with ${devs('trust', id)}, or for one command with --trust ${id} or DEVS_TRUST=${id}.`,
     context: { file, id },
   });
 }

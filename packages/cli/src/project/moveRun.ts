@@ -237,8 +237,8 @@ const isSame = (a: Known, b: Known | null): boolean =>
 function refuseEncrypted(session: Session): void {
   if (encryptionKeyOf(session).encryptionKey === undefined) return;
   throw usageError(
-    'A run is not moved out of an encrypted state file, or into one: on its way it would lie readable on the disk.',
-    'Let the run end where it is; or decrypt the file with devs admin rekey --decrypt, unset DEVS_ENCRYPTION_KEY, and move it.',
+    'A run cannot be moved into or out of an encrypted state file: the move writes it to disk unencrypted.',
+    'Let the run end here, or decrypt the file with devs admin rekey --decrypt, unset DEVS_ENCRYPTION_KEY and move the run.',
   );
 }
 
@@ -246,7 +246,7 @@ function refuseEncrypted(session: Session): void {
 function assertGraphName(graph: string): void {
   if (/^[\w-]{1,40}$/.test(graph)) return;
   throw usageError(
-    `${JSON.stringify(graph.slice(0, 40))} is no name of a graph.`,
+    `${JSON.stringify(graph.slice(0, 40))} is not a valid graph name.`,
     'Use 1 to 40 of A-Z a-z 0-9 _ -.',
   );
 }
@@ -258,26 +258,26 @@ function named(graph: string | undefined): string {
 
 const unnamed = (): DevsError =>
   usageError(
-    'Nobody knows what the graph of this run is called in the cluster.',
-    'Name it with --graph, as its workers do: durable(builder, { graph }).',
+    'The name of the graph in the cluster is missing.',
+    'Add --graph with the name that its workers use: durable(builder, { graph }).',
   );
 
 const nowhere = (id: string, where: string): DevsError =>
   new DevsError(`There is no run "${id}" in ${where}.`, {
     code: 'THREAD_NOT_FOUND',
-    remedy: 'List the runs with devs status, with --db those of the cluster.',
+    remedy: 'List the runs with devs status; add --db for a cluster.',
     context: { threadId: id },
   });
 
 const taken = (id: string, where: string): DevsError =>
-  new DevsError(`There is another run "${id}", or a copy of it, in ${where}.`, {
+  new DevsError(`${where} already has another run "${id}", or a copy of this one.`, {
     code: 'THREAD_EXISTS',
-    remedy: 'Move or remove that file if it is a copy: a run is in one place.',
+    remedy: 'If it is a copy, move or remove that file: a run can be in one place only.',
     context: { threadId: id },
   });
 
 const toldMeanwhile = (id: string): DevsError =>
-  new DevsError(`Run "${id}" was told something while it was taken.`, {
+  new DevsError(`Run "${id}" received a signal or a decision during the move.`, {
     code: 'THREAD_BUSY',
     remedy: 'Pull it again.',
     context: { threadId: id },

@@ -8,7 +8,7 @@ import type { Session } from './Session.ts';
 export function namedCluster({ cluster }: Session): ClusterAt {
   if (cluster !== null) return cluster;
   throw usageError(
-    'No cluster is named.',
+    'The cluster is missing.',
     `Name it with --db postgres://user@host/database, or in ${DATABASE_URL}.`,
   );
 }
@@ -43,5 +43,6 @@ export async function runsOf({ url, schema }: ClusterAt, session: Session): Prom
 
 const patience = ({ out }: Session) => ({
   awayMs: AWAY_MS,
-  onAway: (why: unknown): void => out.note(why === null ? 'PostgreSQL is back' : 'PostgreSQL is away'),
+  onAway: (why: unknown): void =>
+    out.note(why === null ? 'PostgreSQL is reachable again' : 'PostgreSQL is unreachable'),
 });

@@ -145,8 +145,8 @@ export async function refuseForeignState(file: string): Promise<void> {
   const names = [STATE_FILE, `${STATE_FILE}-wal`].filter((name) => existsSync(path.join(folder, name)));
   if (names.length === 0 || !(await isTracked(folder, names))) return;
   throw usageError(
-    `${file} is part of the repository: the runs in it would say what runs on this machine.`,
-    "Remove it to begin anew; if the runs are your own, take it out with git rm --cached '.devs/state.sqlite*'.",
+    `${file} is part of the repository: its runs would execute commands on this machine.`,
+    "Remove it to start again. If the runs are your own, remove it from git with git rm --cached '.devs/state.sqlite*'.",
   );
 }
 

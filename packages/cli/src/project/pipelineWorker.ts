@@ -46,7 +46,7 @@ export async function missingHere(session: Session): Promise<readonly Missing[]>
   return [
     ...(await withoutGit(session.dir)),
     ...lost.map(
-      (name) => ({ what: 'program', why: `${name} is not on PATH: checks and setup need it` }) as const,
+      (name) => ({ what: 'program', why: `${name} is not on PATH; checks and setup need it` }) as const,
     ),
     ...(await withoutAgents(spec, session)),
   ];

@@ -12,8 +12,8 @@ export async function rememberStateFile(dbPath: string, session: Session): Promi
   const known = KnownStateFiles.of(io.env);
   try {
     if (known !== null) return await known.add(id, dbPath);
-    out.note(`not kept, HOME is not set: to go on with these runs takes DEVS_TRUST=${id}`);
+    out.note(`not stored, HOME is not set: to resume these runs set DEVS_TRUST=${id}`);
   } catch (error) {
-    out.note(`not kept: ${(error as Error).message}; to go on with these runs takes DEVS_TRUST=${id}`);
+    out.note(`not stored: ${(error as Error).message}; to resume these runs set DEVS_TRUST=${id}`);
   }
 }

@@ -14,7 +14,7 @@ import type { Session } from './Session.ts';
  */
 export async function takingChanges(spec: RunSpec, { dir }: Session): Promise<RunSpec> {
   if (spec.repository === null) {
-    throw usageError('--with-changes needs a repository, and this run begins empty.', 'Leave it out.');
+    throw usageError('--with-changes needs a repository, and this run has none.', 'Remove --with-changes.');
   }
   const author = await gitAuthor(undefined, dir);
   return { ...spec, withChanges: { author, principal: `human:${humanFrom(undefined).id}` } };
@@ -34,7 +34,7 @@ export async function tellLeftOut(
   const count = changed.length;
   if (count === 0) return;
   const files = count === 1 ? '1 file is' : `${count} files are`;
-  out.note(`${files} not committed and not part of the run; --with-changes takes ${them(changed)} along`);
+  out.note(`${files} not committed and not part of the run; to include ${them(changed)}, use --with-changes`);
 }
 
 /** Says that what was mended and not committed is not seen: a run has commits of the user, and nothing else of theirs. */
@@ -46,27 +46,27 @@ export async function tellUncommitted(repository: string | null, { dir, out }: S
   if (count === 0) return;
   const files = count === 1 ? '1 file of your checkout is' : `${count} files of your checkout are`;
   out.note(
-    `${files} not committed: the checks do not see them; commit what you mended before the run goes on`,
+    `${files} not committed, and the checks cannot see ${them(changed)}: commit your fixes before you resume the run`,
   );
 }
 
 function tellFilters(files: readonly FilteredFile[], out: Session['out']): void {
   if (files.length === 0) return;
   const isLfs = files.some(({ filter }) => filter === 'lfs');
-  const what = isLfs ? ', of Git LFS a pointer in place of the content' : '';
-  out.note(`${throughFilters(files)}: the run has what git keeps of ${them(files)}${what}`);
+  const what = isLfs ? ' (for Git LFS, a pointer instead of the content)' : '';
+  out.note(`${throughFilters(files)}: the run uses the content that git stores${what}`);
 }
 
 function tellUnknown(files: readonly FilteredFile[], out: Session['out']): void {
   if (files.length === 0) return;
-  const are = files.length === 1 ? 'it is' : 'they are';
-  out.note(`${throughFilters(files)}: whether ${are} changed is not known here; git status tells`);
+  const have = files.length === 1 ? 'it has' : 'they have';
+  out.note(`${throughFilters(files)}: devs cannot tell if ${have} changed; check with git status`);
 }
 
 function throughFilters(files: readonly FilteredFile[]): string {
   const filters = [...new Set(files.map(({ filter }) => filter))].toSorted().map(quoted).join(', ');
-  const go = files.length === 1 ? '1 file goes' : `${files.length} files go`;
-  return `${go} through a filter of git (${filters}), which is not started`;
+  const go = files.length === 1 ? '1 file uses' : `${files.length} files use`;
+  return `${go} a git filter that is not run (${filters})`;
 }
 
 const them = ({ length }: { readonly length: number }): string => (length === 1 ? 'it' : 'them');

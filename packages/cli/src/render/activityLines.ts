@@ -57,8 +57,8 @@ const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string }
   plan: ({ entries }) => entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n'),
   permission: ({ granted, title, why }) => oneLine(`${granted ? 'allowed' : 'refused'}: ${title} (${why})`),
   doing: ({ what }) => oneLine(`> ${what}`),
-  usage: ({ usage }) => `spent: ${usageWords(usage)}`,
-  skipped: ({ characters }) => `… ${characters} characters are not kept …`,
+  usage: ({ usage }) => `used: ${usageWords(usage)}`,
+  skipped: ({ characters }) => `… ${characters} characters were not stored …`,
 };
 
 /** `openai:gpt-5, 1200 tokens in, 900 of them cached, 80 out, $0.02`: what is known. */
@@ -70,7 +70,7 @@ export function usageWords({ model, tokensIn, tokensOut, tokensCached = 0, costU
     tokensOut === undefined ? '' : `${tokensOut} ${tokensIn === undefined ? 'tokens out' : 'out'}`,
     costUsd === undefined ? '' : usdWords(costUsd),
   ];
-  return parts.filter((part) => part !== '').join(', ') || 'it does not say';
+  return parts.filter((part) => part !== '').join(', ') || 'usage unknown';
 }
 
 const textOf = <Kind extends Told['kind']>(activity: Of<Kind>): string =>

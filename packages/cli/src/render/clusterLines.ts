@@ -15,12 +15,12 @@ export function queueLines({ queues, tenants, deadLetters }: QueueView, { devs }
     workers === 0 ? 'none' : String(workers),
   ]);
   const [head = '', ...lines] = columns([
-    ['queue', 'ready', 'later', 'driven', 'oldest', 'runs', 'workers'],
+    ['queue', 'ready', 'later', 'executing', 'oldest', 'runs', 'workers'],
     ...rows,
   ]);
   const stranded = queues.filter(({ runs, workers }) => runs > 0 && workers === 0);
   return [
-    ...(queues.length === 0 ? ['Nothing waits, and nobody would drive it.'] : [head]),
+    ...(queues.length === 0 ? ['No runs are waiting, and no workers are connected.'] : [head]),
     ...lines.map((text, at) => styled(isStranded(queues[at]) ? 'due' : undefined, text)),
     ...(stranded.length === 0 ? [] : ['', strandedWords(stranded.map(({ runs }) => runs))]),
     ...(tenants.length === 0 ? [] : ['', ...tenantLines(tenants)]),
@@ -33,7 +33,7 @@ const isStranded = (line: QueueView['queues'][number] | undefined): boolean =>
 
 function strandedWords(runs: readonly number[]): Line {
   const count = runs.reduce((sum, each) => sum + each, 0);
-  const text = `${count === 1 ? '1 run has' : `${count} runs have`} no worker with their graph in their shape`;
+  const text = `${count === 1 ? '1 run has' : `${count} runs have`} no worker with a matching version of their graph`;
   return { style: 'due', text };
 }
 
@@ -47,7 +47,7 @@ function deadLines(letters: QueueView['deadLetters'], devs: Session['devs']): re
   ]);
   return [
     ...columns([['given up', 'queue', 'attempts', 'since', 'error'], ...rows]),
-    `once that is mended: ${devs('redrive', letters[0]?.threadId ?? '')}`,
+    `after you fixed the cause: ${devs('redrive', letters[0]?.threadId ?? '')}`,
   ];
 }
 
@@ -58,11 +58,11 @@ export function tenantLines(tenants: Awaited<ReturnType<ClusterAdmin['tenants']>
     cap === null ? '-' : String(cap),
     ...[driven, ready, runs].map(String),
   ]);
-  return columns([['tenant', 'cap', 'driven', 'ready', 'runs'], ...rows]);
+  return columns([['tenant', 'cap', 'executing', 'ready', 'runs'], ...rows]);
 }
 
 export function workerLines(workers: Awaited<ReturnType<ClusterAdmin['workers']>>): readonly Line[] {
-  if (workers.length === 0) return ['No worker is there.'];
+  if (workers.length === 0) return ['There are no workers.'];
   const rows = workers.map(({ id, host, pid, slots, busy, draining, seenAt, queues }) => [
     id,
     host,
@@ -72,7 +72,7 @@ export function workerLines(workers: Awaited<ReturnType<ClusterAdmin['workers']>
     seenAt.toISOString(),
     queues.join(' ') || '-',
   ]);
-  return columns([['worker', 'host', 'process', 'drives', 'takes more', 'seen', 'queues'], ...rows]);
+  return columns([['worker', 'host', 'process', 'busy', 'accepts runs', 'seen', 'queues'], ...rows]);
 }
 
 /** `0:42`, `2:10:03`. */

@@ -5,15 +5,15 @@ import { oneLine } from '../terminal/visible.ts';
 const SINCE: Readonly<Record<LastComment['since'], string>> = {
   unchanged: 'unchanged',
   changed: 'changed since',
-  gone: 'gone since',
-  unknown: 'not known: the code cannot be read here',
+  gone: 'deleted since',
+  unknown: 'unknown: the code cannot be read here',
 };
 
 /** What was said of the version before, and whether what it quotes is another text now; no part of what the hash covers. */
 export function lastCommentLines(comments: readonly LastComment[]): readonly Line[] {
   if (comments.length === 0) return [];
   return [
-    { style: 'bold', text: '── Comments on the last version; the hash does not cover them' },
+    { style: 'bold', text: '── Comments on the previous version (not covered by the hash)' },
     ...comments.flatMap((comment): readonly Line[] => [
       { style: 'dim', text: `${placeOf(comment)}: ${SINCE[comment.since]}` },
       ...quoteLines(comment),
@@ -39,6 +39,6 @@ const quoteLines = ({ quote }: GateComment): readonly string[] =>
     .map((line) => `> ${line}`);
 
 function placeOf({ in: place, line }: GateComment): string {
-  const name = place === '' ? 'what was shown' : oneLine(place);
+  const name = place === '' ? 'the gate' : oneLine(place);
   return line === undefined ? name : `${name}, line ${line}`;
 }

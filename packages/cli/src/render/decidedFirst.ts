@@ -15,7 +15,7 @@ export function decidedFirst<Document extends ShownDocuments['documents'][number
 export function findingsOn({ unknownFiles = [] }: ShownDocuments): readonly string[] {
   if (unknownFiles.length === 0) return [];
   return [
-    'The design names files that the repository does not have; its agent was told, and kept to it:',
+    'The design names files that are not in the repository. The agent was asked about them and kept the names:',
     ...unknownFiles.map((path) => `- ${path}`),
   ];
 }

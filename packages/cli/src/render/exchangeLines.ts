@@ -6,7 +6,7 @@ import { type Line, linesAtGate } from '../terminal/Line.ts';
 export function exchangeLines(exchanges: Awaited<ReturnType<Run['exchanges']>>): readonly Line[] {
   if (exchanges.length === 0) return [];
   return [
-    { style: 'bold', text: '── Asked and answered; the hash does not cover it' },
+    { style: 'bold', text: '── Questions and answers (not covered by the hash)' },
     ...exchanges.flatMap(({ question, answer, principal, answeredAt }) => [
       { style: 'dim' as const, text: `${principal} at ${answeredAt}:` },
       ...question.split('\n').map((line) => `> ${line}`),

@@ -17,12 +17,12 @@ type NextStep = readonly [what: string, command: string];
 
 type StepsOf = (run: Standing, devs: Session['devs']) => readonly NextStep[];
 
-const story: StepsOf = ({ id }, devs) => [['story', devs('log', id)]];
+const story: StepsOf = ({ id }, devs) => [['log', devs('log', id)]];
 
 const open: StepsOf = ({ id, status, driver, gates }, devs) => {
-  if (gates.length > 0) return gates.map((gate) => ['read it', devs('show', shortId(gate))]);
+  if (gates.length > 0) return gates.map((gate) => ['read', devs('show', shortId(gate))]);
   const isDriven = driver !== null && (status === 'created' || status === 'running');
-  return [isDriven ? ['follow', devs('log', id, '--follow')] : ['go on', devs('resume', id)]];
+  return [isDriven ? ['follow', devs('log', id, '--follow')] : ['resume', devs('resume', id)]];
 };
 
 const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
@@ -34,7 +34,7 @@ const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
     ...story(run, devs),
     ...(run.workspace === null ? [] : [['look', lookCommand(run.workspace)] as const]),
   ],
-  failed: (run, devs) => [...story(run, devs), ['again', devs('resume', run.id)]],
+  failed: (run, devs) => [...story(run, devs), ['retry', devs('resume', run.id)]],
   dead_letter: (run, devs) => [...story(run, devs), ['revive', devs('admin', 'revive', run.id)]],
   cancelled: story,
 };

@@ -37,12 +37,12 @@ function becameWords({ gate: { status, principal }, told }: PastGate): string {
     told === null ? (principal === null ? null : `decided, by ${principal}`) : decidedWords(told);
   switch (status) {
     case 'awaiting_approval':
-      return 'not yet';
+      return 'open';
     case 'decided':
     case 'resumed':
-      return decided ?? 'nobody: the run went on without';
+      return decided ?? 'none: the run continued without a decision';
     case 'superseded':
-      return `${decided === null ? '' : `${decided}; `}withdrawn: asked again, or the run was set back`;
+      return `${decided === null ? '' : `${decided}; `}withdrawn: asked again, or the run was rewound`;
     case 'cancelled':
       return decided ?? 'withdrawn: the run has ended';
   }

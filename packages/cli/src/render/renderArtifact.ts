@@ -123,9 +123,11 @@ function taskLines(task: ShownTasks['tasks'][number]): readonly Line[] {
 
 /** How a task is shown to be right, where that is no test of its own; `null` where it is. */
 export function kindWords({ kind, checkedBy }: Pick<TaskRecord, 'kind' | 'checkedBy'>): string | null {
-  if (kind === 'behaviour-kept') return 'behaviour kept: the checks are green before and after';
+  if (kind === 'behaviour-kept') return 'behaviour kept: the checks pass before and after';
   if (kind !== 'checked-by') return null;
-  return checkedBy === 'review' ? 'checked by a review of its diff' : `checked by the command: ${checkedBy}`;
+  return checkedBy === 'review'
+    ? 'verified by a review of its diff'
+    : `verified by the command: ${checkedBy}`;
 }
 
 /** No line of it begins where one of ours does. */

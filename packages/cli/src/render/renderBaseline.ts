@@ -40,7 +40,7 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
     ...listed('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
       ? []
-      : [{ style: 'bold', text: 'End of what was printed' } as const, output.trimEnd(), '']),
+      : [{ style: 'bold', text: 'End of the output' } as const, output.trimEnd(), '']),
   ];
 }
 
@@ -51,17 +51,19 @@ function wholeLines({ command, parts = [], failing, missing }: ShownBaseline): r
   const named = failing.find((name) => whole.includes(name));
   if (named === undefined || missing !== undefined) return [];
   return [
-    oneLine(`Which case of ${named} fails is not told. Accepted, it can show no new test as red any more,`),
-    'and what stands behind an && of it does not run. Checks that are named one by one all run:',
-    'devs init writes a script such as "xo && ava && tsd" so.',
+    oneLine(
+      `${named} does not report which case fails. If you accept it, devs cannot see a new test fail there,`,
+    ),
+    'and commands after && in it do not run. Separate checks all run:',
+    'devs init splits a script such as "xo && ava && tsd" into separate checks.',
     '',
   ];
 }
 
 function missingLines(program: string): readonly Line[] {
   return [
-    { style: 'bold', text: oneLine(`Nothing was checked: ${program} is not installed here.`) },
-    'Install it, or have every run prepare its folder with a setup command, in .devs/config.json:',
+    { style: 'bold', text: oneLine(`The checks could not run: ${program} is not installed here.`) },
+    'Install it, or add a setup command to .devs/config.json, which prepares the folder of every run:',
     '  "setup": ["npm", "ci"]',
     '',
   ];

@@ -11,8 +11,8 @@ export function passedBudgetLines({ node, step, limits }: PassedBudget): readonl
     ...[limit, spent, reserved, next].map((amount) => amountWords(measure, amount)),
   ]);
   return [
-    `not made: ${step} of ${node}`,
-    ...columns([['of', 'limit', 'used', 'held back', 'next call'], ...rows]),
+    `blocked call: ${step} of ${node}`,
+    ...columns([['of', 'limit', 'used', 'reserved', 'next call'], ...rows]),
     '',
   ];
 }

@@ -35,7 +35,7 @@ function decisionLines(decision: unknown): readonly string[] {
 function hiddenWords({ hidden }: ClosedGate): readonly string[] {
   if (hidden === undefined) return [];
   const { count, revealed } = hidden;
-  const read = revealed.length === 0 ? 'none of them read' : `read: ${revealed.join(', ')}`;
+  const read = revealed.length === 0 ? 'none read' : `read: ${revealed.join(', ')}`;
   return [`  hidden: ${count === 1 ? '1 place' : `${count} places`}, ${read}`];
 }
 
@@ -45,11 +45,11 @@ function endWords({ status, principal, decidedAt, via }: ClosedGate): string {
   const by = principal === null ? null : `Decided by ${principal}${viaWords(via)} at ${decidedAt}`;
   switch (status) {
     case 'decided':
-      return `${by}; the run has not taken it up yet:`;
+      return `${by}; the run has not applied it yet:`;
     case 'resumed':
       return by === null ? 'Continued without a decision.' : `${by}:`;
     case 'superseded':
-      return `${by === null ? 'Withdrawn' : `${by}, then withdrawn`}: it was asked again, or the run was set back.`;
+      return `${by === null ? 'Withdrawn' : `${by}, then withdrawn`}: the gate was asked again, or the run was rewound.`;
     case 'cancelled':
       return by === null ? 'Withdrawn: the run has ended.' : `${by}; the run has ended:`;
   }

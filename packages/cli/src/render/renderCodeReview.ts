@@ -30,8 +30,10 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
 function taskLines({ taskId, name, criteria, losses = [] }: CodeReview['tasks'][number]): readonly Line[] {
   return [
     { style: 'bold', text: oneLine(`${taskLabel(taskId)} ${name}`) },
-    ...criteria.map(({ criterion, shownBy }) => oneLine(`  - ${criterion}  [${shownBy ?? 'nothing named'}]`)),
-    ...(losses.length === 0 ? [] : ['  What the tests lose by it:']),
+    ...criteria.map(({ criterion, shownBy }) =>
+      oneLine(`  - ${criterion}  [${shownBy ?? 'no evidence named'}]`),
+    ),
+    ...(losses.length === 0 ? [] : ['  Tests removed or weakened:']),
     ...losses.map(({ path, words }) => oneLine(`  ! ${path === null ? '' : `${path}: `}${words}`)),
   ];
 }
@@ -40,7 +42,7 @@ function rejectionLines(rejections: CodeReview['rejections']): readonly Line[] {
   if (rejections.length === 0) return [];
   const times = rejections.length === 1 ? 'once' : `${rejections.length} times`;
   return [
-    `Sent back ${times}:`,
+    `Rejected ${times}:`,
     ...rejections.map(({ by, feedback }) => oneLine(`  - ${by}: ${feedback}`)),
     '',
   ];
@@ -54,7 +56,7 @@ function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeRe
   const older = commits.length - SHOWN.commits;
   return [
     `Commits ${short(from)}..${short(to)}, tree ${short(tree)}`,
-    ...(older > 0 ? [`  ${older} older ones`] : []),
+    ...(older > 0 ? [`  and ${older} older commits`] : []),
     ...commits.slice(-SHOWN.commits).map(({ sha, subject }) => oneLine(`  ${short(sha)} ${subject}`)),
     `Files   ${total.files} changed, +${total.added} -${total.removed}`,
     ...columns(rows).map((line) => `  ${line}`),
@@ -63,7 +65,7 @@ function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeRe
 }
 
 function checkLines({ check }: CodeReview): readonly Line[] {
-  if (check === null) return ['Checks  not run on exactly this commit'];
+  if (check === null) return ['Checks  not run on this exact commit'];
   const { command, passed, exitCode, output } = check;
   const lines = output.trimEnd().split('\n').slice(-SHOWN.output);
   return [

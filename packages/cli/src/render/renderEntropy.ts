@@ -11,8 +11,8 @@ export function isEntropyScore(value: unknown): value is EntropyScore {
 export function entropyLines({ score, parts }: EntropyScore): readonly Line[] {
   const reasons = parts.map(({ share, evidence }) => `  ${share.toFixed(2)}  ${evidence}`);
   return [
-    { style: 'bold', text: `Repeats itself: ${score.toFixed(2)} of 1` },
-    ...(reasons.length === 0 ? ['  the node’s own score'] : reasons),
+    { style: 'bold', text: `Repetition: ${score.toFixed(2)} of 1` },
+    ...(reasons.length === 0 ? ['  score set by the node'] : reasons),
     '',
   ];
 }

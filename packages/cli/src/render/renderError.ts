@@ -104,12 +104,12 @@ function describe(thrown: unknown): Described {
   }
   if (thrown instanceof CommanderError) {
     const message = thrown.message.replace(/^error: /, '');
-    return { code: 'USAGE', message, remedy: 'Run it with --help to see how.', exitCode: EXIT.usage };
+    return { code: 'USAGE', message, remedy: 'Use --help to see the options.', exitCode: EXIT.usage };
   }
   return {
     code: 'INTERNAL',
     message: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-    remedy: 'This is a bug; report it with the text above. Recorded runs can be resumed.',
+    remedy: 'This is a bug. Please report it with the text above. Recorded runs can be resumed.',
     exitCode: EXIT.internal,
   };
 }

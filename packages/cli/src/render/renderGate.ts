@@ -76,13 +76,13 @@ export function hiddenLines(gate: Hiding, devs: Session['devs']): readonly strin
     (place, at) =>
       `  ${at + 1}. ${oneLine(place.in)} at ${place.at}: ${place.name}, ${place.length} characters, digest ${place.digest}`,
   );
-  const before = `  ${lost === 1 ? 'one was' : `${lost} were`} masked before this was asked; nobody can be shown it`;
+  const before = `  ${lost === 1 ? '1 place was' : `${lost} places were`} masked before the gate opened and cannot be shown`;
   return [
-    `HIDDEN: ${hiddenCount === 1 ? '1 place' : `${hiddenCount} places`} of what a yes is for; look for REDACTED.`,
+    `HIDDEN: ${hiddenCount === 1 ? '1 place' : `${hiddenCount} places`} of the approved content; look for REDACTED.`,
     ...places,
     ...(lost === 0 ? [] : [before]),
-    ...(hidden.length === 0 ? [] : [`read them: ${devs('show', shortId(gate), '--reveal')}`]),
-    `a yes without having read them takes --with-hidden ${hiddenCount}`,
+    ...(hidden.length === 0 ? [] : [`to read them: ${devs('show', shortId(gate), '--reveal')}`]),
+    `to approve without reading them: --with-hidden ${hiddenCount}`,
     '',
   ];
 }
@@ -94,9 +94,9 @@ function voteLines({ takes, votes = [] }: Gate): readonly string[] {
   const { count, of, not } = approvals;
   const said = votes.map(({ principal }) => principal).join(', ');
   return [
-    `approved ${votes.length} of ${count}${said === '' ? '' : `, by ${said}`}; one no rejects`,
-    ...(of === undefined ? [] : [`who may: ${of.join(', ')}`]),
-    ...(not === undefined ? [] : [`not ${not}, who started the run`]),
+    `approved ${votes.length} of ${count}${said === '' ? '' : `, by ${said}`}; one rejection is final`,
+    ...(of === undefined ? [] : [`approvers: ${of.join(', ')}`]),
+    ...(not === undefined ? [] : [`except ${not}, who started the run`]),
     '',
   ];
 }
@@ -104,15 +104,15 @@ function voteLines({ takes, votes = [] }: Gate): readonly string[] {
 /** What values an `interrupt()` or a declared gate takes. */
 export function schemaLines({ responseSchema }: Gate): readonly string[] {
   if (responseSchema === undefined) return [];
-  return ['The value has to fit this JSON Schema:', JSON.stringify(responseSchema, null, 2), ''];
+  return ['The value must match this JSON Schema:', JSON.stringify(responseSchema, null, 2), ''];
 }
 
 function changeLines(before: unknown, gate: Gate, devs: Session['devs']): readonly Line[] {
   return [
-    { style: 'dim', text: 'What has changed since you last read it:' },
+    { style: 'dim', text: 'Changes since you last read it:' },
     '',
     ...artifactChanges(before, gate.artifact),
-    { style: 'dim', text: `all of it: ${devs('show', shortId(gate), '--full')}` },
+    { style: 'dim', text: `whole gate: ${devs('show', shortId(gate), '--full')}` },
     '',
   ];
 }

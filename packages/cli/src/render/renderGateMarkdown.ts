@@ -127,7 +127,7 @@ function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
   const { sessionId: session, artifactHash: hash } = gate;
   if (choices.some(({ name }) => name === 'value')) {
     return [
-      `Save as \`decision.json\`; fill in the value, any JSON, and who decides. Then \`${devs('approve', '--from', 'decision.json')}\`.`,
+      `Save as \`decision.json\`, then fill in the value (any JSON) and your name. Then run \`${devs('approve', '--from', 'decision.json')}\`.`,
       '',
       ...fenced('json', JSON.stringify({ session, hash, value: null, by: '' }, null, 2)),
     ];
@@ -138,7 +138,7 @@ function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
   }
   const decision = JSON.stringify({ session, hash, approved: true, by: '' }, null, 2);
   return [
-    `Save as \`decision.json\`; fill in who decides; for a no, \`"approved": false\` and \`"feedback"\`. Then \`${devs('approve', '--from', 'decision.json')}\`.`,
+    `Save as \`decision.json\` and fill in your name. To reject, set \`"approved": false\` and add \`"feedback"\`. Then run \`${devs('approve', '--from', 'decision.json')}\`.`,
     '',
     ...fenced('json', decision),
   ];

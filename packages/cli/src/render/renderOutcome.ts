@@ -70,7 +70,7 @@ export function renderOutcome(
     case 'paused':
     case 'created':
     case 'running':
-      return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
+      return ['', `${stoppedWords(result)}; to resume: ${devs('resume', id)}`];
   }
 }
 
@@ -82,8 +82,8 @@ function badEndLines(
   return [
     { style: 'bad', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
     ...workLines(result, workspace),
-    `what happened: ${devs('log', id)}`,
-    ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
+    `log: ${devs('log', id)}`,
+    ...(result.status === 'dead_letter' ? [`after you fixed the cause: ${devs('admin', 'revive', id)}`] : []),
   ];
 }
 
@@ -99,7 +99,7 @@ const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a requ
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);
   return [
-    { style: 'due', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
+    { style: 'due', text: `waiting for a person: ${GATE_WORDS[gate.kind].name}` },
     { style: 'markdown', text: gate.message },
     `read:    ${devs('show', id)}`,
     ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(
@@ -124,8 +124,8 @@ function deliveryWords({ branch, held }: WorkspacePort.Delivery): string {
     case null:
       return `branch ${branch} is in your repository: git merge ${branch}`;
     case 'checked_out':
-      return `branch ${branch} is checked out in your repository and was left as it is; switch to another and resume`;
+      return `branch ${branch} was not updated, because it is checked out in your repository: switch to another branch and resume`;
     case 'changed':
-      return `branch ${branch} has commits of yours and was left as it is; rename it and resume`;
+      return `branch ${branch} was not updated, because it has your own commits: rename it and resume`;
   }
 }

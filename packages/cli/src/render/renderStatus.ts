@@ -18,14 +18,14 @@ export function statusWords({
   driver,
   gates,
 }: Pick<PipelineRunInfo, 'status' | 'reason' | 'driver' | 'gates'>): string {
-  if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : waitingWords(reason);
+  if (status === 'waiting') return gates.length > 0 ? 'waiting for a person' : waitingWords(reason);
   if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
-  return status === 'created' ? 'not driven yet' : status;
+  return status === 'created' ? 'not started yet' : status;
 }
 
 /** Its driver left it with the reason: the gates that were open then, else what it waits for besides humans. */
 function waitingWords(reason: string | null): string {
-  if (reason === null || /^\d+ open gate/.test(reason)) return 'decided, waiting for resume';
+  if (reason === null || /^\d+ open gate/.test(reason)) return 'decided, ready to resume';
   return oneLine(reason.startsWith('until ') ? `waiting ${reason}` : `waiting for ${reason}`);
 }
 
@@ -83,15 +83,15 @@ export function renderStatus(
     ['status', statusWords(run)],
     ...(reason === null || run.status === 'waiting' ? [] : [['reason', reason]]),
     ['agents', agentsWords(run.agents)],
-    ['driver', driverWords(run)],
+    ['used by', driverWords(run)],
     ...(run.running === null ? [] : [['now', runningWords(run.running, now)]]),
     ['folder', workspace ?? '-'],
     ['cost', costWords(run.cost)],
     ...(run.review === null ? [] : [['review', reviewWords(run.review)]]),
     ...(run.budget.length === 0 ? [] : [['budget', budgetWords(run.budget)]]),
     ...rewindRow(run.rewinds),
-    ['changed', run.updatedAt],
-    ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
+    ['updated', run.updatedAt],
+    ...(degraded ? [['journal', 'incomplete: entries were lost, the state is intact']] : []),
   ];
   return [
     { style: 'bold', text: oneLine(`${id}  ${title}`) },
@@ -108,14 +108,14 @@ export function renderStatus(
 /** `slugify (scripted)`: whose words a run is made of. */
 export function agentsWords(agents: PipelineRunInfo['agents']): string {
   return agents === null
-    ? 'none: the stages are walked, nothing is written'
+    ? 'none: the stages run without writing anything'
     : `${agents.name} (${agents.provenance})`;
 }
 
 export function costWords(cost: PipelineRunInfo['cost']): string {
   const { calls, tokensIn, tokensOut, costUsd, unpriced } = cost;
   const unknown = unpriced === 0 ? '' : `; cost unknown for ${callsWords(unpriced)}`;
-  if (isNothing(cost)) return `nothing reported${unknown}`;
+  if (isNothing(cost)) return `none reported${unknown}`;
   return `${callsWords(calls)}, ${tokensIn} tokens in, ${tokensOut} out, ${usdWords(costUsd)}${unknown}`;
 }
 
@@ -125,7 +125,7 @@ const isNothing = ({ calls, tokensIn, tokensOut, costUsd }: PipelineRunInfo['cos
 
 /** How the code is reviewed, and how often it was. */
 export function reviewWords({ scope, approved, rejected }: NonNullable<PipelineRunInfo['review']>): string {
-  return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
+  return `after every ${scope}: ${approved} approved, ${rejected} rejected`;
 }
 
 /** `T3: reviewing the code, for 0:42`. */
@@ -138,15 +138,15 @@ function runningWords(
 }
 
 function driverWords({ driver, status }: PipelineRunInfo): string {
-  if (driver === null) return 'nobody';
+  if (driver === null) return 'none';
   const process = `process ${driver.split(':')[0]}`;
-  return status === 'running' ? `${process}; if it is gone, resume takes over` : process;
+  return status === 'running' ? `${process}; if it died, resume takes over` : process;
 }
 
 /** The last time it was set back; `devs explain` tells of all. */
 function rewindRow(rewinds: readonly PipelineRunInfo['rewinds'][number][]): readonly (readonly string[])[] {
   const last = rewinds.at(-1);
-  return last === undefined ? [] : [['set back', rewindWords(last)]];
+  return last === undefined ? [] : [['rewound', rewindWords(last)]];
 }
 
 function doneOf(tasks: readonly PipelineRunInfo['tasks'][number][]): string {

@@ -19,9 +19,9 @@ export interface StuckTask {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  entropy_limit: 'it repeats itself',
-  pivots_exhausted: 'no new strategy led on',
-  pivot_invalid: 'the agent that was asked for another strategy gave none',
+  entropy_limit: 'it keeps repeating itself',
+  pivots_exhausted: 'no new strategy made progress',
+  pivot_invalid: 'the pivot agent did not return a new strategy',
 };
 
 export function isStuckTask(artifact: unknown): artifact is StuckTask {
@@ -33,22 +33,22 @@ export function isStuckTask(artifact: unknown): artifact is StuckTask {
 /** What was tried, for the one who says how it goes on. */
 export function stuckTaskLines(task: StuckTask): readonly Line[] {
   const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation, entropy } = task;
-  const why = reason === null ? 'it makes no progress' : (REASONS[reason] ?? reason);
+  const why = reason === null ? 'no progress' : (REASONS[reason] ?? reason);
   const title = oneLine([taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' '));
   return [
     { style: 'bold', text: title },
-    `handed over after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,
+    `stopped after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,
     '',
     ...(entropy === undefined ? [] : entropyLines(entropy)),
     ...listed(
       'Strategies tried',
-      strategies.map((tried) => `${tried.strategy}\n    because: ${tried.reason}`),
+      strategies.map((tried) => `${tried.strategy}\n    reason: ${tried.reason}`),
     ),
-    ...listed('What humans said', guidance),
+    ...listed('Guidance so far', guidance),
     ...listed('Errors', errors),
     ...(lastObservation === null
       ? []
-      : [{ style: 'bold', text: 'Seen last' } as const, lastObservation.trimEnd(), '']),
+      : [{ style: 'bold', text: 'Last observation' } as const, lastObservation.trimEnd(), '']),
   ];
 }
 

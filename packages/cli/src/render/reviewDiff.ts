@@ -114,7 +114,7 @@ export function diffLines(
   gate: Gate,
   { full, devs }: { readonly full: boolean; readonly devs: Session['devs'] },
 ): readonly Line[] {
-  if (typeof diff === 'string') return [`The code cannot be shown: ${diff}`, ''];
+  if (typeof diff === 'string') return [`Cannot show the code: ${diff}`, ''];
   const part = (title: string, { text, range, unshown }: ShownRange): readonly Line[] => {
     const lines = text.trimEnd().split('\n');
     const left = full ? 0 : lines.length - LINES_SHOWN;
@@ -138,7 +138,7 @@ export function diffLines(
 function unshownLines(unshown: readonly UnshownFile[], command: string): readonly Line[] {
   if (unshown.length === 0) return [];
   return [
-    `WARNING: no line is shown of what is binary or holds a NUL byte (${unshown.length} below). As text: ${command} --text`,
+    `WARNING: files that are binary or contain a NUL byte are not shown (${unshown.length} below). To see them as text: ${command} --text`,
     ...unshown.map((file) => oneLine(`  ${file.path}: ${contentWords(file)}`)),
     '',
   ];

@@ -2,8 +2,8 @@ import type { PipelineRunInfo } from '@devs/core';
 
 const STATES: Readonly<Record<PipelineRunInfo['rewinds'][number]['state'], string>> = {
   done: '',
-  undone: '; taken back since',
-  unfinished: '; its files follow with the next resume',
+  undone: '; undone since',
+  unfinished: '; files are updated at the next resume',
 };
 
 /** One time a run was set back, in words. */

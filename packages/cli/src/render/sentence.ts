@@ -6,9 +6,9 @@ import { oneLine } from '../terminal/visible.ts';
 const NODES: Readonly<Record<string, string | null>> = {
   research: 'research written',
   design: 'design written',
-  approveDesign: 'decision on the design taken up',
-  distill: 'plan made',
-  approveTaskDag: 'decision on the plan taken up',
+  approveDesign: 'design decision applied',
+  distill: 'plan written',
+  approveTaskDag: 'plan decision applied',
   implement: null,
   verify: null,
   error: 'error recorded',
@@ -17,33 +17,33 @@ const NODES: Readonly<Record<string, string | null>> = {
 
 // A step's event does not say how its checks ended; the step after it could only follow the expected end.
 const STEPS: Readonly<Record<string, string>> = {
-  baseline: 'checks run before any work',
-  designAgain: 'design named files that are not there; written again',
+  baseline: 'baseline checks run',
+  designAgain: 'design referred to missing files; rewritten',
   test: 'test written',
-  red: 'test run before the code',
+  red: 'new test run before the code',
   before: 'checks run before the work',
   implement: 'code written',
   document: 'documentation written',
   green: 'tests run on the code',
   review: 'tests green; code reviewed',
-  pivot: 'another strategy asked for',
-  pivotAgain: 'that one was tried; another one asked for',
+  pivot: 'new strategy requested',
+  pivotAgain: 'strategy was already tried; another one requested',
   verify: 'verification run',
 };
 
 // Depth has events of its own.
 const MEASURES: Readonly<Record<string, string | null>> = {
-  attempts: 'attempts at one node',
-  equal_errors: 'equal errors in a row',
+  attempts: 'attempts of one node',
+  equal_errors: 'identical errors in a row',
   turns: 'turns on one task',
-  same_output: 'equal results',
+  same_output: 'identical results',
   entropy: 'repetition',
   pivots: 'strategies tried',
-  pivot_answers: 'answers of the pivot agent without a strategy',
+  pivot_answers: 'pivot answers without a strategy',
   usd: 'cost in US dollars',
   tokens: 'tokens',
   calls: 'calls',
-  ms: 'milliseconds driven',
+  ms: 'active time in ms',
   depth: null,
 };
 
@@ -56,9 +56,11 @@ function guardSentence({ measure, level, limit }: OrchestratorEvents['GUARD_WARN
 
 type Decided = OrchestratorEvents['HITL_SESSION_DECIDED'];
 
-/** `gate rejected: plan, by human:ada: too many tasks` */
+/** `gate rejected: plan, by human:ada: too many tasks`; `budget raised by $5, by human:ada` */
 const decisionSentence = (decided: Decided): string =>
-  `gate ${decidedVerb(decided)}: ${gateName(decided.kind)}${decidedTail(decided)}`;
+  decided.said === 'raise'
+    ? `${gateName(decided.kind)} raised${decidedTail(decided)}`
+    : `gate ${decidedVerb(decided)}: ${gateName(decided.kind)}${decidedTail(decided)}`;
 
 /** The same where the gate is named beside it: `rejected, by human:ada: too many tasks` */
 export const decidedWords = (decided: Decided): string => decidedVerb(decided) + decidedTail(decided);
@@ -68,7 +70,7 @@ const decidedVerb = ({ said, edited }: Decided): string =>
 
 function decidedTail({ raised, tasks, principal, via, words, comments }: Decided): string {
   const by = raised === undefined ? '' : ` by ${amountWords(raised)}`;
-  const again = tasks === undefined ? '' : `, ${tasks.join(', ')} again`;
+  const again = tasks === undefined ? '' : `, redo ${tasks.join(', ')}`;
   const noted = comments === undefined ? '' : `, ${comments} ${comments === 1 ? 'comment' : 'comments'}`;
   return `${by}${again}${noted}, by ${principal}${viaWords(via)}${because(words)}`;
 }
@@ -111,7 +113,7 @@ const because = (reason: string | undefined): string => (reason === undefined ? 
 const shortId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
-  AGENTS_CHANGED: ({ started, now }) => `goes on with ${now}, was started with ${started}`,
+  AGENTS_CHANGED: ({ started, now }) => `agents changed: now ${now}, started with ${started}`,
   AGENT_ASKED: ({ granted, title, why }) => `${granted ? 'allowed' : 'refused'} the agent: ${title} (${why})`,
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
@@ -120,72 +122,74 @@ const SENTENCES: Sentences = {
   GATE_VOTED: ({ kind, principal, votes, needed }) =>
     `approval ${votes} of ${needed}: ${gateName(kind)}, by ${principal}`,
   HITL_ANSWER_VOIDED: ({ kind, principal }) =>
-    `answer void: ${gateName(kind)} shows something else than ${principal} answered; it is asked again`,
+    `answer discarded: ${gateName(kind)} changed after ${principal} answered; asking again`,
   HITL_ANSWER_REFUSED: ({ kind, principal }) =>
-    `answer refused: ${gateName(kind)} does not take what ${principal} answered; it is asked again`,
-  GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
+    `answer rejected: ${gateName(kind)} does not accept the answer of ${principal}; asking again`,
+  GATE_SHOWN: ({ kind, principal }) => `gate viewed: ${gateName(kind)}, by ${principal}`,
   GATE_REVEALED: ({ kind, principal, count }) =>
-    `what a gate hides was read: ${gateName(kind)}, ${count === 1 ? '1 place' : `${count} places`}, by ${principal}`,
+    `hidden text of a gate viewed: ${gateName(kind)}, ${count === 1 ? '1 place' : `${count} places`}, by ${principal}`,
   GATE_ASKED: ({ kind, principal, question }) =>
-    `asked about ${gateName(kind)}, by ${principal}: ${question}`,
-  FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
-  CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,
-  RUN_DEGRADED: () => 'the run goes on without parts of its journal',
+    `question about ${gateName(kind)}, by ${principal}: ${question}`,
+  FAILURE_GATE_OPENED: () => 'stuck: waiting for a person to decide',
+  CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `journal entry of ${nodeName} lost: ${message}`,
+  RUN_DEGRADED: () => 'run continues with an incomplete journal',
   NODE_STARTED: () => null,
   NODE_FINISHED: ({ node }) => (Object.hasOwn(NODES, node) ? (NODES[node] ?? null) : `${node} done`),
   STEP_FINISHED: ({ step }) => STEPS[step] ?? null,
-  TRANSCRIPT_LOST: ({ step, message }) => `the rest of the transcript of ${step} was lost: ${message}`,
+  TRANSCRIPT_LOST: ({ step, message }) => `transcript of ${step} is incomplete: ${message}`,
   NODE_FAILED: ({ node, message }) => `${node} failed: ${message}`,
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
-  TASK_FAILED: ({ final }) => (final ? 'given up' : 'attempt failed'),
+  TASK_FAILED: ({ final }) => (final ? 'task abandoned' : 'attempt failed'),
   TASK_SKIPPED: ({ name }) => `skipped: ${name}`,
-  TASK_REOPENED: ({ name }) => `sent back: ${name}`,
-  TASK_BLOCKED: () => 'blocked by a task that was given up or skipped',
+  TASK_REOPENED: ({ name }) => `reopened: ${name}`,
+  TASK_BLOCKED: () => 'blocked: a task it depends on was abandoned or skipped',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, tasks, principal, reason }) =>
-    `set back to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,
+    `rewound to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,
   REWIND_UNDONE: ({ targetTaskId, principal, reason }) =>
-    `going back to ${taskLabel(targetTaskId)} was undone by ${principal}${because(reason)}`,
-  SANDBOX_WAIVED: ({ principal }) => `commands go on without the sandbox this time, by ${principal}`,
+    `rewind to ${taskLabel(targetTaskId)} undone by ${principal}${because(reason)}`,
+  SANDBOX_WAIVED: ({ principal }) => `sandbox skipped this time, by ${principal}`,
   WORKSPACE_RESCUED: ({ ref, files }) =>
-    `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,
+    `saved ${files === 1 ? '1 changed file' : `${files} changed files`} from the run's folder; to see them: git show ${ref}`,
   CHANGES_ADOPTED: ({ principal, commit, files }) =>
-    `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`} changed by ${principal}`,
-  RUN_SYNCED: ({ principal, base }) => `carried over to your commit ${base.slice(0, 7)}, by ${principal}`,
-  RUN_RECOVERED: () => 'taken over from a process that had gone',
-  RUN_REVIVED: ({ principal }) => `brought back by ${principal}`,
-  RUN_FORKED: ({ from, principal }) => `begun where ${from} stood, by ${principal}`,
-  STATE_UPDATED: ({ principal, channels }) => `${principal} changed its state: ${channels.join(', ')}`,
-  RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
+    `committed ${commit.slice(0, 7)}: ${files === 1 ? '1 file' : `${files} files`} changed by ${principal}`,
+  RUN_SYNCED: ({ principal, base }) => `moved onto your commit ${base.slice(0, 7)}, by ${principal}`,
+  RUN_RECOVERED: () => 'recovered after its process died',
+  RUN_REVIVED: ({ principal }) => `revived by ${principal}`,
+  RUN_FORKED: ({ from, principal }) => `forked from ${from} by ${principal}`,
+  STATE_UPDATED: ({ principal, channels }) => `state updated by ${principal}: ${channels.join(', ')}`,
+  RETRIED: ({ node, attempt, message }) => `${node} retried (attempt ${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),
   GUARD_TRIPPED: (found) =>
     guardSentence(found, (name, level, limit) => `limit reached: ${name}, ${level} of ${limit}`),
   GUARD_SUPPRESSED: () => null,
-  GOAL_SET: ({ goal }) => `to be driven: ${goal}`,
-  GOAL_REACHED: ({ reason }) => `stopped as asked: ${reason}`,
+  GOAL_SET: ({ goal }) => `goal set: ${goal}`,
+  GOAL_REACHED: ({ reason }) => `stopped at the goal: ${reason}`,
   RUN_SUSPENDED: ({ gates, until, waitsFor = [], children = [] }) =>
     [
       ...(gates > 0 ? [`waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`] : []),
-      ...(waitsFor.length > 0 ? [`waiting for ${waitsFor.join(', ')}`] : []),
+      ...(waitsFor.length > 0
+        ? [`waiting for ${waitsFor.length === 1 ? 'signal' : 'signals'} ${waitsFor.join(', ')}`]
+        : []),
       ...(children.length > 0
         ? [`waiting for ${children.length === 1 ? 'run' : 'runs'} ${children.join(', ')}`]
         : []),
       ...(until === undefined ? [] : [`waiting until ${until}`]),
     ].join('; '),
-  GATE_REMINDED: ({ sessionId }) => `still undecided: gate ${sessionId.slice(0, 8)}`,
-  GATE_REASSIGNED: ({ sessionId, to }) => `gate ${sessionId.slice(0, 8)} is for ${to.join(', ')} now`,
-  TIMER_FIRED: ({ dueAt }) => `woken at its hour, ${dueAt}`,
-  SIGNAL_PASSED_OVER: ({ kind, why }) => `passed over a ${kind}: ${why}`,
-  SIGNAL_RECEIVED: ({ name, principal }) => `told ${name}, by ${principal}`,
-  SIGNAL_TAKEN: ({ name }) => `took ${name}`,
-  RUN_REMOVED: ({ id, principal }) => `${id} was removed by ${principal}`,
+  GATE_REMINDED: ({ sessionId }) => `reminder: gate ${sessionId.slice(0, 8)} is still open`,
+  GATE_REASSIGNED: ({ sessionId, to }) => `gate ${sessionId.slice(0, 8)} reassigned to ${to.join(', ')}`,
+  TIMER_FIRED: ({ dueAt }) => `timer fired, due ${dueAt}`,
+  SIGNAL_PASSED_OVER: ({ kind, why }) => `ignored a ${kind}: ${why}`,
+  SIGNAL_RECEIVED: ({ name, principal }) => `signal ${name} received from ${principal}`,
+  SIGNAL_TAKEN: ({ name }) => `signal ${name} delivered`,
+  RUN_REMOVED: ({ id, principal }) => `run ${id} removed by ${principal}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
-  GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,
-  LEASE_LOST: () => 'another process took over',
-  USAGE_REFUSED: ({ step, reason }) => `what ${step} says it used is not counted: ${reason}`,
+  GRAPH_ACCEPTED: ({ principal, changes }) => `changed graph accepted by ${principal}: ${changes}`,
+  LEASE_LOST: () => 'lease lost: another process took over the run',
+  USAGE_REFUSED: ({ step, reason }) => `usage reported by ${step} ignored: ${reason}`,
   SECRET_REDACTED: ({ place, count }) =>
-    `${count === 1 ? 'a secret' : `${count} secrets`} masked in ${place}`,
+    `${count === 1 ? '1 secret' : `${count} secrets`} masked in ${place}`,
 };
 
 /** An event in human words; `null` when it has nothing to tell people. */

@@ -102,7 +102,7 @@ async function shownTo(
     return await run.shown(gate, reader);
   } catch (error) {
     if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
-    out.note(`it is not recorded that ${reader.id} was shown this: ${error.message}`);
+    out.note(`could not record that ${reader.id} viewed the gate: ${error.message}`);
     return null;
   }
 }

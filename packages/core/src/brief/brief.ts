@@ -21,8 +21,8 @@ const MAX_BRIEF_LENGTH = 256 * 1024;
 const briefText = lateSchema(() =>
   z
     .string()
-    .max(MAX_BRIEF_LENGTH, `Expected a brief of at most ${MAX_BRIEF_LENGTH} characters.`)
-    .refine((text) => text.trim() !== '', 'Expected a brief, got only white space.'),
+    .max(MAX_BRIEF_LENGTH, `The brief is longer than ${MAX_BRIEF_LENGTH} characters.`)
+    .refine((text) => text.trim() !== '', 'The brief is empty.'),
 );
 
 /** @throws TypeError if the text is empty or longer than 256 Ki characters. */

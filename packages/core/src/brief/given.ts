@@ -49,16 +49,16 @@ export const givenParts = ({
 function assertDocuments(documents: readonly DraftDocument[]): void {
   const types = documents.map(({ type }) => type);
   const twice = types.find((type, index) => types.indexOf(type) !== index);
-  if (twice !== undefined) throw new TypeError(`Expected one document per type, got two of ${twice}.`);
-  if (types.includes('BRIEF')) throw new TypeError('Expected no document of type BRIEF: that is the brief.');
+  if (twice !== undefined) throw new TypeError(`Two documents have the type ${twice}.`);
+  if (types.includes('BRIEF'))
+    throw new TypeError('A document cannot have the type BRIEF, which is reserved for the brief.');
   const empty = documents.find(({ type, content }) => type.trim() === '' || content.trim() === '');
-  if (empty !== undefined)
-    throw new TypeError(`Expected documents with a type and content, got ${name(empty)}.`);
+  if (empty !== undefined) throw new TypeError(`A document needs a type and content, got ${name(empty)}.`);
 }
 
 const name = ({ type, title }: DraftDocument): string => JSON.stringify(type || title);
 
 function assertGivenPlan(plan: PlanResult): void {
-  if (plan.epics.length === 0) throw new TypeError('Expected a plan with at least one epic.');
+  if (plan.epics.length === 0) throw new TypeError('The plan has no epics.');
   assertPlan(plan);
 }

@@ -63,7 +63,7 @@ export type LimitName = keyof Limits;
 /** @throws RangeError naming the limit that is no whole number from 1 to the most it may be, or that there is not. */
 export function validLimits(given: Partial<Limits> = {}): Limits {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(MAX_LIMITS, name)) throw new RangeError(`limits.${name}: there is no such limit`);
+    if (!Object.hasOwn(MAX_LIMITS, name)) throw new RangeError(`limits.${name}: unknown limit`);
     const most = MAX_LIMITS[name as LimitName];
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1 && value <= most)) {
       throw new RangeError(`limits.${name}: expected a whole number from 1 to ${most}, got ${String(value)}`);
@@ -99,10 +99,10 @@ export function tooLarge({
   context,
 }: Oversize): DevsError {
   const most = limits[limit];
-  const place = path === undefined ? '' : `, most of them at ${path}`;
-  return new DevsError(`${what} has ${bytes} bytes${place}; ${most} are allowed.`, {
+  const place = path === undefined ? '' : `, most of it at ${path}`;
+  return new DevsError(`${what} is ${bytes} bytes${place}; the limit is ${most} bytes.`, {
     code,
-    remedy: `Keep large content elsewhere and a reference to it here, or ${raiseWords(limit, bytes)}.`,
+    remedy: `Store large content elsewhere and keep a reference to it here, or ${raiseWords(limit, bytes)}.`,
     context: {
       ...context,
       bytes,
@@ -114,9 +114,8 @@ export function tooLarge({
 }
 
 function raiseWords(limit: LimitName, bytes: number): string {
-  if (bytes > MAX_LIMITS[limit])
-    return `write it in parts: \`limits.${limit}\` can be ${MAX_LIMITS[limit]} at most`;
-  return `raise \`limits.${limit}\`: \`limits: { ${limit}: ${roundedUp(bytes)} }\` would take it`;
+  if (bytes > MAX_LIMITS[limit]) return `split it: \`limits.${limit}\` cannot exceed ${MAX_LIMITS[limit]}`;
+  return `raise \`limits.${limit}\`, for example \`limits: { ${limit}: ${roundedUp(bytes)} }\``;
 }
 
 /** A whole MiB, so that the next value that is a little larger passes, too. */

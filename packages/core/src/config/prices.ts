@@ -85,7 +85,7 @@ function readJson(file: string): unknown {
 }
 
 function notPrices(file: string, why: string, cause: unknown): DevsError {
-  return new DevsError(`${file} is no price table: ${why}`, {
+  return new DevsError(`${file} is not a valid price table: ${why}`, {
     code: 'CONFIG_INVALID',
     remedy: 'Write a JSON object of models, each with `input` and `output` in US dollars per million tokens.',
     context: { file },

@@ -53,12 +53,12 @@ function schemaForeign(db: Database, refused: readonly SchemaDrift[]): DevsError
   const statements = shown.flatMap(({ mend }) => (mend === null ? [] : [mend])).join(' ');
   const more = refused.length > SHOWN ? `, and ${refused.length - SHOWN} more` : '';
   return new DevsError(
-    `The database ${db.name} holds what the engine did not make: ${shown.map(inWords).join(', ')}${more}.`,
+    `The database ${db.name} contains objects that devs did not create: ${shown.map(inWords).join(', ')}${more}.`,
     {
       code: 'SCHEMA_FOREIGN',
       remedy: refused.some(({ mend }) => mend === null)
-        ? 'Do not use the file; restore a backup, or begin with a new one.'
-        : `Whoever made that may have changed rows too: find out who it was. It is removed with sqlite3 and: ${statements}`,
+        ? 'Do not use this file. Restore a backup, or start with a new file.'
+        : `Find out where they come from: rows may have been changed, too. To remove them, run in sqlite3: ${statements}`,
       context: { path: db.name, statements },
     },
   );

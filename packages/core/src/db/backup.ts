@@ -29,7 +29,7 @@ export interface Backup {
  *   `STATE_CORRUPT` if the state file cannot be read completely.
  */
 export function backup(db: Database, target: string): Backup {
-  if (db.inTransaction) throw new TypeError('db: a backup cannot be taken inside a transaction');
+  if (db.inTransaction) throw new TypeError('db: cannot make a backup inside a transaction');
   const path = resolve(target);
   // A log left by another file of that name would be applied to the copy.
   const taken = [path, `${path}-wal`, `${path}-journal`].find(exists);
@@ -69,18 +69,18 @@ function toBackupFault(error: unknown, path: string): unknown {
   if (errno === 'EEXIST') return targetExists(path);
   const fault = toStateFault(error) ?? (errno?.startsWith('E') === true ? toFileFault(error, path) : null);
   if (fault === null || fault.code === 'STATE_CORRUPT') return fault ?? error;
-  return new DevsError(`The backup ${path} could not be written.`, {
+  return new DevsError(`Cannot write the backup ${path}.`, {
     code: fault.code,
-    remedy: 'Check the free space and the permissions of its folder, then take the backup again.',
+    remedy: 'Check the free space and the permissions of its folder, then make the backup again.',
     context: { ...fault.context, path },
     cause: error,
   });
 }
 
 function targetExists(path: string): DevsError {
-  return new DevsError(`There is a file at ${path} already; a backup never overwrites.`, {
+  return new DevsError(`${path} already exists, and a backup does not overwrite files.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Name a path where no file exists yet.',
+    remedy: 'Use the path of a new file.',
     context: { path },
   });
 }

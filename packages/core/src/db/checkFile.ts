@@ -58,7 +58,7 @@ function findingOf(error: unknown): FileFinding | null {
   const fault = toStatementFault(error);
   if (fault?.code !== 'STATE_CORRUPT') return null;
   if (!isUnintelligible(fault)) return damage(fault.message);
-  const detail = `A part of the file was not examined: ${(fault.cause as Error).message}.`;
+  const detail = `A part of the file could not be checked: ${(fault.cause as Error).message}.`;
   return { code: 'NOT_EXAMINED', severity: 'error', table: null, detail };
 }
 
@@ -98,8 +98,8 @@ function schemaFindings(db: Database): readonly FileFinding[] {
 
 const DRIFT: Readonly<Record<SchemaDrift['kind'], readonly [code: FileFinding['code'], what: string]>> = {
   missing: ['SCHEMA_MISSING', 'is missing'],
-  changed: ['SCHEMA_CHANGED', 'is not as the migrations make it'],
-  foreign: ['SCHEMA_FOREIGN', 'is none of this engine'],
+  changed: ['SCHEMA_CHANGED', 'differs from the migrations'],
+  foreign: ['SCHEMA_FOREIGN', 'was not created by devs'],
 };
 
 function damage(detail: string): FileFinding {

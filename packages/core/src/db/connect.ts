@@ -114,7 +114,7 @@ function loadCipher(): OpenCipher {
 function notInstalled(cause: unknown): DevsError {
   return new DevsError(`An encrypted state file needs a driver that is not installed: ${CIPHER}.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Run: npm install ${CIPHER}@${CIPHER_RANGE}; then start again. Nothing was written.`,
+    remedy: `Run npm install ${CIPHER}@${CIPHER_RANGE}, then start again. Nothing was written.`,
     cause,
   });
 }
@@ -122,10 +122,10 @@ function notInstalled(cause: unknown): DevsError {
 function openOtherwise(path: string, driver: Driver): DevsError {
   const [open, asked] = driver === 'plain' ? ['with', 'without'] : ['without', 'with'];
   return new DevsError(
-    `The state file ${path} is open ${open} a key in this process, and asked for ${asked} one.`,
+    `The state file ${path} is already open ${open} a key in this process and cannot be opened ${asked} one.`,
     {
       code: 'STATE_KEY_MISMATCH',
-      remedy: 'Open it everywhere with the same encryptionKey (DEVS_ENCRYPTION_KEY), or everywhere without.',
+      remedy: 'Use the same encryptionKey (DEVS_ENCRYPTION_KEY) everywhere, or none everywhere.',
       context: { path },
     },
   );

@@ -49,9 +49,9 @@ export function copyInMemory(path: string): Buffer {
     const file = withLog(readOf(path), statOf(logOf(path)) === undefined ? null : readOf(logOf(path)));
     if (versionOf(path) === before) return file;
   }
-  throw new DevsError(`The state file ${path} changes while it is read.`, {
+  throw new DevsError(`The state file ${path} changed while it was read.`, {
     code: 'STATE_IO',
-    remedy: 'Read it where it can be written, or when nobody writes to it.',
+    remedy: 'Make its folder writable, or read the file when no process writes to it.',
     context: { path },
   });
 }

@@ -161,7 +161,9 @@ export function getDatabase(options?: CreateDatabaseOptions): Database {
   if (defaultDatabase?.open !== true) {
     defaultDatabase = createDatabase(options ?? { fromDir: process.cwd() });
   } else if (options !== undefined && stateFilePath(options) !== defaultDatabase.name) {
-    throw new TypeError(`options: the default database is open as ${defaultDatabase.name}; close it first`);
+    throw new TypeError(
+      `options: the default database is already open as ${defaultDatabase.name}; close it first`,
+    );
   }
   return defaultDatabase;
 }
@@ -213,7 +215,7 @@ export function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
 /** What the driver takes; `null` without a key. Before anything is written. */
 function keyOf(path: string, { encryptionKey }: Keyed): Buffer | null {
   if (encryptionKey === undefined) return null;
-  if (path === MEMORY) throw invalid('A database in memory takes no encryptionKey.');
+  if (path === MEMORY) throw invalid('A database in memory cannot have an encryptionKey.');
   const key = driverKey(encryptionKey);
   assertCipherDriver();
   return key;
@@ -225,11 +227,11 @@ function policyOf({
 }: CreateDatabaseOptions): ConnectionPolicy {
   if (!Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < MIN_BUSY_TIMEOUT_MS) {
     throw invalid(
-      `busyTimeoutMs is ${busyTimeoutMs}, not a whole number of at least ${MIN_BUSY_TIMEOUT_MS}.`,
+      `busyTimeoutMs must be a whole number of at least ${MIN_BUSY_TIMEOUT_MS}, got ${busyTimeoutMs}.`,
     );
   }
   if (synchronous !== 'full' && synchronous !== 'normal') {
-    throw invalid(`synchronous is ${String(synchronous)}, not full or normal.`);
+    throw invalid(`synchronous must be full or normal, got ${String(synchronous)}.`);
   }
   return { busyTimeoutMs, synchronous };
 }
@@ -328,7 +330,7 @@ function assertPresent(path: string): void {
   if (path === MEMORY || identityOf(path) !== undefined) return;
   throw new DevsError(`There is no state file at ${path}.`, {
     code: 'STATE_IO',
-    remedy: 'Check the path; the file is made when the first run starts.',
+    remedy: 'Check the path. The first run creates the file.',
     context: { path },
   });
 }
@@ -354,20 +356,21 @@ function isEmpty(db: Database): boolean {
 function notAStateFile(path: string): DevsError {
   return new DevsError(`${path} is not a state file of this engine.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Name a state file, or a path where none exists yet.',
+    remedy: 'Use a state file, or the path of a new file.',
     context: { path },
   });
 }
 
 function notCopied(path: string, cause: unknown): DevsError {
-  return new DevsError(`${path} is encrypted: it is not read where nothing can be written beside it.`, {
+  return new DevsError(`${path} is encrypted and cannot be read from a read-only folder.`, {
     code: 'STATE_IO',
-    remedy: 'Make its folder writable, or copy the folder to where it is; then run the same command again.',
+    remedy:
+      'Make its folder writable, or copy the folder to a writable place. Then run the same command again.',
     context: { path },
     cause,
   });
 }
 
 function invalid(message: string): DevsError {
-  return new DevsError(message, { code: 'CONFIG_INVALID', remedy: 'Correct the option and start again.' });
+  return new DevsError(message, { code: 'CONFIG_INVALID', remedy: 'Correct the option, then start again.' });
 }

@@ -48,17 +48,17 @@ export function toDriverFault(error: unknown, driver: string = DRIVER): DevsErro
   const isOfAnotherNode = 'code' in error && error.code === 'ERR_DLOPEN_FAILED';
   if (!isOfAnotherNode && !error.message.startsWith(NOT_BUILT)) return null;
   const why = isOfAnotherNode
-    ? 'was built for another Node.js or machine'
+    ? 'was built for another Node.js version or machine'
     : 'was installed without its build';
   return new DevsError(`${driver} ${why}; this is Node.js ${process.version}.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Run \`npm rebuild ${driver}\` (or \`pnpm rebuild ${driver}\`) with this Node.js, or install anew.`,
+    remedy: `Run \`npm rebuild ${driver}\` (or \`pnpm rebuild ${driver}\`) with this Node.js, or reinstall.`,
     cause: error,
   });
 }
 
 function withoutBuild(error: Error, driver: string): DevsError {
-  return new DevsError(`${driver} brings no build for this machine (${process.platform} ${process.arch}).`, {
+  return new DevsError(`${driver} has no build for this machine (${process.platform} ${process.arch}).`, {
     code: 'CONFIG_INVALID',
     remedy: `Compile it once: \`npm run build-release\` in the folder node_modules/${driver}, with node-gyp and a C++ compiler.`,
     cause: error,

@@ -23,7 +23,7 @@ export const ENCRYPTED_TEMP_STORE = 2;
  */
 export function driverKey(key: EncryptionKey): Buffer {
   if (typeof key !== 'string' && !(key instanceof Uint8Array))
-    throw new TypeError('encryptionKey: expected a text or a Uint8Array');
+    throw new TypeError('encryptionKey: expected a string or a Uint8Array');
   const text = typeof key === 'string' ? key : `${RAW}${Buffer.from(key).toString('hex')}`;
   assertStrong(key, text);
   const hex = text.startsWith(RAW) ? text.slice(RAW.length) : null;
@@ -38,17 +38,17 @@ function assertStrong(key: EncryptionKey, text: string): void {
   } else if (text.startsWith(RAW) ? !RAW_KEY.test(text) : text.length < LEAST_CHARACTERS) {
     throw weak(text.startsWith(RAW) ? 'raw: without 64 hexadecimal digits' : `${text.length} characters`);
   } else if (Buffer.from(text).toString() !== text) {
-    throw weak('a text with half a character (a lone surrogate)');
+    throw weak('a string with a lone surrogate');
   }
 }
 
 function weak(what: string): DevsError {
   return new DevsError(
-    `The encryption key is ${what}, not ${KEY_BYTES} bytes or a text of at least ${LEAST_CHARACTERS} characters.`,
+    `The encryption key must be ${KEY_BYTES} bytes or a string of at least ${LEAST_CHARACTERS} characters, got ${what}.`,
     {
       code: 'CONFIG_INVALID',
       remedy:
-        "Make one, such as with: node -p \"'raw:' + crypto.randomBytes(32).toString('hex')\"; and keep it.",
+        "Create a key and keep it safe, for example: node -p \"'raw:' + crypto.randomBytes(32).toString('hex')\".",
     },
   );
 }
@@ -57,11 +57,10 @@ function weak(what: string): DevsError {
 export function refuseKey(key: EncryptionKey | undefined): void {
   if (key === undefined) return;
   throw new DevsError(
-    'encryptionKey (DEVS_ENCRYPTION_KEY) encrypts a state file, and these runs are in none.',
+    'encryptionKey (DEVS_ENCRYPTION_KEY) encrypts a state file, but these runs are in a cluster.',
     {
       code: 'CONFIG_INVALID',
-      remedy:
-        'Leave it out. A cluster encrypts the files of its runs with `codec`: postgres({ url, codec }).',
+      remedy: 'Remove it. To encrypt the files of a cluster, use `codec`: postgres({ url, codec }).',
     },
   );
 }

@@ -45,16 +45,16 @@ function keyFault(path: string, hasKey: boolean, cause: DevsError): DevsError | 
 const FAULTS: Readonly<Record<'plain' | 'wrong' | 'encrypted', readonly [message: string, remedy: string]>> =
   {
     plain: [
-      'is not encrypted, and a key was given.',
-      'Leave the key out, or encrypt the file with devs admin rekey, or rekey() of @devs/core.',
+      'is not encrypted, but a key is set.',
+      'Remove the key, or encrypt the file with devs admin rekey or rekey() of @devs/core.',
     ],
     wrong: [
-      'does not open with this key: it is another one, or the first page of the file is damaged, which cannot be told apart.',
-      'Give the key the file was encrypted with, be it the one before a rekey; else restore a backup.',
+      'cannot be opened with this key: the key is wrong, or the first page of the file is damaged.',
+      'Use the key of this file (for a backup, the key before the rekey), or restore a backup.',
     ],
     encrypted: [
-      'is encrypted, and no key was given.',
-      'Give its key: encryptionKey where a program opens it, DEVS_ENCRYPTION_KEY for devs.',
+      'is encrypted, but no key is set.',
+      'Set its key: encryptionKey in a program, DEVS_ENCRYPTION_KEY for devs.',
     ],
   };
 

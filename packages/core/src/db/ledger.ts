@@ -52,9 +52,10 @@ export function pendingMigrations(
 export function assertUpToDate(db: Database): void {
   const [pending] = pendingMigrations(db);
   if (pending === undefined) return;
-  throw new DevsError(`The state file is of an earlier release: it lacks migration ${pending.name}.`, {
+  throw new DevsError(`The state file is from an earlier release: migration ${pending.name} is missing.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Reading brings nothing up to date; devs status does, or the program that writes the file.',
+    remedy:
+      'Upgrade the file with devs status, or start the program that writes it. Opening it read-only does not upgrade it.',
     context: { migration: pending.name },
   });
 }
@@ -74,18 +75,18 @@ function assertKnown(applied: AppliedMigration, known: Migration | undefined): v
 }
 
 function schemaTooNew({ version, name }: AppliedMigration): DevsError {
-  return new DevsError(`The state file has migration ${name}, which this engine does not know.`, {
+  return new DevsError(`The state file has migration ${name}, which this version of devs does not know.`, {
     code: 'SCHEMA_TOO_NEW',
-    remedy: 'Upgrade @devs/core, or open a backup of the file made before the newer engine wrote it.',
+    remedy: 'Upgrade @devs/core, or use a backup made before the newer version opened the file.',
     context: { version, migration: name },
   });
 }
 
 function migrationEdited({ version, name }: AppliedMigration): DevsError {
-  return new DevsError(`Migration ${name} was edited after it had been applied to this file.`, {
+  return new DevsError(`Migration ${name} was edited after it was applied to this file.`, {
     code: 'MIGRATION_EDITED',
     remedy:
-      'Restore the original .sql and put the change into a new number; before a first release, delete the state folder instead.',
+      'Restore the original .sql and put the change into a new migration. Before the first release, delete the state folder instead.',
     context: { version, migration: name },
   });
 }
@@ -94,7 +95,7 @@ function migrationGap({ version, name }: Migration, highest: number): DevsError 
   return new DevsError(`Migration ${name} is missing from a file that already has number ${highest}.`, {
     code: 'MIGRATION_GAP',
     remedy:
-      'Give the migration a number above every released one; before a first release, delete the state folder instead.',
+      'Give the migration a number above every released one. Before the first release, delete the state folder instead.',
     context: { version, migration: name, highest },
   });
 }

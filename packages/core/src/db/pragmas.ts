@@ -120,7 +120,8 @@ function assertNone(deviations: readonly Deviation[]): void {
     `The state file cannot be used safely: ${deviations.map(({ text }) => text).join('; ')}.`,
     {
       code: first.code,
-      remedy: 'Put the state file on a local disk and use the better-sqlite3 that this engine depends on.',
+      remedy:
+        'Put the state file on a local disk, and use the better-sqlite3 version that @devs/core depends on.',
     },
   );
 }

@@ -52,5 +52,5 @@ function warnAboutDeviations(db: Database): void {
   const deviations = pragmaDeviations(db, 'full');
   if (deviations.length === 0) return;
   const list = deviations.map(({ text }) => text).join('; ');
-  process.emitWarning(`A state file was not opened by createDatabase: ${list}.`, 'DevsConnectionWarning');
+  process.emitWarning(`A state file was opened without createDatabase: ${list}.`, 'DevsConnectionWarning');
 }

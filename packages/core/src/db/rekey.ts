@@ -136,9 +136,9 @@ function giveToOwnerOf(path: string, copy: string): void {
 /** The other name would go on leading to the file as it was. */
 function assertOneName(path: string): void {
   if (statSync(path).nlink === 1) return;
-  throw new DevsError(`${path} has another name, a hard link, which would keep the file as it is.`, {
+  throw new DevsError(`${path} has a second hard link, which would keep the old file.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Remove the other name, then do it again.',
+    remedy: 'Remove the other link, then run the command again.',
     context: { path },
   });
 }
@@ -179,17 +179,17 @@ function toRekeyFault(error: unknown, path: string): unknown {
 }
 
 function inUse(path: string, cause?: unknown): DevsError {
-  return new DevsError(`${path} is open elsewhere: its key changes only when nobody has it open.`, {
+  return new DevsError(`${path} is open in another process, so its key cannot be changed.`, {
     code: 'STATE_IO',
     remedy:
-      'End every process that has it open (devs run, devs ui, devs-mcp, your own programs), then do it again.',
+      'Stop every process that has it open (devs run, devs ui, devs-mcp, your own programs), then run the command again.',
     context: { path },
     cause,
   });
 }
 
 function damagedCopy(path: string, detail: string): DevsError {
-  return new DevsError(`The state file is damaged, its key was not changed: ${detail}`, {
+  return new DevsError(`The state file is damaged; its key was not changed: ${detail}`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup.',
     context: { path },
@@ -197,9 +197,9 @@ function damagedCopy(path: string, detail: string): DevsError {
 }
 
 function notEncrypted(path: string): DevsError {
-  return new DevsError(`${path} is to be decrypted, and no key of it was given.`, {
+  return new DevsError(`Cannot decrypt ${path} without its key.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Give the key of the file, or a new one.',
+    remedy: 'Set the key of the file, or a new key.',
     context: { path },
   });
 }

@@ -8,48 +8,48 @@ type Fault = Pick<DevsErrorOptions, 'remedy'> & {
 const DISK_FULL: Fault = {
   code: 'STATE_DISK_FULL',
   message: 'The disk that holds the state file is full.',
-  remedy: 'Free space on that disk, then run the same command again: nothing committed is lost.',
+  remedy: 'Free space on that disk, then run the same command again. Committed data is safe.',
 };
 const NOT_WRITABLE: Fault = {
   code: 'STATE_IO',
   message: 'The state file cannot be read or written.',
   remedy:
-    'Check the path, the permissions of the file and its folder, and the disk; then run the same command again.',
+    'Check the path, the permissions of the file and its folder, and the disk. Then run the same command again.',
 };
 const READ_ONLY: Fault = {
   code: 'STATE_IO',
-  message: 'The state file cannot be written: it, its folder or its disk is read-only.',
+  message: 'Cannot write the state file: the file, its folder or its disk is read-only.',
   remedy:
-    'Make it writable, then run the same command again. Until then devs status, gates, show and log read it.',
+    'Make it writable, then run the same command again. Until then you can read it with devs status, gates, show and log.',
 };
 const BUSY: Fault = {
   code: 'STATE_IO',
-  message: 'Others kept the state file locked for as long as a write waits.',
+  message: 'Other processes kept the state file locked for longer than a write waits.',
   remedy:
-    'Nothing of it was written: run the same command again. Where that does not help, find the process that holds a long transaction on the file, or let writes wait longer (busyTimeoutMs, DEVS_BUSY_TIMEOUT_MS).',
+    'Run the same command again; nothing was written. If it fails again, find the process with a long transaction on the file, or let writes wait longer (busyTimeoutMs, DEVS_BUSY_TIMEOUT_MS).',
 };
 const NO_MEMORY: Fault = {
   code: 'STATE_IO',
   message: 'There is not enough memory to read or write the state file.',
-  remedy: 'Free memory, then run the same command again: nothing committed is lost.',
+  remedy: 'Free memory, then run the same command again. Committed data is safe.',
 };
 const CORRUPT: Fault = {
   code: 'STATE_CORRUPT',
-  message: 'The state file is damaged, or is no SQLite database.',
+  message: 'The state file is damaged, or it is not a SQLite database.',
   remedy:
     'Keep a copy of the folder, then restore a backup or recover the file with the sqlite3 command line.',
 };
 
 const MOVED: Fault = {
   code: 'STATE_REPLACED',
-  message: 'The state file was deleted, moved or replaced while it was opened.',
+  message: 'The state file was deleted, moved or replaced while it was being opened.',
   remedy: 'Run the same command again.',
 };
 
 const NOT_OURS: Fault = {
   code: 'STATE_CORRUPT',
-  message: 'The state file does not hold what the engine reads there',
-  remedy: 'Run devs admin doctor, which names the part; then restore a backup.',
+  message: 'The state file does not have the expected content',
+  remedy: 'Run devs admin doctor to find the damaged part, then restore a backup.',
 };
 
 /** By primary result code: `SQLITE_IOERR_FSYNC` is an `IOERR`. */

@@ -131,6 +131,6 @@ function undo(db: Database, statements: readonly string[]): void {
 function notRolledBack(): DevsError {
   return new DevsError('A part of a transaction could not be rolled back.', {
     code: 'STATE_IO',
-    remedy: 'Nothing of it was written; check the disk, then run the same command again.',
+    remedy: 'Check the disk, then run the same command again. Nothing was written.',
   });
 }

@@ -101,10 +101,9 @@ export class EngineStore extends StateFile {
   #assertDecisions(): void {
     const verdict = this.decisions.verify();
     if (verdict.ok) return;
-    throw new DevsError(`The decision log does not fit its sessions: ${verdict.reason}.`, {
+    throw new DevsError(`The decision log does not match the gates: ${verdict.reason}.`, {
       code: 'STATE_CORRUPT',
-      remedy:
-        'Somebody changed recorded decisions. Restore the state file from a backup, or find out who did.',
+      remedy: 'Recorded decisions were changed. Restore the state file from a backup, or find the cause.',
       context: { line: verdict.seq ?? 0 },
     });
   }

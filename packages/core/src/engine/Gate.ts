@@ -155,10 +155,9 @@ export function openGatesOfRuns(sessions: HitlSessionStore): readonly Gate[] {
 }
 
 function mismatch(sessionId: string): DevsError {
-  return new DevsError(`What session "${sessionId}" shows is not what an answer to it would approve.`, {
+  return new DevsError(`The content of gate "${sessionId}" does not match its recorded hash.`, {
     code: 'STATE_CORRUPT',
-    remedy:
-      'Somebody changed the recorded question. Restore the state file from a backup, or find out who did.',
+    remedy: 'The recorded question was changed. Restore the state file from a backup, or find the cause.',
     context: { sessionId },
   });
 }

@@ -90,7 +90,7 @@ export function durable<
 ): AppAt<Where, Source> {
   const { file, db, runs, graph, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
-    throw new TypeError('Expected either `file`, `db` or `runs`.');
+    throw new TypeError('Expected exactly one of `file`, `db` and `runs`.');
   if (runs !== undefined) {
     refuseKey(encryptionKey);
     const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? own) };
@@ -120,7 +120,7 @@ function openFile({
 } {
   if (db !== undefined) {
     if (encryptionKey !== undefined)
-      throw new TypeError('encryptionKey: expected with `file`; `db` is opened with its key.');
+      throw new TypeError('encryptionKey: only allowed with `file`; open `db` with its key.');
     return { db, close: () => {} };
   }
   const waits = busyTimeoutMs === undefined ? {} : { busyTimeoutMs };

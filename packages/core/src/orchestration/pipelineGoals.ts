@@ -30,7 +30,7 @@ export function pipelineGoal({ until, only, epic }: GoalOptions): PipelineGoal |
   if (until !== undefined) goals.push({ until });
   if (only !== undefined) goals.push({ only: label('only', 'T', only) });
   if (epic !== undefined) goals.push({ epic: label('epic', 'E', epic) });
-  if (goals.length > 1) throw new RangeError('Expected one of `until`, `only` and `epic`, got several.');
+  if (goals.length > 1) throw new RangeError('Use only one of `until`, `only` and `epic`.');
   return goals[0];
 }
 
@@ -42,7 +42,7 @@ export interface GoalOptions {
 
 function label(name: string, letter: 'T' | 'E', value: string): string {
   if (new RegExp(`^${letter}[1-9]\\d*$`).test(value)) return value;
-  throw new RangeError(`Expected ${name} to be ${letter} and a number, such as ${letter}1, got "${value}".`);
+  throw new RangeError(`${name} must be ${letter} and a number, such as ${letter}1, got "${value}".`);
 }
 
 export const pipelineGoals: GoalReader = {

@@ -60,7 +60,7 @@ export function endOfPipeline(values: unknown): EndOfRun {
   const { status, epics, errorHistory, tasks } = values as GraphState;
   const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
   if (isDone) return { status: 'completed', reason: skippedWords(tasks) };
-  const reason = status === 'strategy_pivot' ? 'no strategy led on' : 'an epic failed';
+  const reason = status === 'strategy_pivot' ? 'no strategy made progress' : 'an epic failed';
   const lastError = errorHistory.at(-1)?.message;
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
 }

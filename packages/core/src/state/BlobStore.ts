@@ -185,7 +185,7 @@ export class BlobStore {
     let link = row;
     while (link.baseId !== null) {
       // A row is newer than its base (B3); anything else is damage, and could be a circle.
-      if (link.baseId >= link.blobId) throw corrupt(row.blobId, 'rests on a newer one');
+      if (link.baseId >= link.blobId) throw corrupt(row.blobId, 'depends on a newer one');
       splices.push(link);
       link = this.#require(this.#selectRow, link.baseId);
       const known = this.#known(link);
@@ -197,7 +197,7 @@ export class BlobStore {
   #require<Row extends BlobHead>(select: Statement<[number], Row>, blobId: number): Row {
     const row = select.get(blobId);
     if (row === undefined) throw corrupt(blobId, 'is missing');
-    if (row.seal !== null && row.seal !== sealOf(blobId, row.sha256)) throw corrupt(blobId, 'is another one');
+    if (row.seal !== null && row.seal !== sealOf(blobId, row.sha256)) throw corrupt(blobId, 'was replaced');
     return row;
   }
 }
@@ -250,7 +250,7 @@ function assembled(row: BlobRow, splices: readonly BlobRow[], base: CachedValue)
   try {
     return assembleValue(splices.map(toPart), { size: base.stored.size, bytes: base.bytes });
   } catch (error) {
-    throw corrupt(row.blobId, 'cannot be put together', error);
+    throw corrupt(row.blobId, 'cannot be assembled', error);
   }
 }
 

@@ -229,7 +229,7 @@ function blobsOf(texts: LastTurn['texts']): FieldHeads {
 
 function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readonly string[] {
   const index = allTaskIds.indexOf(targetTaskId);
-  if (index === -1) throw new RangeError(`targetTaskId: "${targetTaskId}" is not in the given task order`);
+  if (index === -1) throw new RangeError(`targetTaskId: "${targetTaskId}" is not in the task order`);
   return allTaskIds.slice(index + 1);
 }
 

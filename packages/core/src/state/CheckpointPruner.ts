@@ -207,10 +207,10 @@ function channelKey(checkpointNs: string, { channel, version }: ChannelKey): str
 
 function wouldDamage(threadId: string): DevsError {
   return new DevsError(
-    `Pruning thread "${threadId}" would have changed a checkpoint it keeps; nothing was deleted.`,
+    `Pruning thread "${threadId}" would change a checkpoint to keep. Nothing was deleted.`,
     {
       code: 'STATE_CORRUPT',
-      remedy: 'Report this with a copy of the state file; the file itself is as it was.',
+      remedy: 'Report this with a copy of the state file. The file was not changed.',
       context: { threadId },
     },
   );

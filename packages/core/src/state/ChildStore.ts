@@ -178,7 +178,7 @@ export class ChildStore {
 }
 
 function untold(childId: string): never {
-  throw new DevsError(`A node has waited for run "${childId}", and its end is not in this state file.`, {
+  throw new DevsError(`The end of child run "${childId}" is missing from this state file.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { threadId: childId },
@@ -193,7 +193,7 @@ const idsOf = (rows: readonly IdRow[]): readonly string[] => rows.map(({ id }) =
 
 /** Of a run that has ended: its last checkpoint says with what values. */
 export function endIsMissing(runId: string): DevsError {
-  return new DevsError(`The checkpoint with which run "${runId}" ended is missing from the state file.`, {
+  return new DevsError(`The last checkpoint of run "${runId}" is missing from the state file.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { threadId: runId },

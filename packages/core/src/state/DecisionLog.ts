@@ -125,7 +125,7 @@ export class DecisionLog {
     const answered = new Map([...this.#sessions.answered()].map((session) => [session.id, session]));
     const logged = new Set<string>();
     for (const line of lines) {
-      if (logged.has(line.sessionId)) return refuse(line, `session "${line.sessionId}" was decided before`);
+      if (logged.has(line.sessionId)) return refuse(line, `session "${line.sessionId}" was already decided`);
       logged.add(line.sessionId);
       const session = answered.get(line.sessionId);
       const mismatch = session === undefined ? this.#lossOf(line) : mismatchOf(line, session, kept);
@@ -139,7 +139,7 @@ export class DecisionLog {
   /** A line may stand alone once its run was deleted as a whole. */
   #lossOf({ sessionId, bodyJson }: LoggedDecision): string | null {
     const body = parseStored(bodyJson, 'the decision log') as Partial<DecisionBody>;
-    if (body.sessionId !== sessionId) return `it is about another session than "${sessionId}"`;
+    if (body.sessionId !== sessionId) return `it does not belong to session "${sessionId}"`;
     const isDeleted = !this.#sessions.has(sessionId) && this.#isRunGone(body);
     return isDeleted ? null : `session "${sessionId}" no longer has its decision`;
   }
@@ -172,7 +172,7 @@ function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {
 function brokenEnd(lines: readonly LoggedDecision[], end: EndOfLog | undefined): LogVerdict | null {
   const last = lines.at(-1);
   if (end?.lines === lines.length && end.sha256 === (last?.sha256 ?? START_OF_CHAIN)) return null;
-  const recorded = end === undefined ? 'an end that is not recorded' : `${end.lines} lines on record`;
+  const recorded = end === undefined ? 'no recorded end' : `${end.lines} lines on record`;
   return { ok: false, seq: null, reason: `The decision log ends at line ${lines.length}, with ${recorded}.` };
 }
 
@@ -182,7 +182,7 @@ function mismatchOf(
   kept: ReadonlySet<string>,
 ): string | null {
   if (session.status === 'awaiting_approval') return `session "${sessionId}" is open again`;
-  if (!isSaidBy(bodyJson, session)) return `session "${sessionId}" says something else`;
+  if (!isSaidBy(bodyJson, session)) return `session "${sessionId}" has a different decision`;
   const { body, texts } = referringBody(session);
   if (canonicalJson(body) !== bodyJson) return null; // An older engine wrote the texts into the line.
   const missing = [...texts.keys()].find((sha256) => !kept.has(sha256));

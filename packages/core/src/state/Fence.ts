@@ -68,7 +68,7 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
   const now = current === null ? 'the run is not in this file' : `the run is at epoch ${current}`;
   return new DevsError(`The lease on run "${threadId}" with epoch ${epoch} is lost: ${now}.`, {
     code: 'LEASE_LOST',
-    remedy: 'Nothing was written; let the driver that holds the run go on, or drive it again.',
+    remedy: 'Nothing was written. Let the other process continue, or resume the run.',
     context: { threadId, epoch },
   });
 }

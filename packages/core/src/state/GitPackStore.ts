@@ -119,7 +119,7 @@ export class GitPackStore {
     if (row === undefined) return null;
     const { rowSha256 } = row;
     if (rowSha256 !== null && !equalBytes(this.#standSeal(threadId, row), rowSha256))
-      throw corrupt(threadId, 'where git stands, or a pack of it, is missing or another one');
+      throw corrupt(threadId, 'its git position or a git pack is missing or was replaced');
     return { refs: parseStored(row.refsJson, 'git_stands') as GitStand['refs'], left: row.left };
   }
 
@@ -142,7 +142,7 @@ export class GitPackStore {
     const parts = this.#parts.all(threadId, pack);
     parts.forEach((row, at) => {
       if (row.part !== at || (row.sha256 !== null && !equalBytes(partSeal(row), row.sha256)))
-        throw corrupt(threadId, `part ${at} of pack ${pack} of git is missing or another one`);
+        throw corrupt(threadId, `part ${at} of git pack ${pack} is missing or was replaced`);
     });
     return Buffer.concat(parts.map(({ bytes }) => bytes));
   }

@@ -402,7 +402,7 @@ function toJson(value: unknown): string | null {
 }
 
 function notFound(id: string): never {
-  throw new DevsError(`There is no session "${id}" in this state file.`, {
+  throw new DevsError(`There is no gate "${id}" in this state file.`, {
     code: 'GATE_NOT_FOUND',
     remedy: 'List the open gates to find the right id.',
     context: { sessionId: id },

@@ -50,11 +50,9 @@ export class LoggedAnswers {
     if (!isAnswered(session)) return;
     const line = this.#select.get(session.id);
     if (line === undefined) throw notLogged(session, 'has a decision that was never logged');
-    if (!isOfChain(line))
-      throw notLogged(session, 'has a line in the decision log that is none of its chain');
-    if (session.status === 'awaiting_approval') throw notLogged(session, 'was decided, and is open again');
-    if (!isSaidBy(line.bodyJson, session))
-      throw notLogged(session, 'says something else than the decision log');
+    if (!isOfChain(line)) throw notLogged(session, 'has an entry in the decision log outside its chain');
+    if (session.status === 'awaiting_approval') throw notLogged(session, 'was decided but is open again');
+    if (!isSaidBy(line.bodyJson, session)) throw notLogged(session, 'does not match the decision log');
   }
 }
 
@@ -68,10 +66,10 @@ const isOfChain = ({ bodyJson, prevSha256, sha256, beforeSha256, isWithinEnd }: 
   isWithinEnd === 1;
 
 function notLogged({ id }: AnsweredSession, why: string): DevsError {
-  return new DevsError(`Session "${id}" ${why}.`, {
+  return new DevsError(`Gate "${id}" ${why}.`, {
     code: 'STATE_CORRUPT',
     remedy:
-      'Somebody changed recorded decisions: run devs admin doctor, then restore a backup, or find out who did.',
+      'Recorded decisions were changed. Run devs admin doctor, then restore a backup or find the cause.',
     context: { sessionId: id },
   });
 }

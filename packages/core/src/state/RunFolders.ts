@@ -33,7 +33,7 @@ export class RunFolders {
     if (other === undefined) return;
     throw new DevsError(`The folder "${this.pathOf({ workspace })}" is in use by run "${other}".`, {
       code: 'WORKSPACE_BUSY',
-      remedy: `Wait until run "${other}" has ended or cancel it, or give this run another folder.`,
+      remedy: `Wait until run "${other}" has ended, cancel it, or use another folder for this run.`,
       context: { threadId, other },
     });
   }

@@ -172,8 +172,8 @@ export class RunRemover {
 }
 
 const refused = (id: string, why: string, reason: string): DevsError =>
-  new DevsError(`Run "${id}" is not removed: ${why}.`, {
+  new DevsError(`Run "${id}" was not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
-    remedy: 'Cancel that run or drive it to its end first.',
+    remedy: 'Cancel that run, or resume it until it ends.',
     context: { threadId: id, reason },
   });

@@ -76,7 +76,7 @@ export class SignalStore {
    * @throws RangeError if the id belongs to a signal of another run, or the kind is none.
    */
   record(threadId: string, { id, kind, payload }: NewSignal): number | null {
-    if (!SIGNAL_KINDS.includes(kind)) throw new RangeError(`kind: "${kind}" is no kind of signal`);
+    if (!SIGNAL_KINDS.includes(kind)) throw new RangeError(`kind: unknown signal kind "${kind}"`);
     const known = this.#selectById.get(id);
     if (known !== undefined) return sequenceOf(known, threadId);
     const now = this.#now();
@@ -125,7 +125,7 @@ export class SignalStore {
 }
 
 function missing(id: string): never {
-  throw new DevsError(`Signal "${id}" was taken by a node and is not in this state file.`, {
+  throw new DevsError(`Signal "${id}" was delivered to a node but is missing from this state file.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { id },
@@ -134,7 +134,9 @@ function missing(id: string): never {
 
 function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): number {
   if (owner === threadId) return seq;
-  throw new RangeError(`Signal id "${id}" is taken by run "${owner}"; got it for run "${threadId}".`);
+  throw new RangeError(
+    `Signal id "${id}" belongs to run "${owner}" and cannot be used for run "${threadId}".`,
+  );
 }
 
 function fromRow({ payloadJson, sound: _, ...row }: SignalRow): Signal {

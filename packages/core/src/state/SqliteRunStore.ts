@@ -269,7 +269,7 @@ function notDriven(context: { readonly threadId: string; readonly isWithout?: st
   return new DevsError(`Thread "${context.threadId}" is a run, and this call has no lease on it.`, {
     code: 'LEASE_LOST',
     remedy:
-      'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
+      'Answer its gates with decide() and resume it with run(). The compiled graph of an app is for reading only.',
     context: { ...context },
   });
 }

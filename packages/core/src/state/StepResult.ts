@@ -65,7 +65,7 @@ export function damagedResult({
 }): DevsError {
   return new DevsError(`The recorded result of step "${name}" of run "${threadId}" is damaged.`, {
     code: 'STATE_CORRUPT',
-    remedy: 'Restore the state file from a backup, or delete this row of agent_steps to make the call again.',
+    remedy: 'Restore the state file from a backup, or delete this row of agent_steps to repeat the call.',
     context: { threadId, name },
   });
 }

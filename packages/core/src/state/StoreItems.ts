@@ -191,7 +191,7 @@ export class StoreItems {
 
 function inPlace(row: ItemRow): StoredItem {
   if (row.isInPlace === 1) return row;
-  throw new DevsError(`Item "${row.key}" of the store is in the place of another.`, {
+  throw new DevsError(`Item "${row.key}" of the store is in the wrong place.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { namespace: row.namespace, key: row.key },
@@ -205,7 +205,7 @@ interface Counted {
 }
 
 function missing(namespace: string, { items, found }: Counted): DevsError {
-  return new DevsError(`${found} of the ${items} items of the store's namespace "${namespace}" are there.`, {
+  return new DevsError(`Only ${found} of ${items} items in the store namespace "${namespace}" are present.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { namespace },

@@ -131,7 +131,7 @@ function bodyColumns(body: NewStreamEvent['body']): object {
 function toRecord(threadId: string, row: Row): StreamRecord {
   const { seq, mode, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
   const sealed = [threadId, seq, mode, ns, scope, ordinal, refersJson, type, sha256];
-  if (seal !== null && seal !== sealNumber(sealed)) throw corrupt(threadId, seq, 'is another one');
+  if (seal !== null && seal !== sealNumber(sealed)) throw corrupt(threadId, seq, 'was replaced');
   const event = { seq, mode, ns, scope };
   if (refersJson !== null) {
     return {

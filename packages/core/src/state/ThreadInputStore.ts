@@ -138,7 +138,7 @@ export class ThreadInputStore {
    */
   insert(threadId: string, input: TypedBytes, key: string | null = null): void {
     const { changes } = this.#insert.run({ ...toRow(threadId, input), key, now: this.#now() });
-    if (changes === 0) throw corrupt(threadId, 'is there, and its run is not');
+    if (changes === 0) throw corrupt(threadId, 'exists, but its run is missing');
   }
 
   /** Puts another input in place of the latest, which no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
@@ -186,7 +186,7 @@ export class ThreadInputStore {
       throw corrupt(threadId, 'does not match its SHA-256');
     }
     if (seal !== null && seal !== sealNumber([threadId, row.turn, row.turnKey, type, sha256])) {
-      throw corrupt(threadId, 'is that of another turn');
+      throw corrupt(threadId, 'belongs to another turn');
     }
     return { type, bytes: plainBytes(bytes) };
   }

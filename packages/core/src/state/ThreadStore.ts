@@ -283,7 +283,7 @@ export class ThreadStore {
    * @throws RangeError for a status that is none.
    */
   settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: Settlement): 'settled' | 'again' {
-    if (!THREAD_STATUSES.includes(status)) throw new RangeError(`status: "${status}" is none`);
+    if (!THREAD_STATUSES.includes(status)) throw new RangeError(`status: unknown status "${status}"`);
     return this.#held(lease, () => {
       const values = {
         threadId: lease.threadId,

@@ -70,7 +70,8 @@ export class WaitStore {
 
   /** Records a wait; one that is known keeps the date of its first time. In the caller's transaction. */
   begin(wait: NewWait): Wait {
-    if (!WAIT_PURPOSES.includes(wait.purpose)) throw new RangeError(`purpose: "${wait.purpose}" is none`);
+    if (!WAIT_PURPOSES.includes(wait.purpose))
+      throw new RangeError(`purpose: unknown purpose "${wait.purpose}"`);
     prepare<[object]>(this.#db, sql.INSERT).run({ ...wait, now: this.#now() });
     return this.find(wait) as Wait;
   }

@@ -15,7 +15,8 @@ const STATUS_OF = 'SELECT status FROM threads WHERE thread_id = ?';
  * @throws RangeError for a run that is not in it, or has been driven.
  */
 export function adoptRun(id: string, from: Database, to: Database): boolean {
-  if (statusOf(id, from) !== 'created') throw new RangeError(`Expected a file with run "${id}", not driven.`);
+  if (statusOf(id, from) !== 'created')
+    throw new RangeError(`Expected a file with run "${id}" that no process executes.`);
   return immediately(to, () => {
     if (statusOf(id, to) !== undefined) return false;
     for (const table of TABLES) for (const row of rowsOf(table, id, from)) insert(table, row, to);

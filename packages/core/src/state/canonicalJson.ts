@@ -110,8 +110,7 @@ function assertPlain(object: object, place: Place): void {
 function notStorable(what: string, { path }: Place, cause?: unknown): DevsError {
   return new DevsError(`The value at ${path} cannot be stored as JSON: ${what}.`, {
     code: 'VALUE_NOT_STORABLE',
-    remedy:
-      'Keep plain JSON in the state: strings, finite numbers, booleans, null, arrays and plain objects.',
+    remedy: 'Use plain JSON in the state: strings, finite numbers, booleans, null, arrays and plain objects.',
     context: { path, found: what },
     cause,
   });
@@ -120,7 +119,8 @@ function notStorable(what: string, { path }: Place, cause?: unknown): DevsError 
 function tooDeep({ path }: Place): DevsError {
   return new DevsError(`The value is nested deeper than ${MAX_DEPTH} levels.`, {
     code: 'VALUE_TOO_LARGE',
-    remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',
+    remedy:
+      'Store a flatter value, for example objects that refer to each other by id instead of a deep tree.',
     context: { path: path.slice(0, 200), limit: MAX_DEPTH },
   });
 }

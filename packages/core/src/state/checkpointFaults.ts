@@ -32,7 +32,7 @@ export function missingWrites(
   expected: number,
 ): DevsError {
   return new DevsError(
-    `Checkpoint ${checkpointId} is damaged: ${found} of the ${expected} writes on top of it are there.`,
+    `Checkpoint ${checkpointId} is damaged: only ${found} of ${expected} pending writes are present.`,
     {
       code: 'STATE_CORRUPT',
       remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
@@ -55,7 +55,7 @@ export function damagedChannel({ threadId }: NamespaceKey, { channel, version }:
 export function versionTaken({ threadId, channel, version }: ChannelRow): DevsError {
   return new DevsError(`Channel "${channel}" already has another value at version ${version}.`, {
     code: 'VALUE_NOT_STORABLE',
-    remedy: 'Give a changed value a new version: use the getNextVersion of the saver that stores it.',
+    remedy: 'Use a new version for a changed value, from getNextVersion of the saver that stores it.',
     context: { threadId, channel, version },
   });
 }

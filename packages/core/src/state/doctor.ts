@@ -75,7 +75,7 @@ const CHECKS = [
 function contentFindings(db: Database): readonly Finding[] {
   const [oldest] = pendingMigrations(db);
   if (oldest !== undefined) {
-    const detail = `The file lacks migration ${oldest.name} and later ones; its content was not examined.`;
+    const detail = `The file lacks migration ${oldest.name} and later ones, so its content was not checked.`;
     return [note('NOT_EXAMINED', null, detail)];
   }
   return CHECKS.flatMap((check) => findingsOrDamage(() => check(db)));

@@ -36,11 +36,14 @@ export function extractRun(db: Database, id: string): Buffer {
 }
 
 function ofFamily(id: string): DevsError {
-  return new DevsError(`Run "${id}" has child runs, or is one: they are in one file with their parent.`, {
-    code: 'CHILD_NOT_TAKEN',
-    remedy: 'Let it go on where it is.',
-    context: { threadId: id },
-  });
+  return new DevsError(
+    `Run "${id}" has child runs or is a child run, and these must stay in the file of their parent.`,
+    {
+      code: 'CHILD_NOT_TAKEN',
+      remedy: 'Resume the run where it is.',
+      context: { threadId: id },
+    },
+  );
 }
 
 function damaged(id: string, detail: string): DevsError {

@@ -10,7 +10,7 @@ export function parseStored(json: string, where: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw new DevsError(`What is stored in ${where} is no JSON.`, {
+    throw new DevsError(`The stored value in ${where} is not valid JSON.`, {
       code: 'STATE_CORRUPT',
       remedy: 'Run devs admin doctor, then restore a backup of the state file.',
       context: { where },

@@ -45,11 +45,14 @@ function keptBeside(target: string): string {
 function refuseRuns(db: Database, target: string): void {
   const [first] = new RunDirectory(db).ids();
   if (first === undefined) return;
-  throw new DevsError(`There are runs in ${target}, such as "${first}": a run brings a file of its own.`, {
-    code: 'CONFIG_INVALID',
-    remedy: 'Name a folder without runs with --dir, or another file with --file.',
-    context: { target },
-  });
+  throw new DevsError(
+    `${target} already contains runs, such as "${first}", and a moved run needs its own file.`,
+    {
+      code: 'CONFIG_INVALID',
+      remedy: 'Use a folder without runs with --dir, or another file with --file.',
+      context: { target },
+    },
+  );
 }
 
 function freeName(target: string): string {

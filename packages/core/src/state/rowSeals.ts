@@ -136,7 +136,7 @@ export function hashOfRow(values: readonly SealedValue[]): Buffer {
 }
 
 function damaged(what: string, id: SealedValue): DevsError {
-  return new DevsError(`${what} "${String(id)}" in the state file is not what was written.`, {
+  return new DevsError(`${what} "${String(id)}" in the state file was changed after it was written.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { id: String(id) },

@@ -18,7 +18,7 @@ export function fromRow({ policiesJson, degraded, keepsExactly, sound: _, ...row
 }
 
 function unknownStatus(threadId: string): DevsError {
-  return new DevsError(`Run "${threadId}" has a status that this engine does not know.`, {
+  return new DevsError(`Run "${threadId}" has an unknown status.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
     context: { threadId },
@@ -29,7 +29,7 @@ function unknownStatus(threadId: string): DevsError {
 export function notFound(threadId: string): never {
   throw new DevsError(`There is no run "${threadId}" in this state file.`, {
     code: 'THREAD_NOT_FOUND',
-    remedy: 'List the runs to find the right id, or start this one.',
+    remedy: 'List the runs to find the right id, or start this run.',
     context: { threadId },
   });
 }

@@ -281,8 +281,7 @@ export class Orchestrator {
    * Orchestrator.gates}. Only a closed one has a `status`.
    */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
-    if (typeof beginning !== 'string')
-      throw new TypeError(`Expected the beginning of an id, got ${beginning}.`);
+    if (typeof beginning !== 'string') throw new TypeError(`Expected the start of an id, got ${beginning}.`);
     return this.#home.gatesNamed(beginning);
   }
 
@@ -380,7 +379,7 @@ const declaredIn = ({ budget, limits, prices }: OrchestratorOptions) => ({
 function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {
   const { documents, tasks, gates, review } = options;
   const taken = Object.entries({ documents, tasks, gates, review }).find(([, value]) => value !== undefined);
-  if (taken !== undefined) throw new TypeError(`Expected quick work without ${taken[0]}: it brings its own.`);
+  if (taken !== undefined) throw new TypeError(`quick cannot be combined with ${taken[0]}.`);
   const policies = { design: 'quick', dag: 'quick', review: 'human' } as const;
   return { ...options, ...quickWork(brief, quick), review: 'task', gates: policies };
 }
@@ -391,10 +390,10 @@ function pipelineOf(
 ): PipelineDeps | null {
   if (agents === undefined) return null;
   if (workspace === undefined || checks === undefined) {
-    throw new TypeError('Expected `workspace` and `checks` together with `agents`.');
+    throw new TypeError('`agents` needs `workspace` and `checks`.');
   }
   if (!Number.isSafeInteger(agentChecks) || agentChecks < 0) {
-    throw new RangeError(`Expected agentChecks to be 0 or a positive integer, got ${agentChecks}.`);
+    throw new RangeError(`agentChecks must be 0 or a positive integer, got ${agentChecks}.`);
   }
   return { agents, workspace, checks, agentChecks, now };
 }
@@ -403,13 +402,13 @@ function pipelineOf(
 function reviewScope({ review = 'none' }: StartOptions): ReviewScope | undefined {
   if (review === 'none') return undefined;
   if (review === 'task' || review === 'epic') return review;
-  throw new RangeError(`Expected review to be none, epic or task, got ${JSON.stringify(review)}.`);
+  throw new RangeError(`review must be none, epic or task, got ${JSON.stringify(review)}.`);
 }
 
 function assertRunId(id: string): void {
   if (RUN_ID.test(id)) return;
   throw new RangeError(
-    `Expected a run id of a-z, 0-9 and inner hyphens, at most 64 characters, got ${JSON.stringify(id)}.`,
+    `A run id has at most 64 characters a-z, 0-9 and inner hyphens, got ${JSON.stringify(id)}.`,
   );
 }
 
@@ -442,15 +441,15 @@ function assertSameStart(
   const { threadId, briefSha256, policies } = known;
   const law = lawOf(known);
   const isSameBrief = briefSha256 === brief.sha256 || briefSha256 === sha256Hex(law.keep(asked.brief).value);
-  if (!isSameBrief) throw startedWithOther(threadId, 'another brief');
+  if (!isSameBrief) throw startedWithOther(threadId, 'a different brief');
   const { given } = policies;
   const isSame = sha256 === null || sha256 === given || hashOf(law.keep(givenParts(asked)).value) === given;
-  if (!isSame) throw startedWithOther(threadId, 'other documents or plan');
+  if (!isSame) throw startedWithOther(threadId, 'different documents or a different plan');
 }
 
 const startedWithOther = (id: string, what: string): DevsError =>
   new DevsError(`Run "${id}" was started with ${what}.`, {
     code: 'THREAD_EXISTS',
-    remedy: 'Start the new one under another id, or go on with the old run as it was started.',
+    remedy: 'Start a new run with another id, or resume the existing run with its original input.',
     context: { threadId: id },
   });

@@ -152,7 +152,7 @@ export class Run extends RecordedRun {
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     by: Principal,
   ): Promise<readonly RevealedPlace[]> {
-    const human = asHuman(by, this.id, 'be shown what is hidden at gates of');
+    const human = asHuman(by, this.id, 'read hidden text at gates of');
     const { store } = this.#app;
     assertDecidable(sessionOfRun(this.id, sessionId, store.sessions), artifactHash);
     const gate = await this.#commented.withCode({ sessionId });
@@ -244,7 +244,7 @@ export class Run extends RecordedRun {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can skip it.
    */
   async waiveSandbox(by: Principal): Promise<void> {
-    const human = asHuman(by, this.id, 'lift the sandbox of');
+    const human = asHuman(by, this.id, 'skip the sandbox of');
     const { runs, outlet } = this.#app.store;
     const payload = { principal: principalText(human) };
     const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;

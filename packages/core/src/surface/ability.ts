@@ -16,6 +16,6 @@ export function ability<Name extends Ability>(
   if (method !== undefined) return method.bind(workspace) as NonNullable<RunWorkspace[Name]>;
   throw new DevsError(`The workspace of this run cannot ${name}.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Open the orchestrator with a workspace that has \`${name}\`, such as GitWorkspace of @devs/agents.`,
+    remedy: `Use a workspace with \`${name}\`, such as GitWorkspace of @devs/agents.`,
   });
 }

@@ -25,15 +25,15 @@ export function gateDraft(
 }
 
 const notEditable = (sessionId: string): DevsError =>
-  new DevsError(`Gate "${sessionId}" shows nothing that can be edited.`, {
+  new DevsError(`Gate "${sessionId}" has nothing to edit.`, {
     code: 'INVALID_ANSWER',
-    remedy: 'Only design and plan are edited; answer this gate instead.',
+    remedy: 'Only the design and the plan can be edited. Answer this gate instead.',
     context: { sessionId },
   });
 
 const movedOn = (sessionId: string): DevsError =>
-  new DevsError(`Gate "${sessionId}" shows a plan that its run does not have any more.`, {
+  new DevsError(`The plan of gate "${sessionId}" is outdated.`, {
     code: 'GATE_STALE',
-    remedy: 'List the open gates and read the current one.',
+    remedy: 'List the open gates, then read the current one.',
     context: { sessionId },
   });

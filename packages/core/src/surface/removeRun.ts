@@ -51,6 +51,6 @@ export function assertRemovable(id: string, { by, force = false }: Removal, stor
 const notEnded = (id: string, status: string): DevsError =>
   new DevsError(`Run "${id}" has not ended: it is ${status}.`, {
     code: 'REMOVE_REFUSED',
-    remedy: 'Cancel it or drive it to its end first; with --force it is removed as it is.',
+    remedy: 'Cancel the run, or resume it until it ends. To remove it anyway, use --force.',
     context: { threadId: id, reason: 'not_ended' },
   });

@@ -15,9 +15,9 @@ export function assertAgents(
 /** @throws DevsError `CONFIG_INVALID` where none are given. */
 export function requirePipeline(id: string, pipeline: PipelineDeps | null): PipelineDeps {
   if (pipeline !== null) return pipeline;
-  throw new DevsError(`Run "${id}" was started with agents, and none are given now.`, {
+  throw new DevsError(`Run "${id}" was started with agents, but no agents are set now.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
+    remedy: 'Open the orchestrator with the agents, workspace and checks that the run was started with.',
     context: { threadId: id },
   });
 }

@@ -8,7 +8,7 @@ export function sessionOfRun(threadId: string, sessionId: string, sessions: Hitl
   if (session.threadId === threadId) return session;
   throw new DevsError(`Run "${threadId}" has no gate "${sessionId}".`, {
     code: 'GATE_NOT_FOUND',
-    remedy: 'Use a handle on the run that the gate belongs to.',
+    remedy: 'Use the run that the gate belongs to.',
     context: { threadId, sessionId },
   });
 }

@@ -86,7 +86,7 @@ export function transcript(
   { stage, attempt, afterSeq = 0, limit = Number.POSITIVE_INFINITY }: TranscriptQuery,
   store: TranscriptStore,
 ): readonly TranscriptEntry[] {
-  if (!(limit >= 1)) throw new RangeError(`Expected a limit of at least 1, got ${limit}.`);
+  if (!(limit >= 1)) throw new RangeError(`limit must be at least 1, got ${limit}.`);
   const attempts = new Attempts(store.pieces(threadId));
   const wanted = stage === undefined ? null : wantedAttempt(stage, attempt, attempts.stages);
   const entries: TranscriptEntry[] = [];
@@ -124,12 +124,12 @@ function wantedAttempt(
   if (attempt === undefined || (Number.isSafeInteger(attempt) && attempt >= 1 && attempt <= attempts)) {
     return { stage, attempt: attempt ?? attempts };
   }
-  throw new RangeError(`Expected an attempt at ${stage} from 1 to ${attempts}, got ${attempt}.`);
+  throw new RangeError(`The attempt of ${stage} must be from 1 to ${attempts}, got ${attempt}.`);
 }
 
 function unknownStage(stage: string, stages: readonly TranscriptStage[]): RangeError {
   const known = stages.map((each) => each.stage).join(', ');
-  const there = known === '' ? 'no stage of this run has one yet' : `those with one are ${known}`;
+  const there = known === '' ? 'this run has no transcripts yet' : `available: ${known}`;
   return new RangeError(`There is no transcript of ${JSON.stringify(stage)}; ${there}.`);
 }
 

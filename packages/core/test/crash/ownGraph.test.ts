@@ -64,7 +64,7 @@ describe('a graph of your own, killed', () => {
 
     const drivers = await Promise.all([1, 2].map(() => ownGraph(out, ['start', 'post-42'], 1_500).finished));
     expect(drivers.map(({ code }) => code).sort()).toEqual([0, 1]);
-    expect(drivers.find(({ code }) => code === 1)?.stderr).toContain('is being driven by process');
+    expect(drivers.find(({ code }) => code === 1)?.stderr).toContain('is in use by process');
     expect(named(effectsIn(out), 'publish')).toHaveLength(1);
     expect(named(effectsIn(out), 'announce')).toHaveLength(1);
   });

@@ -48,7 +48,7 @@ describe('a counter', { timeout: 120_000 }, () => {
     const { deaths, answer } = await driveUntilOneLives(dbPath, 'run', [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(answer).toEqual({
       status: 'dead_letter',
-      reason: '5 processes have died while they drove it, without progress',
+      reason: '5 processes died while executing it, without progress',
       gates: [],
     });
     expect(deaths).toBe(5);

@@ -138,7 +138,7 @@ describe('a state file with a key', () => {
     symlinkSync('/nowhere/at/all', `${dbPath}-wal`); // SQLite cannot make its log there.
     expect(thrownBy(() => openReadOnly({ dbPath, encryptionKey }))).toMatchObject({
       code: 'STATE_IO',
-      message: expect.stringContaining('is encrypted: it is not read where nothing can be written beside it'),
+      message: expect.stringContaining('is encrypted and cannot be read from a read-only folder'),
     });
   });
 
@@ -155,7 +155,7 @@ describe('a state file with a key', () => {
     };
     expect(thrownBy(examine(2000))).toMatchObject({
       code: 'STATE_KEY_MISMATCH',
-      message: expect.stringContaining('cannot be told apart'),
+      message: expect.stringContaining('the key is wrong'),
     });
     expect(thrownBy(examine(21))).toMatchObject({ code: 'STATE_CORRUPT' });
     const elsewhere = examine(statSync(dbPath).size - 100)();
@@ -216,9 +216,9 @@ describe('a key', () => {
     const words: string[] = [];
     for (const open of [createDatabase, openReadOnly])
       for (const [path, encryptionKey, message] of [
-        [dbPath, undefined, 'is encrypted, and no key was given'],
-        [dbPath, other, 'does not open with this key'],
-        [plain, other, 'is not encrypted, and a key was given'],
+        [dbPath, undefined, 'is encrypted, but no key is set'],
+        [dbPath, other, 'cannot be opened with this key'],
+        [plain, other, 'is not encrypted, but a key is set'],
       ] as const) {
         const error = thrownBy(() => open({ dbPath: path, encryptionKey }));
         expect(error).toMatchObject({

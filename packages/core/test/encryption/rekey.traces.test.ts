@@ -114,7 +114,7 @@ describe('rekey', () => {
     dbPath,
   }) => {
     const key = newKey();
-    const refusal = { code: 'STATE_IO', message: expect.stringContaining('is open elsewhere') };
+    const refusal = { code: 'STATE_IO', message: expect.stringContaining('is open in another process') };
     const change = () => rekey({ dbPath, encryptionKey: key, newEncryptionKey: newKey() });
     const here = createDatabase({ dbPath, encryptionKey: key });
     expect(change).toThrow(expect.objectContaining(refusal));

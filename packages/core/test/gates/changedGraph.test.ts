@@ -321,6 +321,6 @@ test('GRAPH_CHANGED names every difference', async ({ db }) => {
   const now = program(db, world, { publish: 'release', url: 'address', gateAtAnnounce: true, version: '2' });
   await expect(now.run('run')).rejects.toThrow(
     'node "publish" is gone; node "release" is new; channel "url" is gone; channel "address" is new; ' +
-      'node "announce" asks for node_gate where it asked nothing; version "1" became "2"',
+      'node "announce" asks for node_gate, previously nothing; version "1" became "2"',
   );
 });

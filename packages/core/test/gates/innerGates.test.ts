@@ -155,7 +155,7 @@ describe('a gate before a node of a subgraph', () => {
     const without = durable(outside(publishes), { db });
     await expect(without.run('run')).rejects.toMatchObject({
       code: 'GRAPH_CHANGED',
-      message: expect.stringContaining('node "sub:publish" asks nothing where it asked for node_gate'),
+      message: expect.stringContaining('node "sub:publish" asks nothing, previously for node_gate'),
     });
     await expect(without.acceptGraph('run', { by: ada })).rejects.toMatchObject({
       code: 'GRAPH_NOT_ACCEPTED',
@@ -179,13 +179,21 @@ describe('a gate inside that cannot be is refused when the program starts', () =
   test('in a graph that a function calls, that keeps nothing, or that has no such node', ({ db }) => {
     const start = (graph: ReturnType<typeof calling>, path: string) => () =>
       durable(graph, { db, gates: { [path]: () => 1 } as Record<string, (state: Own) => unknown> });
-    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow('is no graph that was added as a node');
+    expect(start(calling(inside(publishes)), 'sub:publish')).toThrow(
+      'it is not a graph that was added as a node',
+    );
     const forgetful = inside(publishes);
     forgetful.checkpointer = false;
     const added = new StateGraph(OwnState).addNode('sub', forgetful).addEdge(START, 'sub') as never;
     expect(start(added, 'sub:publish')).toThrow('checkpointer: false');
-    expect(start(outside(publishes) as never, 'sub:publsh')).toThrow('no node "publsh" in "sub"');
-    expect(start(outside(publishes) as never, 'sub:publish:deeper')).toThrow('"sub:publish" is no graph');
-    expect(start(outside(publishes) as never, 'nowhere:publish')).toThrow('no node "nowhere"');
+    expect(start(outside(publishes) as never, 'sub:publsh')).toThrow(
+      'Cannot add a gate before "publsh" in "sub"',
+    );
+    expect(start(outside(publishes) as never, 'sub:publish:deeper')).toThrow(
+      'inside "sub:publish": it is not a graph',
+    );
+    expect(start(outside(publishes) as never, 'nowhere:publish')).toThrow(
+      'Cannot add a gate before "nowhere"',
+    );
   });
 });

@@ -350,7 +350,7 @@ test('several yeses without saying of whom are warned about', ({ db, onTestFinis
   onTestFinished(() => warn.mockRestore());
   releasing(db, { count: 2 });
   expect(warn).toHaveBeenCalledExactlyOnceWith(
-    expect.stringContaining('Name who approves with `of`'),
+    expect.stringContaining('List the approvers in `of`'),
     'DevsApprovalsWarning',
   );
   releasing(db, { count: 1 });

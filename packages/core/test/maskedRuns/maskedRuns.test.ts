@@ -30,7 +30,7 @@ describe('a run of a release that masked what it recorded', () => {
     const elsewhere = { configurable: { tenant: 'other' } };
     await expect(asking.run('asks', INPUT, elsewhere)).rejects.toMatchObject({
       code: 'INPUT_NOT_TAKEN',
-      message: expect.stringContaining('another configurable'),
+      message: expect.stringContaining('different configurable'),
     });
   });
 
@@ -39,7 +39,7 @@ describe('a run of a release that masked what it recorded', () => {
     const gate = only(await asking.gates('asks'));
     expect(gate).toMatchObject({ artifact: { run: 'curl -H "[REDACTED:github]"' }, masked: 1 });
     const unread = asking.decide(gate, { value: 'yes', by: ada });
-    await expect(unread).rejects.toThrow(/masked before it was asked/);
+    await expect(unread).rejects.toThrow(/masked before the gate opened/);
     await asking.decide(gate, yes({ token: TOKEN }));
     const { status, values } = await asking.run('asks');
     expect([status, values?.heard]).toEqual(['completed', { token: TOKEN }]);

@@ -382,7 +382,7 @@ const STEPS: Mistakes = {
   'takes a step without a name': { node: awaiting(() => step('', () => 1)), says: 'step name' },
   'takes a step twice': {
     node: awaiting(async () => [await step('a', () => 1), await step('a', () => 2)]),
-    says: 'used before',
+    says: 'already used',
   },
   'takes a step that throws ours': {
     node: awaiting(() =>

@@ -58,7 +58,7 @@ describe('a message of 64 MiB', () => {
     });
     expect(ids).toEqual([1, 2]);
     expect(answers.map((line) => JSON.parse(line))).toMatchObject([
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('not read') } },
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('was ignored') } },
     ]);
   });
 

@@ -172,7 +172,7 @@ describe('OrchestratorServer', () => {
 
     expect(await call(client, 'get_transcript', { ...stage, stage: 'T9.implement' })).toMatchObject({
       code: 'INVALID_ARGUMENTS',
-      message: expect.stringContaining('those with one are design'),
+      message: expect.stringContaining('available: design'),
       remedy: expect.stringMatching(/./),
     });
     expect(await call(client, 'get_transcript', { ...stage, attempt: 7 })).toMatchObject({
@@ -247,7 +247,7 @@ describe('OrchestratorServer', () => {
   test('reports a refused call', async ({ dir }) => {
     const refusals: ErrorView[] = [];
     const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
-    await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('only reads');
+    await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('read-only');
     await expect(client.callTool({ name: 'get_rnu' })).rejects.toThrow('no tool "get_rnu"');
     expect(refusals.map(({ code }) => code)).toEqual(['AGENT_MAY_NOT_DECIDE', 'UNKNOWN_TOOL']);
   });

@@ -273,7 +273,7 @@ describe('what was committed to a file', () => {
     expect(() => run.tap.restart()).toThrow('is not empty');
     run.db.pragma('wal_checkpoint(RESTART)');
     run.db.exec('INSERT INTO t VALUES (2)');
-    expect(() => run.tap.take()).toThrow('was cut by somebody else');
+    expect(() => run.tap.take()).toThrow('was truncated by another process');
     run.close();
   });
 });

@@ -62,7 +62,7 @@ export async function fallBack({ server, dir }: FaultPlace, round: number): Prom
   permits = Number.POSITIVE_INFINITY;
   await expect(write('later')).rejects.toMatchObject({
     code: 'LEASE_LOST',
-    message: expect.stringContaining('or what it rests on'),
+    message: expect.stringContaining('the run or its base'),
   });
   await expect(other.look(`late-${round}`)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   const open = async (): Promise<number> =>

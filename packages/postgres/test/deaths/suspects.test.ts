@@ -128,7 +128,7 @@ describe('a run that a process has died with', () => {
     await diedOnce('by-hand', 5);
     expect(await app.run('by-hand')).toMatchObject({
       status: 'dead_letter',
-      reason: '5 processes have died while they drove it, without progress',
+      reason: '5 processes died while executing it, without progress',
     });
     expect(begun).toEqual([]);
     expect(await deathsOf('by-hand')).toBe(5);

@@ -47,7 +47,7 @@ function Question({ view }: { readonly view: ShownGate }) {
   return (
     <>
       <label>
-        <span>Ask the agent that made it; nothing is decided, and it is a call within the budget</span>
+        <span>Ask the agent without deciding. The call counts towards the budget.</span>
         <textarea
           id="question"
           rows={2}

@@ -14,13 +14,13 @@ export function ChoiceFields({ choice: { form, label }, gate }: FieldsOf) {
     case undefined:
       return null;
     case 'tasks':
-      return <Names kind="tasks" title="Which tasks are done again" names={form.names} gate={gate} />;
+      return <Names kind="tasks" title="Tasks to redo" names={form.names} gate={gate} />;
     case 'failures':
-      return <Names kind="failures" title="Which may go on failing" names={form.names} gate={gate} />;
+      return <Names kind="failures" title="Failures to accept" names={form.names} gate={gate} />;
     case 'raise':
       return (
         <fieldset>
-          <legend>How much is added</legend>
+          <legend>Amount to add</legend>
           {form.sums.map((sum) => (
             <SumField key={sum.measure} sum={sum} gate={gate} />
           ))}
@@ -45,7 +45,8 @@ function Names({ kind, title, names, gate: { store } }: NamesOf) {
   return (
     <fieldset>
       <legend>
-        {title} <span class="quiet">({kind === 'tasks' ? 'none: the last one' : 'none: all of them'})</span>
+        {title}{' '}
+        <span class="quiet">({kind === 'tasks' ? 'none selected: the last one' : 'none selected: all'})</span>
       </legend>
       {names.map((name) => (
         <label key={name} class="check">
@@ -67,7 +68,7 @@ const UNITS: Readonly<Record<Sum['measure'], string>> = {
   usd: 'US dollars',
   tokens: 'tokens',
   calls: 'calls',
-  ms: 'minutes of driving',
+  ms: 'minutes of active time',
 };
 
 function SumField({ sum, gate: { store } }: { readonly sum: Sum; readonly gate: GateOnPage }) {

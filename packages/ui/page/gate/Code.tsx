@@ -25,10 +25,10 @@ export function Code({ view }: { readonly view: GateView }) {
               since.value = currentTarget.value;
             }}
           >
-            <option value="">all of it</option>
+            <option value="">all</option>
             {view.versions.map(({ sessionId, artifactHash }) => (
               <option key={sessionId} value={sessionId}>
-                only since {sessionId === view.readBefore ? 'what you read last, ' : ''}
+                since {sessionId === view.readBefore ? 'the version you read last, ' : ''}
                 {shortHash(artifactHash)}
               </option>
             ))}
@@ -56,12 +56,12 @@ function CodeSince({ view, since }: { readonly view: GateView; readonly since: s
 
 /** A diff, and what it has no line of. */
 export function ShownCode({ code }: { readonly code: GateCode | null }) {
-  if (code === null) return <p class="quiet">It is in git: the page cannot read it here.</p>;
+  if (code === null) return <p class="quiet">The code is in git, and the page cannot read it here.</p>;
   return (
     <>
-      {code.problem !== undefined && <p class="warning">The code cannot be shown: {code.problem}</p>}
-      {code.unshown.length > 0 && <p class="warning">No line is shown of: {code.unshown.join(', ')}</p>}
-      {code.diff === '' ? <p class="quiet">Nothing has changed.</p> : <DiffView diff={code.diff} />}
+      {code.problem !== undefined && <p class="warning">Cannot show the code: {code.problem}</p>}
+      {code.unshown.length > 0 && <p class="warning">Not shown (binary): {code.unshown.join(', ')}</p>}
+      {code.diff === '' ? <p class="quiet">No changes.</p> : <DiffView diff={code.diff} />}
     </>
   );
 }

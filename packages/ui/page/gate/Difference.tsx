@@ -8,7 +8,7 @@ import { shortHash, timeWords } from '../words.ts';
 import { GateContext } from './gateOnPage.ts';
 import { versionFiles } from './versionFiles.ts';
 
-/** What has changed between any other version and this one; first since the one that the person has read. */
+/** Changes between any other version and this one; first since the one that the person has read. */
 export function Difference({ view }: { readonly view: GateView }) {
   const { versions, readBefore, before, next } = view;
   const first = next ?? readBefore ?? before?.sessionId ?? versions.at(-1)?.sessionId;
@@ -23,7 +23,7 @@ export function Difference({ view }: { readonly view: GateView }) {
         isOpen.value = currentTarget.open;
       }}
     >
-      <summary>What has changed</summary>
+      <summary>Changes</summary>
       <label>
         <span>compared with</span>
         <select
@@ -48,9 +48,9 @@ export function Difference({ view }: { readonly view: GateView }) {
 
 function versionWords({ sessionId, artifactHash, openedAt, isOpen }: Version, view: GateView): string {
   const notes = [
-    ...(isOpen ? ['asked now'] : []),
-    ...(sessionId === view.readBefore ? ['you read it last'] : []),
-    ...(sessionId === view.before?.sessionId ? ['sent back'] : []),
+    ...(isOpen ? ['current'] : []),
+    ...(sessionId === view.readBefore ? ['read by you last'] : []),
+    ...(sessionId === view.before?.sessionId ? ['rejected'] : []),
   ];
   return [timeWords(openedAt), shortHash(artifactHash), ...notes].join(', ');
 }
@@ -62,7 +62,7 @@ function Changes({ view, other }: { readonly view: GateView; readonly other: str
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const [from, to] = [loaded.view, view].toSorted((a, b) => a.openedAt.localeCompare(b.openedAt));
   const files = versionFiles(from?.artifact, to?.artifact);
-  if (files.length === 0) return <p class="quiet">The two say the same.</p>;
+  if (files.length === 0) return <p class="quiet">The two versions are identical.</p>;
   return (
     // Nothing of another version is commented on.
     <GateContext.Provider value={null}>

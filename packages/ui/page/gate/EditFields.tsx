@@ -30,7 +30,7 @@ export function EditFields({ kind, gate }: EditFieldsOf) {
         isWanted.value ||= currentTarget.open;
       }}
     >
-      <summary>{kind === 'edit' ? 'A version of your own' : 'Change it yourself'}</summary>
+      <summary>{kind === 'edit' ? 'Your edited version' : 'Edit it yourself'}</summary>
       {isWanted.value && <ReadFields gate={gate} />}
     </details>
   );

@@ -30,13 +30,13 @@ export function Hidden({ view, count }: { readonly view: GateView; readonly coun
   return (
     <section class="banner hidden-places">
       <p>
-        {count === 1 ? '1 place is' : `${count} places are`} hidden here, and a yes is for{' '}
-        {count === 1 ? 'it' : 'them'}, too. Look for <code>REDACTED</code>.
-        {lost > 0 && ` ${lost} of them cannot be shown: say yes in a terminal, with --with-hidden.`}
+        {count === 1 ? '1 place is' : `${count} places are`} hidden, and an approval includes{' '}
+        {count === 1 ? 'it' : 'them'}. Look for <code>REDACTED</code>.
+        {lost > 0 && ` ${lost} of them cannot be shown: approve in a terminal with --with-hidden.`}
       </p>
       {places.value === null && view.isOpen && me.value?.isReadOnly === false && (
         <button id="reveal" type="button" onClick={() => void reveal()}>
-          Show what is hidden <small>to you alone; it is recorded</small>
+          Show hidden text <small>only to you; this is recorded</small>
         </button>
       )}
       {places.value !== null && <Revealed places={places.value} />}

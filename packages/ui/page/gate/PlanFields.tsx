@@ -35,7 +35,7 @@ export function PlanFields({ plan: shown, gate: { store } }: PlanFieldsOf) {
       ))}
       {kept !== '' && (
         <button type="button" class="plain" onClick={() => store.setField('plan', '')}>
-          Take all changes back
+          Discard all changes
         </button>
       )}
     </>
@@ -57,18 +57,18 @@ function TaskFields({ task, at, plan, change }: TaskFieldsOf) {
         <strong class="number">{task.key}</strong> <span class="grow" />
         <Act label="Up" act={() => change(moveTask(plan, at, -1))} />
         <Act label="Down" act={() => change(moveTask(plan, at, 1))} />
-        <Act label="Add one below" act={() => change(addTask(plan, at))} />
-        <Act label="Drop" act={() => change(dropTask(plan, at))} />
+        <Act label="Add task below" act={() => change(addTask(plan, at))} />
+        <Act label="Delete" act={() => change(dropTask(plan, at))} />
       </p>
       <Field label="Name" text={task.name} write={(name) => set({ name })} />
       <Field
-        label="What it is about"
+        label="Description"
         rows={3}
         text={task.description}
         write={(text) => set({ description: text })}
       />
       <Field
-        label="After"
+        label="Depends on"
         text={task.dependsOn.join(', ')}
         write={(text) => set({ dependsOn: listOf(text, ',') })}
       />
@@ -78,7 +78,7 @@ function TaskFields({ task, at, plan, change }: TaskFieldsOf) {
         write={(text) => set({ requirements: listOf(text, ',') })}
       />
       <Field
-        label="Criteria, one on a line"
+        label="Criteria, one per line"
         rows={3}
         text={task.acceptanceCriteria.join('\n')}
         write={(text) => set({ acceptanceCriteria: listOf(text, '\n') })}

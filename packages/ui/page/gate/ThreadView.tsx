@@ -17,10 +17,10 @@ export function ThreadView({ thread, gate }: { readonly thread: Thread; readonly
 }
 
 const SINCE: Readonly<Record<LastComment['since'], string>> = {
-  unchanged: 'the text is as it was',
-  changed: 'the text was changed',
-  gone: 'what it was in is gone',
-  unknown: 'whether the text was changed is not known here',
+  unchanged: 'the text is unchanged',
+  changed: 'the text has changed',
+  gone: 'the text was deleted',
+  unknown: 'changes of the text cannot be checked here',
 };
 
 export function LastComments({ comments }: { readonly comments: readonly LastComment[] }) {
@@ -31,7 +31,7 @@ export function LastComments({ comments }: { readonly comments: readonly LastCom
           <blockquote>{comment.quote}</blockquote>
           <p>{comment.text}</p>
           <footer class="quiet">
-            {comment.by}, of the version before; <strong>{SINCE[comment.since]}</strong>
+            {comment.by}, on the previous version; <strong>{SINCE[comment.since]}</strong>
           </footer>
         </div>
       ))}

@@ -29,7 +29,7 @@ function wordsIn({ words, comments: takes }: Choice, draft: Draft): Given {
   const said = draft.words.trim() === '' || words === undefined ? {} : { [words.name]: draft.words };
   const comments = takes === true ? draft.comments.filter(({ text }) => text.trim() !== '') : [];
   if (words?.isRequired === true && Object.keys(said).length + comments.length === 0) {
-    return missing('Say what should change: below, or beside a line.');
+    return missing('Describe what should change, below or as a comment on a line.');
   }
   return answer({ ...said, ...(comments.length > 0 && { comments }) });
 }
@@ -70,12 +70,12 @@ export function widgetOf(schema: unknown): Widget {
 
 function jsonIn(name: 'value' | 'edit', text: string, widget: Widget): Given {
   if (widget === 'text') return answer({ [name]: text });
-  if (text.trim() === '') return missing('Give a value.');
+  if (text.trim() === '') return missing('Enter a value.');
   if (typeof widget === 'object') return answer({ [name]: text });
   try {
     return answer({ [name]: JSON.parse(text) as unknown });
   } catch (error) {
-    return missing(`This is no JSON: ${(error as Error).message}`);
+    return missing(`Invalid JSON: ${(error as Error).message}`);
   }
 }
 
@@ -91,10 +91,10 @@ function raised(sums: readonly Sum[], fields: Draft['fields']): Given {
     const text = fields[`raise ${sum.measure}`] ?? proposedSum(sum);
     if (text.trim() === '') continue;
     const amount = Number(text) * (sum.measure === 'ms' ? PER_MINUTE : 1);
-    if (!(amount > 0)) return missing(`${text} is no sum to add.`);
+    if (!(amount > 0)) return missing(`${text} is not a valid amount.`);
     given[sum.measure] = amount;
   }
-  return Object.keys(given).length === 0 ? missing('Say how much.') : answer(given);
+  return Object.keys(given).length === 0 ? missing('Enter an amount.') : answer(given);
 }
 
 /** Under the names that the form of a proposal gives them. */
@@ -104,7 +104,7 @@ function proposalIn(fields: Draft['fields']): Given {
   const documents = Object.entries(fields)
     .filter(([name]) => name.startsWith('document '))
     .flatMap(([, text]) => keptJson(text) ?? []);
-  return documents.length === 0 ? missing('Nothing is changed.') : answer({ documents });
+  return documents.length === 0 ? missing('Nothing has changed yet.') : answer({ documents });
 }
 
 /** What a form has kept as JSON; `null` for nothing, and for what a mask has made unreadable. */

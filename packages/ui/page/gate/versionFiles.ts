@@ -28,7 +28,7 @@ function textsOf(artifact: unknown): ReadonlyMap<string, string> {
   }
   if (!isPlan(artifact)) {
     const text = typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2);
-    return new Map([['what is shown', text]]);
+    return new Map([['the gate', text]]);
   }
   const { tasks, epics, requirements } = artifact;
   const byId = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));

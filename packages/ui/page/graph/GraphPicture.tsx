@@ -131,7 +131,11 @@ function Node({
   );
 }
 
-const FATES = { goes: 'is undone', stays: 'stays', target: 'stays, the run goes on from here' } as const;
+const FATES = {
+  goes: 'will be undone',
+  stays: 'is kept',
+  target: 'is kept, the run continues from here',
+} as const;
 
 /** By what a person counts as characters; all of it is in the title. */
 function cut(text: string, most: number): string {

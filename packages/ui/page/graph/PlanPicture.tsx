@@ -18,7 +18,7 @@ export function PlanPicture({
   const picture = planPicture(tasks, taskLabel, fates);
   return (
     <GraphPicture
-      title="The plan: what stands on what"
+      title="The plan and its dependencies"
       {...picture}
       {...(selected !== undefined && { selected })}
       {...(onSelect && { onSelect })}

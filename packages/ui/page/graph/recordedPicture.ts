@@ -18,10 +18,15 @@ export function recordedPicture({
 }: RecordedGraph): Pick<Pictured, 'nodes' | 'edges'> {
   const isBegun = edges.some(({ from }) => from === null);
   const pictured = nodes.map(({ name, gate, visits }): PicturedNode => {
-    const asks = gate === null ? '' : ', asks first';
+    const asks = gate === null ? '' : ', has a gate';
     const state =
       name === running ? 'running' : next.includes(name) ? 'next' : visits > 0 ? 'visited' : 'unvisited';
-    return { id: name, label: name, name: `${visits === 1 ? '1 visit' : `${visits} visits`}${asks}`, state };
+    return {
+      id: name,
+      label: name,
+      name: `${visits === 1 ? '1 execution' : `${visits} executions`}${asks}`,
+      state,
+    };
   });
   return {
     nodes: [...(isBegun ? [{ id: START, label: 'start', name: '', state: 'visited' }] : []), ...pictured],

@@ -80,7 +80,7 @@ function Values({ path }: { readonly path: string }) {
   if (loaded.kind === 'loading') return <p class="quiet">…</p>;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;
   const { values } = loaded.view;
-  if (values.length === 0) return <p class="empty">It holds nothing.</p>;
+  if (values.length === 0) return <p class="empty">No values.</p>;
   return (
     <dl class="values">
       {values.map((value) => (

@@ -12,7 +12,7 @@ export function Now({ run: { running, driver } }: { readonly run: RunView }) {
     }, 1_000);
     return () => clearInterval(timer);
   }, []);
-  if (running === null) return <>{driver === null ? 'nobody drives it' : 'between two steps'}</>;
+  if (running === null) return <>{driver === null ? 'not running' : 'between two steps'}</>;
   const { task, node, step, since } = running;
   const where = [task, node, step].filter((part) => part !== null).join(', ');
   return (

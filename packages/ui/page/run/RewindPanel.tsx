@@ -34,7 +34,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
             disabled={isSending.value}
             onClick={() => void send({ way: 'preview', task: task.label })}
           >
-            Show what going back to {task.label} undoes
+            Preview a rewind to {task.label}
           </button>
         </p>
       )}
@@ -51,9 +51,9 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
       )}
       {last !== null && plan === null && (
         <p class="quiet">
-          Set back to {last.target} by {last.principal}, undone: {last.undone.join(', ')}.{' '}
+          Rewound to {last.target} by {last.principal}, undone: {last.undone.join(', ')}.{' '}
           <button type="button" disabled={isSending.value} onClick={() => void send({ way: 'undo' })}>
-            Take that back
+            Undo the rewind
           </button>
         </p>
       )}
@@ -79,7 +79,7 @@ function Decision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps
   const where = whereTo(plan);
   return (
     <div class="banner">
-      <p>Would set the run back {where} and undo:</p>
+      <p>This rewinds the run {where} and undoes:</p>
       <ul>
         {plan.undone.map(({ taskId, label, name, status }) => (
           <li key={taskId}>
@@ -88,7 +88,7 @@ function Decision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps
         ))}
       </ul>
       <label>
-        <span>Why, for the record</span>
+        <span>Reason for the record</span>
         <input type="text" onInput={({ currentTarget }) => onReason(currentTarget.value)} />
       </label>
       <div class="buttons">
@@ -98,13 +98,13 @@ function Decision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps
           disabled={isSending}
           onClick={() => onBack(plan.undone.map(({ label }) => label))}
         >
-          Set the run back {where}
+          Rewind the run {where}
           <small>
-            their work leaves the branch by a new commit; nothing leaves its history, and nothing is driven
+            a new commit removes their work from the branch; the history is kept, and the run is not resumed
           </small>
         </button>
         <button type="button" onClick={onCancel}>
-          Leave it as it is
+          Cancel
         </button>
       </div>
     </div>

@@ -34,7 +34,7 @@ function Recorded({ run }: { readonly run: RunView }) {
       {loaded.kind === 'error' && <Problem error={loaded.error} />}
       {loaded.kind === 'shown' && (
         <>
-          <GraphPicture title="The graph: ways that were gone" {...recordedPicture(loaded.view)} />
+          <GraphPicture title="The graph and its executed paths" {...recordedPicture(loaded.view)} />
           <GraphList graph={loaded.view} />
         </>
       )}
@@ -54,10 +54,10 @@ function GraphList({ graph: { nodes, edges, next } }: { readonly graph: Recorded
             <strong>{name}</strong>
             <span class="grow quiet">
               {ways.length > 0 && `to ${ways.join(', ')}`}
-              {gate !== null && ' asks a person first'}
+              {gate !== null && ' has a gate'}
             </span>
             {next.includes(name) && <span class="status waiting">next</span>}
-            <span class="number">{visits === 1 ? '1 visit' : `${visits} visits`}</span>
+            <span class="number">{visits === 1 ? '1 execution' : `${visits} executions`}</span>
             {lastAt !== null && (
               <span class="quiet number">
                 <Ago at={lastAt} />

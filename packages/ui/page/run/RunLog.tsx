@@ -12,7 +12,7 @@ import { mergedLog } from './mergedLog.ts';
 
 const KINDS: Readonly<Record<LogKind | '', string>> = {
   '': 'everything',
-  people: 'what people said',
+  people: 'decisions and questions',
   guards: 'guards and retries',
   tasks: 'tasks',
   work: 'nodes and steps',
@@ -35,7 +35,7 @@ export function RunLog({ run }: { readonly run: RunView }) {
       {error.value !== null && <Problem error={error.value} />}
       {shown.value !== null && shown.value.earlier !== null && (
         <button type="button" class="plain" onClick={readEarlier}>
-          Earlier lines
+          Earlier events
         </button>
       )}
       <Lines shown={shown.value} />
@@ -80,7 +80,7 @@ function Filters({ run, wanted }: { readonly run: RunView; readonly wanted: Sign
   const { kind, task, text } = wanted.value;
   return (
     <div class="filters">
-      <select aria-label="Kind of lines" value={kind} onChange={filter('kind')}>
+      <select aria-label="Kind of events" value={kind} onChange={filter('kind')}>
         {Object.entries(KINDS).map(([value, words]) => (
           <option key={value} value={value}>
             {words}
@@ -107,7 +107,7 @@ function Filters({ run, wanted }: { readonly run: RunView; readonly wanted: Sign
 }
 
 function Lines({ shown }: { readonly shown: LogView | null }) {
-  if (shown?.entries.length === 0) return <p class="empty">No line is like that.</p>;
+  if (shown?.entries.length === 0) return <p class="empty">No events match.</p>;
   return (
     <ol class="log">
       {shown?.entries.map(({ seq, at, name, taskId, payload }) => (

@@ -18,7 +18,7 @@ export function Timeline({ run }: { readonly run: RunView }) {
   return (
     <Section title="Timeline">
       <p class="quiet">
-        {durationWords(timeline.length)} in all{cuts.length > 0 && '; times without work are cut short'}
+        {durationWords(timeline.length)} in all{cuts.length > 0 && '; idle times are shortened'}
       </p>
       <div class="lanes">
         {lanes.map((lane) => (

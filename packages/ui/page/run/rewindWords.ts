@@ -5,12 +5,12 @@ type Plan = NonNullable<RewindAnswer['plan']>;
 
 /** `to the end of T2`: as the command line says it. */
 export const whereTo = ({ target: { label, status } }: Plan): string =>
-  `to the ${status === 'completed' ? 'end' : 'beginning'} of ${label}`;
+  `to the ${status === 'completed' ? 'end' : 'start'} of ${label}`;
 
 const HELD = {
-  no: 'follows',
-  checked_out: 'is left as it is: it is checked out',
-  changed: 'is left as it is: it has commits that are not of the run',
+  no: 'is up to date',
+  checked_out: 'was not updated: you have it checked out',
+  changed: 'was not updated: it has your own commits',
 } as const;
 
 /** What was done, in the words of the command line. */
@@ -19,18 +19,20 @@ export function doneWords(
   way: RewindWish['way'],
   run: string,
 ): readonly string[] {
-  if (done === null) return ['nothing was begun after it'];
+  if (done === null) return ['no task was started after it'];
   const { commit, kept, delivery } = done;
   return [
     plan === null
-      ? 'the last rewind was undone'
-      : `set back ${whereTo(plan)}, undone: ${plan.undone.map(({ label }) => label).join(', ')}`,
+      ? 'rewind undone'
+      : `rewound ${whereTo(plan)}, undone: ${plan.undone.map(({ label }) => label).join(', ')}`,
     ...(commit === null
       ? []
-      : [`the branch of the run is at ${commit.slice(0, 7)}; nothing left its history`]),
-    ...(kept === null ? [] : [`what lay uncommitted is kept; in the folder of the run: git show ${kept}`]),
+      : [`the branch of the run is at ${commit.slice(0, 7)}; its history is complete`]),
+    ...(kept === null
+      ? []
+      : [`uncommitted changes were saved; to see them in the run's folder: git show ${kept}`]),
     ...(delivery === null ? [] : [`${delivery.branch} in your repository ${HELD[delivery.held ?? 'no']}`]),
-    way === 'undo' ? `devs resume ${run} goes on` : `devs resume ${run} does them anew`,
+    way === 'undo' ? `to resume: devs resume ${run}` : `to redo them: devs resume ${run}`,
   ];
 }
 

@@ -51,7 +51,7 @@ function laneOf({ label, name, bars }: TimelineRow, at: (ms: number) => number):
   };
 }
 
-const KINDS = { done: '', failed: ', failed', begun: ', not ended', waiting: ', waited for' } as const;
+const KINDS = { done: '', failed: ', failed', begun: ', not ended', waiting: ', waiting' } as const;
 
 function barWords({ kind, name, start, end, attempt }: TimelineBar): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : '';

@@ -111,6 +111,6 @@ async function written(path: string, text: string): Promise<void> {
 const full = (): UiError =>
   new UiError(409, {
     code: 'DRAFTS_FULL',
-    message: `There are ${MOST_DRAFTS} drafts of open gates already; this one is kept in your tab only.`,
-    remedy: 'Send it, or send or delete others.',
+    message: `There are already ${MOST_DRAFTS} drafts of open gates, so this one is kept only in your tab.`,
+    remedy: 'Send this draft, or send or delete others.',
   });

@@ -52,7 +52,7 @@ export function errorResponse(error: unknown): Response {
   if (error instanceof RangeError) {
     return json({ error: shown({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' }) }, 422);
   }
-  const remedy = 'Load the page again; if it stays, report it with this message.';
+  const remedy = 'Reload the page. If the error stays, report it with this message.';
   return json({ error: shown({ code: 'INTERNAL', message, remedy }) }, 500);
 }
 

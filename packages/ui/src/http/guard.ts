@@ -23,7 +23,7 @@ export function refusalOf(request: Request, hosts: ReadonlySet<string>): Refusal
 function foreignHost({ url, headers }: Request, hosts: ReadonlySet<string>): Refusal | null {
   const named = [new URL(url).host, headers.get('host')].filter((host) => host !== null);
   if (named.every((host) => hosts.has(host))) return null;
-  return { status: 403, code: 'HOST_REFUSED', message: 'This page is not served under that name.' };
+  return { status: 403, code: 'HOST_REFUSED', message: 'This page is not served under this host name.' };
 }
 
 function foreignOrigin({ method, url, headers }: Request, hosts: ReadonlySet<string>): Refusal | null {
@@ -31,14 +31,14 @@ function foreignOrigin({ method, url, headers }: Request, hosts: ReadonlySet<str
   if (origin === null && isReading(method)) return null;
   const { protocol } = new URL(url);
   if ([...hosts].some((host) => origin === `${protocol}//${host}`)) return null;
-  return { status: 403, code: 'ORIGIN_REFUSED', message: 'Only the page itself may ask this.' };
+  return { status: 403, code: 'ORIGIN_REFUSED', message: 'Only the page itself can send this request.' };
 }
 
 /** Every browser says it of a page on this machine or over https; a reading page typed by hand says `none`. */
 function foreignSite({ method, headers }: Request): Refusal | null {
   const site = headers.get('sec-fetch-site');
   if (isReading(method) ? OWN_SITES.has(site) : site === 'same-origin') return null;
-  return { status: 403, code: 'SITE_REFUSED', message: 'Only the page itself may ask this.' };
+  return { status: 403, code: 'SITE_REFUSED', message: 'Only the page itself can send this request.' };
 }
 
 /** A form of another site cannot send JSON without asking first. */
@@ -46,7 +46,7 @@ function form({ method, headers }: Request): Refusal | null {
   if (isReading(method)) return null;
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   if (type.trim().toLowerCase() === 'application/json') return null;
-  return { status: 415, code: 'FORM_REFUSED', message: 'A change is sent as JSON.' };
+  return { status: 415, code: 'FORM_REFUSED', message: 'A change must be sent as JSON.' };
 }
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';

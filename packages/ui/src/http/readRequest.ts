@@ -22,8 +22,8 @@ export async function readJson<Shape extends z.ZodType>(
   try {
     return shape.parse(JSON.parse(text));
   } catch (error) {
-    const message = error instanceof z.ZodError ? z.prettifyError(error) : 'The body is no JSON.';
-    throw new UiError(422, { code: 'INVALID_REQUEST', message, remedy: 'Load the page again.' });
+    const message = error instanceof z.ZodError ? z.prettifyError(error) : 'The body is not valid JSON.';
+    throw new UiError(422, { code: 'INVALID_REQUEST', message, remedy: 'Reload the page.' });
   }
 }
 
@@ -36,8 +36,8 @@ async function readText(request: Request, most: number): Promise<string> {
     if (size > most) {
       throw new UiError(413, {
         code: 'INVALID_REQUEST',
-        message: 'That is too long.',
-        remedy: 'Say it in fewer words.',
+        message: 'The text is too long.',
+        remedy: 'Shorten it.',
       });
     }
     text += decoder.decode(chunk, { stream: true });
@@ -56,6 +56,6 @@ export function readQuery<Shape extends z.ZodType>({ url }: Request, shape: Shap
   throw new UiError(422, {
     code: 'INVALID_REQUEST',
     message: z.prettifyError(found.error),
-    remedy: 'Load the page again.',
+    remedy: 'Reload the page.',
   });
 }

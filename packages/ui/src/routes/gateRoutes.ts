@@ -242,7 +242,7 @@ async function asShown(
 const nobodyToAsk = (): UiError =>
   new UiError(409, {
     code: 'ASK_UNSUPPORTED',
-    message: 'This page was given no agents that could be asked.',
+    message: 'This page has no agents to answer questions.',
     remedy: 'Ask in a terminal, with devs ask.',
   });
 

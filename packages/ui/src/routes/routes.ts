@@ -21,8 +21,8 @@ const signIn: Route = {
     if (secret === null) {
       throw new UiError(401, {
         code: 'CODE_REFUSED',
-        message: 'This link was used, or is of a server that has ended.',
-        remedy: 'Open the newest link that devs ui has printed.',
+        message: 'This link was already used, or its server has stopped.',
+        remedy: 'Open the newest link that devs ui printed.',
       });
     }
     return json({ secret });

@@ -82,8 +82,8 @@ const commit: Route = {
 const noCommit = (): UiError =>
   new UiError(404, {
     code: 'COMMIT_NOT_FOUND',
-    message: 'No task of this run has that commit now.',
-    remedy: 'Load the page again; the tasks are listed with their commits.',
+    message: 'No task of this run has this commit.',
+    remedy: 'Reload the page to see the current commits of the tasks.',
   });
 
 const rewind: Route = {

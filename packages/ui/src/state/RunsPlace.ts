@@ -104,8 +104,7 @@ export class RunsPlace {
     if (path === null || existsSync(path)) return;
     throw new DevsError(`There is no state file at ${path}.`, {
       code: 'STATE_IO',
-      remedy:
-        'Start a run with devs run, or name the file that your program uses; then load this page again.',
+      remedy: 'Start a run with devs run, or name the file that your program uses. Then reload this page.',
       context: { path },
     });
   }

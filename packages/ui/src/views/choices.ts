@@ -51,7 +51,7 @@ const approve = (meaning: string): Choice => ({
 
 const sendBack = (meaning: string): Choice => ({
   name: 'reject',
-  label: 'Send back',
+  label: 'Reject',
   meaning,
   answer: { approved: false },
   words: { name: 'feedback', isRequired: true },
@@ -69,7 +69,7 @@ const act = (action: string, label: string, meaning: string, words?: 'guidance' 
 const VALUE: Choice = {
   name: 'value',
   label: 'Answer',
-  meaning: 'the run goes on with this value',
+  meaning: 'the run continues with this value',
   answer: {},
   approves: true,
   form: { kind: 'value' },
@@ -78,17 +78,17 @@ const VALUE: Choice = {
 const VERSION: Choice = {
   name: 'version',
   label: 'Approve my version',
-  meaning: 'the run goes on with what you wrote',
+  meaning: 'the run continues with your version',
   answer: {},
   form: { kind: 'edit' },
 };
 
 const EDIT: Choice = {
-  ...act('edit', 'Take my version', 'nothing is approved: the gate asks again, about your version'),
+  ...act('edit', 'Use my version', 'the gate asks again about your version, without approving it'),
   form: { kind: 'proposal' },
 };
 
-const RAISE: Choice = act('raise', 'Add to it', 'the call is made, and the run goes on');
+const RAISE: Choice = act('raise', 'Raise the budget', 'the call is made and the run continues');
 
 const ABORT = act('abort', 'End the run', 'the run ends here', 'reason');
 
@@ -103,48 +103,56 @@ const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
   design_approval: {
     name: 'Design',
     choices: [
-      approve('the documents are broken down into tasks'),
-      sendBack('they are written again with your feedback'),
+      approve('the tasks are planned'),
+      sendBack('the documents are rewritten with your feedback'),
       EDIT,
     ],
   },
   dag_approval: {
     name: 'Plan',
-    choices: [approve('the tasks begin'), sendBack('the plan is made again with your feedback'), EDIT],
+    choices: [approve('the tasks start'), sendBack('a new plan is written with your feedback'), EDIT],
   },
   review: {
     name: 'Code',
-    choices: [approve('the run goes on'), sendBack('the tasks are done again with your feedback')],
+    choices: [approve('the run continues'), sendBack('the work is redone with your feedback')],
   },
-  node_gate: { name: 'Next step', choices: [approve('it is done'), sendBack('it is not done')] },
+  node_gate: {
+    name: 'Node approval',
+    choices: [approve('the step runs'), sendBack('the step does not run')],
+  },
   interrupt: { name: 'Question', choices: [VALUE] },
   baseline: {
-    name: 'Red checks',
+    name: 'Failing checks',
     choices: [
-      act('again', 'Check again', 'you mended it: the checks run once more'),
-      act('first-task', 'Mend it first', 'the first task mends it'),
-      act('accept', 'Accept', 'what fails now may go on failing'),
+      act('again', 'Check again', 'the checks run again, now that you fixed them'),
+      act('first-task', 'Fix first', 'the first task fixes them'),
+      act('accept', 'Accept', 'checks that fail now may keep failing'),
       ABORT,
     ],
   },
   task_failure: {
     name: 'Stuck task',
     choices: [
-      act('retry', 'Try again', 'with new counters, and your words for the next attempt', 'guidance'),
-      act('skip', 'Give it up', 'what depends on it is blocked', 'reason'),
+      act(
+        'retry',
+        'Try again',
+        'resets the counters; your text is guidance for the next attempt',
+        'guidance',
+      ),
+      act('skip', 'Skip the task', 'tasks that depend on it are blocked', 'reason'),
       ABORT,
     ],
   },
   recursion_limit: {
-    name: 'No progress',
-    choices: [act('continue', 'Go on', 'for as long again'), ABORT],
+    name: 'Lack of progress',
+    choices: [act('continue', 'Continue', 'for the same number of steps'), ABORT],
   },
   budget: { name: 'Budget', choices: [RAISE, ABORT] },
   step: {
     name: 'Recorded call',
     choices: [
-      act('use', 'Take what is recorded', 'it is this call'),
-      act('repeat', 'Make it again', 'it is another call, perhaps made a second time'),
+      act('use', 'Use the recorded result', 'without a new call'),
+      act('repeat', 'Make the call', 'possibly for the second time'),
       ABORT,
     ],
   },

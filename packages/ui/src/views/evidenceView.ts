@@ -50,9 +50,9 @@ const NOTHING: Omit<EvidenceView, 'what' | 'meters'> = {
 };
 
 const REASONS: Readonly<Record<string, string>> = {
-  entropy_limit: 'it repeats itself',
-  pivots_exhausted: 'no new strategy led on',
-  pivot_invalid: 'the agent that was asked for another strategy gave none',
+  entropy_limit: 'it keeps repeating itself',
+  pivots_exhausted: 'no new strategy made progress',
+  pivot_invalid: 'the pivot agent did not return a new strategy',
 };
 
 /** `null` at a gate that no guard has opened. */
@@ -66,16 +66,16 @@ export function evidenceView({ kind, artifact }: Pick<Gate, 'kind' | 'artifact'>
 }
 
 function depthEvidence({ depth, limit }: Readonly<Record<string, unknown>>): EvidenceView {
-  const what = 'Node after node ran, and nothing came of it that counts as progress.';
+  const what = 'The nodes execute without progress.';
   return { ...NOTHING, what, meters: [meter('transitions without progress', depth, { limit })] };
 }
 
 function taskEvidence(shown: Readonly<Record<string, unknown>>): EvidenceView {
   const { reason, attempts, turns, entropy } = shown;
   const score = entropy as { readonly score?: unknown; readonly parts?: unknown } | undefined;
-  const scored = score && meter('repeats itself', score.score, { unit: 'score' });
+  const scored = score && meter('repetition', score.score, { unit: 'score' });
   return {
-    what: `Handed over: ${REASONS[String(reason)] ?? (typeof reason === 'string' ? reason : 'it makes no progress')}.`,
+    what: `Stopped: ${REASONS[String(reason)] ?? (typeof reason === 'string' ? reason : 'no progress')}.`,
     meters: [
       ...(scored ? [scored] : []),
       ...(turns === undefined ? [] : [meter('turns', turns, { limit: MAX_IMPLEMENTATION_TURNS })]),
@@ -83,7 +83,7 @@ function taskEvidence(shown: Readonly<Record<string, unknown>>): EvidenceView {
     ],
     shares: listOf<EvidenceShare>(score?.parts),
     tried: [
-      { strategy: 'As planned', because: 'the first way' },
+      { strategy: 'As planned', because: 'the first attempt' },
       ...listOf<{ readonly strategy: string; readonly reason: string }>(shown['strategies']).map((each) => ({
         strategy: each.strategy,
         because: each.reason,
@@ -110,7 +110,7 @@ function budgetEvidence({ node, step, limits }: Readonly<Record<string, unknown>
     const whose = run !== undefined ? `run ${run} above` : taskId === null ? 'run' : 'task';
     return meter(`${measure} of the ${whose}`, spent, { ...use, unit: measure });
   });
-  return { ...NOTHING, what: `Not made: ${String(step)} of ${String(node)}.`, meters };
+  return { ...NOTHING, what: `Blocked call: ${String(step)} of ${String(node)}.`, meters };
 }
 
 const meter = (

@@ -93,7 +93,7 @@ const DONE: ReadonlySet<string> = new Set(['completed', 'skipped']);
 function behind({ kind }: Gate, tasks: PipelineRunInfo['tasks']): string {
   const left = tasks.filter(({ status }) => !DONE.has(status)).length;
   if (tasks.length > 0) return `${left} of ${tasks.length} tasks`;
-  return kind === 'design_approval' ? 'its plan and tasks' : 'the rest of it';
+  return kind === 'design_approval' ? 'its plan and tasks' : 'the rest of the run';
 }
 
 function runLine({

@@ -53,8 +53,8 @@ async function assertTold(
   if (now.length === undone.length && now.every((label) => undone.includes(label))) return;
   throw new UiError(409, {
     code: 'REWIND_MOVED',
-    message: `By now this would undo ${now.length === 0 ? 'nothing' : now.join(', ')}.`,
-    remedy: 'Look at the picture again, then decide.',
+    message: `The run has changed: this rewind would now undo ${now.length === 0 ? 'no task' : now.join(', ')}.`,
+    remedy: 'Check the plan again, then decide.',
   });
 }
 

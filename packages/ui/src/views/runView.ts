@@ -41,5 +41,5 @@ function said({ kind, decision }: ClosedGate): string | null {
   if (typeof action === 'string') {
     return wordsOf(kind).choices.find(({ name }) => name === action)?.label ?? action;
   }
-  return approved === undefined ? 'answered' : approved === true ? 'approved' : 'sent back';
+  return approved === undefined ? 'answered' : approved === true ? 'approved' : 'rejected';
 }

@@ -151,7 +151,7 @@ describe('what an agent asks for', () => {
     expect(await turn.permit(edit('../b.js'))).toEqual(selected('no'));
     expect(told).toMatchObject([
       { kind: 'permission', title: 'edit', granted: true },
-      { kind: 'permission', granted: false, why: 'it leads out of the folder of the run' },
+      { kind: 'permission', granted: false, why: 'outside the folder of the run' },
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('what an agent asks for', () => {
     expect(await turn.permit(ask({ kind: 'read', rawInput: { path: 'a.js' } }))).toEqual(selected('no'));
     expect(told.slice(1)).toMatchObject([
       { title: 'Delete', granted: false },
-      { granted: false, why: 'it does not say of what kind it is' },
+      { granted: false, why: 'its kind is missing' },
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('what an agent asks for', () => {
     const { turn, told } = turnIn();
     const read = { kind: 'read', rawInput: { path: 'a.js' } };
     expect(await turn.permit(ask(read, [{ optionId: 'always', kind: 'allow_always' }]))).toEqual(cancelled);
-    expect(told).toMatchObject([{ granted: false, why: 'it cannot be let once' }]);
+    expect(told).toMatchObject([{ granted: false, why: 'it cannot be allowed once' }]);
     expect(await turn.permit(ask(read, OPTIONS.slice(0, 1)))).toEqual(cancelled);
     expect(await turn.permit({ sessionId: 's' })).toEqual(cancelled);
     expect(await turn.permit(ask({}, [{ optionId: 'never', kind: 'reject_always' }]))).toEqual(

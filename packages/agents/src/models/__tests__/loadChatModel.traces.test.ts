@@ -48,14 +48,14 @@ describe('loadChatModel', () => {
     vi.stubEnv('OPENAI_API_KEY', '');
     await expect(loadChatModel('openai:gpt-5')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'There is no key for openai: OPENAI_API_KEY is not set.',
+      message: 'The API key for openai is missing: OPENAI_API_KEY is not set.',
     });
   });
 
   test('names the command that installs a missing package', async () => {
     await expect(loadChatModel('groq:llama')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      remedy: 'Run npm install langchain @langchain/groq, then the same command again.',
+      remedy: 'Run npm install langchain @langchain/groq, then run the command again.',
     });
   });
 
@@ -72,6 +72,6 @@ describe('loadChatModel', () => {
   test('refuses a provider nobody knows', async () => {
     const error: unknown = await loadChatModel('acme:m1').catch((reason: unknown) => reason);
     expect(isDevsError(error, 'CONFIG_INVALID')).toBe(true);
-    expect(String(error)).toContain('The model acme:m1 cannot be used');
+    expect(String(error)).toContain('Cannot use the model acme:m1');
   });
 });

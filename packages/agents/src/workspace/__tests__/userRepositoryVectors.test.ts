@@ -220,7 +220,7 @@ it.each([
       const workspace = new GitWorkspace({ dir: root, repository: url, credentials });
       await expect(workspace.assertUsable()).rejects.toMatchObject({
         code: 'WORKSPACE_FAILED',
-        remedy: expect.stringContaining(credentials ? 'repair the workspace' : '"credentials": true'),
+        remedy: expect.stringContaining(credentials ? 'fix the workspace' : '"credentials": true'),
       });
       expect(traps.ran).toEqual(expect.arrayContaining([...asked]));
       expect(traps.ran.filter((name) => !['credential-helper', 'asked'].includes(name))).toEqual([]);

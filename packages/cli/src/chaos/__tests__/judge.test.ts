@@ -16,11 +16,11 @@ describe('what is left after a kill', () => {
   });
 
   it.each<readonly [string, Partial<Observation>]>([
-    ['acknowledged event lost: A', { told: ['A', 'A'] }],
-    ['recorded step lost: a', { recorded: new Set() }],
-    ['recorded call made again: a', { calls: ['a', 'b', 'a'] }],
-    ['2 calls in flight made again: b, b', { calls: ['a', 'b', 'b', 'b'] }],
-    ['state file damaged', { sound: false }],
+    ['acknowledged event was lost: A', { told: ['A', 'A'] }],
+    ['recorded step was lost: a', { recorded: new Set() }],
+    ['recorded call was repeated: a', { calls: ['a', 'b', 'a'] }],
+    ['2 calls in flight were repeated: b, b', { calls: ['a', 'b', 'b', 'b'] }],
+    ['state file is damaged', { sound: false }],
   ])('is found: %s', (violation, change) => {
     expect(judge(before, { ...before, ...change }).violations).toEqual([expect.stringContaining(violation)]);
   });

@@ -16,11 +16,11 @@ interface AcceptOptions {
 export function addAcceptGraph(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('accept-graph', options)
-    .description('let a run that a version of devs with another graph started go on; drives nothing')
+    .description('allow a run to continue with a changed graph; does not resume the run')
     .argument('<id>', 'run')
-    .option('--node <old=new>', 'a node that is called otherwise now; old= if it is gone', collect, [])
-    .option('--channel <old=new>', 'a channel that is called otherwise now; old= if it is gone', collect, [])
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--node <old=new>', 'a renamed node; old= if it was removed', collect, [])
+    .option('--channel <old=new>', 'a renamed channel; old= if it was removed', collect, [])
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText(
       'after',
       examples(
@@ -46,7 +46,7 @@ async function acceptGraph(
       changes.length === 0 ? ['nothing to accept'] : changes.map((change) => `accepted: ${change}`);
     session.out.result({ id, run: id, changes, principal: human }, [
       ...said,
-      `recorded; ${session.devs('resume', id)} goes on`,
+      `recorded; to resume: ${session.devs('resume', id)}`,
     ]);
     return EXIT.ok;
   });
@@ -69,7 +69,10 @@ function declaredBy(pairs: {
 function pair(text: string): Pair {
   const at = text.indexOf('=');
   if (at < 1)
-    throw usageError(`"${text}" is no old=new.`, 'Write the old name, =, and the new one if there is one.');
+    throw usageError(
+      `"${text}" is not of the form old=new.`,
+      'Write the old name, =, and the new name. Omit the new name if it was removed.',
+    );
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -20,12 +20,12 @@ export function addAdopt(program: Command, start: Start, options?: CommandOption
   program
     .command('adopt', options)
     .description(
-      "commit what you changed in a run's folder as yours, and run the checks on it; drives nothing",
+      "commit your own changes in a run's folder, and run the checks on them; does not resume the run",
     )
     .argument('<id>', 'run')
-    .option('-m, --message <text>', 'the message of the commit')
-    .option('--author <who>', "'Name <address>' (default: whom git knows)")
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('-m, --message <text>', 'commit message')
+    .option('--author <who>', "'Name <address>' (default: the author that git is configured with)")
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText(
       'after',
       examples(
@@ -56,11 +56,11 @@ async function adopt(id: string, { message, author, by }: AdoptFlags, session: S
 }
 
 function renderAdopted(adopted: Awaited<ReturnType<Run['adopt']>>, resume: string): readonly Line[] {
-  if (adopted === null) return ['nothing was changed in the folder of the run'];
+  if (adopted === null) return ["no changes in the run's folder"];
   const { commit, files, checks } = adopted;
   return [
-    `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`}`,
-    checks.passed ? 'the checks pass' : `the checks fail; it is kept all the same\n${checks.output}`,
-    `${resume} goes on from there`,
+    `committed ${commit.slice(0, 7)}: ${files === 1 ? '1 file' : `${files} files`}`,
+    checks.passed ? 'the checks pass' : `the checks fail; the commit is kept\n${checks.output}`,
+    `to resume from there: ${resume}`,
   ];
 }

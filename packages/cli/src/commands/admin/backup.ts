@@ -8,8 +8,8 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addBackup(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('backup', options)
-    .description('copy the state file whole, also while a run is driven; never copy it by hand')
-    .argument('<file>', 'a file that does not exist yet')
+    .description('copy the state file, even while runs execute; never copy it by hand')
+    .argument('<file>', 'path of a new file')
     .addHelpText('after', examples('devs admin backup before-upgrade.sqlite'))
     .action((file: string, _options: object, command: Command) =>
       start(command, (session) => backup(file, session)),
@@ -21,7 +21,7 @@ async function backup(file: string, session: Session): Promise<ExitCode> {
   const copy = await withView(session, async (devs) => devs.backup(target));
   session.out.result(copy, [
     `wrote ${copy.path} (${copy.bytes} bytes)`,
-    'The git stores of the runs, .devs/git, are not in it.',
+    'The copy does not include the git stores of the runs, .devs/git.',
   ]);
   return EXIT.ok;
 }

@@ -7,7 +7,7 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addCancel(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('cancel', options)
-    .description('end a run for good: at once, or at the next safe point of the process that drives it')
+    .description('cancel a run, at once or at its next safe point')
     .argument('<id>', 'run')
     .addHelpText('after', examples('devs admin cancel csv-export'))
     .action((id: string, _options: object, command: Command) =>
@@ -23,8 +23,8 @@ async function cancel(id: string, session: Session): Promise<ExitCode> {
   });
   session.out.result({ id, requested: 'cancel', status }, [
     driver === null
-      ? `${id} is ${status}; its commits and its log stay`
-      : `${id} ends at its next safe point; its commits and its log stay`,
+      ? `${id} is ${status}; its commits and its log are kept`
+      : `${id} ends at its next safe point; its commits and its log are kept`,
   ]);
   return EXIT.ok;
 }

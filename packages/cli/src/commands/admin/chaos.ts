@@ -14,8 +14,8 @@ const DEFAULT_KILLS = '20';
 export function addChaos(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('chaos', options)
-    .description('show on this machine and disk that kill -9 loses nothing; in a folder of its own')
-    .option('--kills <count>', 'how often a driver is killed', DEFAULT_KILLS)
+    .description('test on this machine and disk that kill -9 loses nothing; uses its own folder')
+    .option('--kills <count>', 'how many times to kill the process', DEFAULT_KILLS)
     .addHelpText('after', examples('devs admin chaos', 'devs admin chaos --kills 100 --dir /mnt/slow-disk'))
     .action(({ kills }: { readonly kills: string }, command: Command) =>
       start(command, (session) => chaos(countOf(kills), session)),
@@ -32,19 +32,19 @@ async function chaos(kills: number, { dir: project, io, out }: Session): Promise
   if (!isKept) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   out.result({ ...report, folder: isKept ? dir : null }, [
     ...renderReport(report),
-    ...(isKept ? [`what is left is in ${dir}`] : []),
+    ...(isKept ? [`files for inspection are in ${dir}`] : []),
   ]);
   return isKept ? EXIT.runFailed : EXIT.ok;
 }
 
 function renderReport({ kills, runs, events, steps, inFlight, violations }: ChaosReport): readonly Line[] {
-  const title = `${kills} × kill -9; ${runs === 1 ? '1 run' : `${runs} runs`} ended as one that nobody killed`;
+  const title = `${kills} × kill -9; ${runs === 1 ? '1 run' : `${runs} runs`} ended like a run without kills`;
   if (violations.length > 0)
     return [{ style: 'bold', text: title }, ...violations.map((each) => `  ${each}`)];
   const rows = [
     ['  acknowledged events', `${events}, lost 0`],
-    ['  recorded steps', `${steps}, lost 0; calls among them made again 0`],
-    ['  calls in flight at a kill', `${inFlight} made again`],
+    ['  recorded steps', `${steps}, lost 0; calls repeated 0`],
+    ['  calls in flight at a kill', `${inFlight} repeated`],
     ['  state file', 'sound after every kill'],
   ];
   return [{ style: 'bold', text: title }, ...columns(rows)];
@@ -52,5 +52,5 @@ function renderReport({ kills, runs, events, steps, inFlight, violations }: Chao
 
 function countOf(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw usageError(`"${text}" is no number of kills.`, 'Give a whole number from 1, such as --kills 50.');
+  throw usageError(`"${text}" is not a number of kills.`, 'Use a whole number from 1, such as --kills 50.');
 }

@@ -10,7 +10,7 @@ import type { Line } from '../../terminal/Line.ts';
 export function addDoctor(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('doctor', options)
-    .description('examine the whole state file and change nothing')
+    .description('check the whole state file; changes nothing')
     .addHelpText('after', examples('devs admin doctor', 'devs admin doctor --json'))
     .action((_options: object, command: Command) => start(command, doctor));
 }
@@ -22,7 +22,7 @@ async function doctor(session: Session): Promise<ExitCode> {
 }
 
 const NOT_ENCRYPTED =
-  'Whoever may read the file reads all of it. To encrypt it: DEVS_NEW_ENCRYPTION_KEY, then devs admin rekey.';
+  'Anyone with read access can read the whole file. To encrypt it, set DEVS_NEW_ENCRYPTION_KEY and run devs admin rekey.';
 
 function renderReport({ ok, findings, encrypted, sizes }: DoctorReport): readonly Line[] {
   const rows = findings.map(({ severity, code, table, detail }) => [severity, code, table ?? '-', detail]);
@@ -31,7 +31,7 @@ function renderReport({ ok, findings, encrypted, sizes }: DoctorReport): readonl
     { style: 'bold', text: ok ? 'the state file is sound' : 'the state file is damaged' },
     ...columns(rows),
     ...(sizes === null ? [] : columns(Object.entries(sizes).map(([name, value]) => [name, words(value)]))),
-    ...(ok ? [] : ['Restore it from a backup; docs/guide/troubleshooting.md says how.']),
+    ...(ok ? [] : ['Restore it from a backup: see docs/guide/troubleshooting.md.']),
   ];
 }
 

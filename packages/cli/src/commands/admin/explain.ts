@@ -18,7 +18,7 @@ const LAST_LINES = 8;
 export function addExplain(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('explain', options)
-    .description('say why a run stands where it stands: question, guards, last errors, what comes next')
+    .description('explain why a run waits or stopped: question, guards, errors, next step')
     .argument('<id>', 'run')
     .addHelpText('after', examples('devs admin explain csv-export'))
     .action((id: string, _options: object, command: Command) =>
@@ -61,13 +61,13 @@ function renderExplanation(
   const { id, title, gates, reason, review } = status;
   return [
     { style: 'bold', text: oneLine(`${id}  ${title}: ${statusWords(status)}`) },
-    ...(reason === null ? [] : [oneLine(`because: ${reason}`)]),
-    ...gates.map((gate) => `asks:    ${gate.message}`),
+    ...(reason === null ? [] : [oneLine(`reason:  ${reason}`)]),
+    ...gates.map((gate) => `gate:    ${gate.message}`),
     `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
     `cost:    ${costWords(status.cost)}`,
     ...(review === null ? [] : [`review:  ${reviewWords(review)}`]),
-    ...status.rewinds.map((rewind) => `back:    ${rewindWords(rewind)}`),
+    ...status.rewinds.map((rewind) => `rewind:  ${rewindWords(rewind)}`),
     ...errors.map((text) => `error:   ${text}`),
     ...(last.length === 0 ? [] : ['last:', ...storyLines(last).map((line) => indented(line))]),
     ...nextCommands(status, devs),

@@ -8,7 +8,7 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addGc(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('gc', options)
-    .description('remove what no run needs: values in the state file, folders and stores without a run')
+    .description('remove unused values from the state file, and folders and stores without a run')
     .addHelpText('after', examples('devs admin gc', 'devs admin gc --json'))
     .action((_options: object, command: Command) => start(command, gc));
 }
@@ -23,7 +23,7 @@ async function gc(session: Session): Promise<ExitCode> {
   const collected = await withRuns(session, (devs) => devs.collect({ workspace }));
   const { values, bytes, files } = collected;
   session.out.result(collected, [
-    `${values} values removed, ${bytes} bytes of the state file can be used again; ${files} bytes of files removed`,
+    `removed ${values} values, ${bytes} bytes of the state file are free for reuse; removed ${files} bytes of files`,
   ]);
   return EXIT.ok;
 }

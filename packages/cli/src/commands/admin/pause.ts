@@ -7,7 +7,7 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addPause(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('pause', options)
-    .description('ask whoever drives a run to stop at the next safe point')
+    .description('stop a run at its next safe point')
     .argument('<id>', 'run')
     .addHelpText('after', examples('devs admin pause csv-export'))
     .action((id: string, _options: object, command: Command) =>
@@ -18,8 +18,8 @@ export function addPause(program: Command, start: Start, options?: CommandOption
 async function pause(id: string, session: Session): Promise<ExitCode> {
   await withRuns(session, async (devs) => (await devs.run(id)).pause());
   session.out.result({ id, requested: 'pause' }, [
-    `asked ${id} to stop at its next safe point`,
-    `go on: ${session.devs('resume', id)}`,
+    `${id} will stop at its next safe point`,
+    `resume: ${session.devs('resume', id)}`,
   ]);
   return EXIT.ok;
 }

@@ -10,9 +10,9 @@ const DEFAULT_KEEP = '50';
 export function addPrune(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('prune', options)
-    .description('drop old checkpoints of a run; what it needs to go on is kept')
+    .description('remove old checkpoints of a run; keeps the checkpoints it needs to resume')
     .argument('<id>', 'run')
-    .option('--keep <count>', 'newest checkpoints to keep', DEFAULT_KEEP)
+    .option('--keep <count>', 'number of newest checkpoints to keep', DEFAULT_KEEP)
     .addHelpText('after', examples('devs admin prune csv-export', 'devs admin prune csv-export --keep 10'))
     .action((id: string, { keep }: { readonly keep: string }, command: Command) =>
       start(command, (session) => prune(id, countOf(keep), session)),
@@ -29,7 +29,7 @@ async function prune(id: string, keepLast: number, session: Session): Promise<Ex
 function countOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw usageError(
-    `"${text}" is no number of checkpoints.`,
-    'Give a whole number from 1, such as --keep 50.',
+    `"${text}" is not a number of checkpoints.`,
+    'Use a whole number from 1, such as --keep 50.',
   );
 }

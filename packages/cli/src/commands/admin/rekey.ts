@@ -20,13 +20,13 @@ const NEW_KEY = 'DEVS_NEW_ENCRYPTION_KEY';
 export function addRekey(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('rekey', options)
-    .description('encrypt the state file, change its key, or decrypt it; nobody may have it open')
-    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
+    .description('encrypt the state file, change its key, or decrypt it; no other process may have it open')
+    .option('--file <file>', "state file of your own graph (default: the project's)")
     .option('--new-key-file <file>', `a file with the new key, such as /dev/fd/3 (default: ${NEW_KEY})`)
-    .option('--decrypt', 'leave it without a key: everything in it can be read then')
+    .option('--decrypt', 'remove the key; anyone with read access can then read the file')
     .addHelpText(
       'after',
-      `\nThe key it has is in DEVS_ENCRYPTION_KEY. No key is taken from the command line, which others can see.\n${examples(
+      `\nThe current key is read from DEVS_ENCRYPTION_KEY. Keys are not accepted on the command line, where others can see them.\n${examples(
         'DEVS_NEW_ENCRYPTION_KEY="$(pass devs/key)" devs admin rekey',
         'devs admin rekey --new-key-file /run/secrets/devs-key',
       )}`,
@@ -43,11 +43,11 @@ async function rekey(flags: RekeyFlags, session: Session): Promise<ExitCode> {
   const made = changeKey({ dbPath, ...encryptionKeyOf(session), newEncryptionKey });
   out.result(made, [
     made.encrypted
-      ? `${made.path} is encrypted with the new key; whoever opens it needs DEVS_ENCRYPTION_KEY`
-      : `${made.path} is not encrypted any more`,
+      ? `${made.path} is encrypted with the new key; set DEVS_ENCRYPTION_KEY to open it`
+      : `${made.path} is no longer encrypted`,
     made.encrypted
-      ? 'Keep the key: without it nobody reads the file. Backups have the key they were made with, or none.'
-      : 'Everything in it can be read by whoever may read the file.',
+      ? 'Keep the key safe: without it the file cannot be read. Older backups keep the key they were made with, or stay unencrypted.'
+      : 'Anyone with read access can read the whole file.',
   ]);
   return EXIT.ok;
 }
@@ -58,8 +58,8 @@ function newKey({ newKeyFile, decrypt = false }: RekeyFlags, { io }: Session): s
   const named = [newKeyFile, given].filter((each) => each !== undefined).length;
   if (named + (decrypt ? 1 : 0) !== 1)
     throw usageError(
-      `Expected a new key, or --decrypt: one of ${NEW_KEY}, --new-key-file and --decrypt.`,
-      `Set ${NEW_KEY}, or name a file that has the key with --new-key-file.`,
+      `Use exactly one of ${NEW_KEY}, --new-key-file and --decrypt.`,
+      `Set ${NEW_KEY}, or name a file that contains the key with --new-key-file.`,
     );
   if (decrypt) return null;
   return newKeyFile === undefined ? (given ?? '') : keyIn(path.resolve(io.cwd, newKeyFile));

@@ -9,10 +9,10 @@ export function addRevive(program: Command, start: Start, options?: CommandOptio
   program
     .command('revive', options)
     .description(
-      'bring a run back that was given up (dead_letter) because its drivers kept dying; drives nothing',
+      'revive a run that was given up (dead_letter) because its processes kept dying; does not resume it',
     )
     .argument('<id>', 'run')
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText('after', examples('devs admin revive csv-export && devs resume csv-export'))
     .action((id: string, { by }: { readonly by?: string }, command: Command) =>
       start(command, (session) => revive(id, by, session)),
@@ -23,7 +23,9 @@ async function revive(id: string, name: string | undefined, session: Session): P
   const by = humanFrom(name);
   const revived = await withRuns(session, async (devs) => (await devs.run(id)).revive({ by }));
   session.out.result({ id, run: id, revived, principal: by }, [
-    revived ? `recorded; ${session.devs('resume', id)} goes on` : `nothing to revive: ${id} was not given up`,
+    revived
+      ? `recorded; to resume: ${session.devs('resume', id)}`
+      : `nothing to revive: ${id} was not given up`,
   ]);
   return EXIT.ok;
 }

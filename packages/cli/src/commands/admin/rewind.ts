@@ -21,14 +21,14 @@ export function addRewind(program: Command, start: Start, options?: CommandOptio
   program
     .command('rewind', options)
     .description(
-      'set a run back to the end of a task, so that what depends on it is done anew; drives nothing',
+      'rewind a run to the end of a task, to redo the tasks that depend on it; does not resume the run',
     )
     .argument('<id>', 'run')
-    .argument('[task]', 'such as T2: a finished task, or one that was begun and is to be begun anew')
-    .option('--dry-run', 'say what would be undone and change nothing')
-    .option('--undo', 'take the last rewind back, as long as nothing was committed since')
-    .option('--reason <text>', 'why, for the record')
-    .option('--by <name>', 'who decides (default: your user name)')
+    .argument('[task]', 'such as T2: a finished task to rewind to, or a started task to start again')
+    .option('--dry-run', 'print the tasks that would be undone; changes nothing')
+    .option('--undo', 'undo the last rewind, if there are no commits since')
+    .option('--reason <text>', 'reason for the record')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText(
       'after',
       examples(
@@ -48,11 +48,14 @@ type Way =
 
 function wayOf(task: string | undefined, flags: RewindFlags): Way {
   if (flags.undo && (task !== undefined || flags.dryRun)) {
-    throw usageError('--undo takes back the last rewind, whatever its task.', 'Give --undo alone.');
+    throw usageError('--undo undoes the last rewind and takes no task.', 'Use --undo alone.');
   }
   if (flags.undo) return { kind: 'undo', flags };
   if (task !== undefined) return { kind: flags.dryRun ? 'preview' : 'back', task, flags };
-  throw usageError('The task to go back to is missing.', 'Name it, such as T2; devs status lists them.');
+  throw usageError(
+    'The task to rewind to is missing.',
+    'Name a task, such as T2. List the tasks with devs status.',
+  );
 }
 
 async function rewind(id: string, way: Way, session: Session): Promise<ExitCode> {
@@ -78,11 +81,11 @@ async function rewind(id: string, way: Way, session: Session): Promise<ExitCode>
   }
 }
 
-const nothing = (task: string): readonly Line[] => [`nothing was begun after ${task}`];
+const nothing = (task: string): readonly Line[] => [`no task was started after ${task}`];
 
 function renderPlan(plan: Awaited<ReturnType<Run['previewRewind']>>, task: string): readonly Line[] {
   if (plan === null) return nothing(task);
-  return [`would set the run back ${whereTo(plan.target)} and undo`, ...taskLines(plan.undone)];
+  return [`would rewind the run ${whereTo(plan.target)} and undo`, ...taskLines(plan.undone)];
 }
 
 function renderRewound(
@@ -92,15 +95,15 @@ function renderRewound(
 ): readonly Line[] {
   if (rewound === null) return nothing(task);
   return [
-    `set back ${whereTo(rewound.target)}, undone:`,
+    `rewound ${whereTo(rewound.target)}, undone:`,
     ...taskLines(rewound.undone),
     ...filesWords(rewound),
-    `${devs('resume', id)} does them anew; ${devs('admin', 'rewind', id, '--undo')} takes this back`,
+    `to redo them: ${devs('resume', id)}; to undo the rewind: ${devs('admin', 'rewind', id, '--undo')}`,
   ];
 }
 
 function renderUndone(undone: Awaited<ReturnType<Run['undoRewind']>>, resume: string): readonly Line[] {
-  return [`going back to ${undone.target} was undone`, ...filesWords(undone), `${resume} goes on`];
+  return [`rewind to ${undone.target} undone`, ...filesWords(undone), `to resume: ${resume}`];
 }
 
 function filesWords({
@@ -111,16 +114,16 @@ function filesWords({
   return [
     ...(commit === null
       ? []
-      : [`the branch of the run is at ${commit.slice(0, 7)}; nothing left its history`]),
+      : [`the branch of the run is at ${commit.slice(0, 7)}; its history is complete`]),
     ...(kept === null
       ? []
-      : [`what lay uncommitted is kept; in the folder of the run: git show ${kept.ref}`]),
+      : [`uncommitted changes were saved; to see them in the run's folder: git show ${kept.ref}`]),
     ...(delivery === null ? [] : [deliveryWords(delivery)]),
   ];
 }
 
 const whereTo = ({ label, status }: PipelineRunInfo['tasks'][number]): string =>
-  `to the ${status === 'completed' ? 'end' : 'beginning'} of ${label}`;
+  `to the ${status === 'completed' ? 'end' : 'start'} of ${label}`;
 
 function taskLines(tasks: readonly PipelineRunInfo['tasks'][number][]): readonly string[] {
   return columns(tasks.map(({ label, status, name }) => [label, status, name])).map((line) => `  ${line}`);

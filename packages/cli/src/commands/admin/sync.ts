@@ -13,9 +13,9 @@ import type { Line } from '../../terminal/Line.ts';
 export function addSync(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('sync', options)
-    .description("put a run's commits on top of those you have made since; your checkout is not touched")
+    .description("move a run's commits onto your newer commits; does not change your checkout")
     .argument('<id>', 'run')
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText('after', examples('devs admin sync csv-export'))
     .action((id: string, { by }: { readonly by?: string }, command: Command) =>
       start(command, (session) => sync(id, by, session)),
@@ -33,11 +33,12 @@ async function sync(id: string, by: string | undefined, session: Session): Promi
 }
 
 function renderSynced(synced: Awaited<ReturnType<Run['sync']>>): readonly Line[] {
-  if (synced === null) return ['you have committed nothing since the run began, or since the last sync'];
+  if (synced === null)
+    return ['nothing to sync: you have no new commits since the run started or since the last sync'];
   const { base, commits, before, delivery } = synced;
   return [
-    `${commits === 1 ? 'a commit' : `${commits} commits`} of the run now on top of ${base.slice(0, 7)}`,
-    ...(before === null ? [] : [`as they were: ${before}, in the folder of the run`]),
+    `moved ${commits === 1 ? '1 commit' : `${commits} commits`} of the run onto ${base.slice(0, 7)}`,
+    ...(before === null ? [] : [`the original commits: ${before}, in the run's folder`]),
     ...(delivery === null ? [] : [deliveryWords(delivery)]),
   ];
 }

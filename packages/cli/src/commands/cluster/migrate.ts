@@ -9,9 +9,12 @@ import { usageError } from '../../usageError.ts';
 export function addMigrate(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('migrate', options)
-    .description('make the tables of a cluster in PostgreSQL, or bring them up to this release')
-    .option('--print', 'only print the SQL that makes them, and connect to nothing')
-    .option('--grant <role>', 'with --print: also the SQL that lets a role run workers and commands')
+    .description('create the tables of a cluster in PostgreSQL, or upgrade them to this release')
+    .option('--print', 'print the SQL that creates them, without connecting')
+    .option(
+      '--grant <role>',
+      'with --print: also print the SQL that allows a role to run workers and commands',
+    )
     .addHelpText(
       'after',
       examples(
@@ -40,14 +43,13 @@ async function printSql(role: string | undefined, { out, schema }: Session): Pro
 async function migrate(role: string | undefined, session: Session): Promise<ExitCode> {
   if (role !== undefined) {
     throw usageError(
-      '--grant prints; it changes nothing.',
-      'Give it with --print, and have the owner of the tables run what comes.',
+      '--grant only works with --print.',
+      'Add --print, and have the owner of the tables run the output.',
     );
   }
   const migrated = await withAdmin(session, (admin) => admin.migrate());
   const { schema, before, version } = migrated;
-  const words =
-    before === null ? 'made' : before === version ? 'as this release wants it' : `brought up from ${before}`;
+  const words = before === null ? 'made' : before === version ? 'up to date' : `upgraded from ${before}`;
   session.out.result(migrated, [`schema ${schema}: ${words}, version ${version}`]);
   return EXIT.ok;
 }

@@ -8,9 +8,9 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addPull(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('pull', options)
-    .description('move a run from a cluster into a state file here, where it goes on')
+    .description('move a run from a cluster into a state file here, to continue it here')
     .argument('<id>', 'run')
-    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
+    .option('--file <file>', "state file of your own graph (default: the project's)")
     .addHelpText(
       'after',
       examples(
@@ -33,11 +33,11 @@ async function pull(id: string, file: string | undefined, session: Session): Pro
     file: pulled?.stateFile ?? null,
     kept: pulled?.kept ?? null,
   };
-  if (pulled === null) session.out.result(document, [`${id} is here already`]);
+  if (pulled === null) session.out.result(document, [`${id} is already here`]);
   else {
     session.out.result(document, [
-      `${id} is in ${pulled.stateFile}, and not in ${from} any more`,
-      ...(pulled.kept === null ? [] : [`the state file without runs that was there is ${pulled.kept}`]),
+      `moved ${id} from ${from} to ${pulled.stateFile}`,
+      ...(pulled.kept === null ? [] : [`the previous state file, which had no runs, is now ${pulled.kept}`]),
     ]);
   }
   return EXIT.ok;

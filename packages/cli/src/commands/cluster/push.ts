@@ -16,12 +16,12 @@ interface PushFlags {
 export function addPush(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('push', options)
-    .description('move a run from here into a cluster, whose workers go on with it')
+    .description('move a run from here into a cluster, where workers continue it')
     .argument('<id>', 'run')
-    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
-    .option('--graph <name>', 'what a graph of your own is called in the cluster')
-    .option('--tenant <name>', 'whose share of the workers it uses up (default: default)')
-    .option('--by <name>', 'who moves it (default: your user name)')
+    .option('--file <file>', "state file of your own graph (default: the project's)")
+    .option('--graph <name>', 'name of your own graph in the cluster')
+    .option('--tenant <name>', 'tenant that the run belongs to (default: default)')
+    .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText(
       'after',
       examples(
@@ -39,8 +39,8 @@ async function push(id: string, { file, graph, tenant, by }: PushFlags, session:
   const place = tenant === undefined ? {} : { tenant };
   const pushed = await pushRun({ id, file, graph, by: humanFrom(by), ...place }, session);
   session.out.result({ id, pushed, to: shown }, [
-    pushed ? `${id} is in ${shown}, and not here any more` : `${id} is in ${shown} already`,
-    `see it: ${session.devs('status', id)}`,
+    pushed ? `moved ${id} to ${shown}` : `${id} is already in ${shown}`,
+    `status: ${session.devs('status', id)}`,
   ]);
   return EXIT.ok;
 }

@@ -8,7 +8,9 @@ import { queueLines } from '../../render/clusterLines.ts';
 export function addQueue(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('queue', options)
-    .description('show what waits for a worker in a cluster, per graph and tenant, and what was given up')
+    .description(
+      'show the runs that wait for a worker, per graph and tenant, and the runs that were given up',
+    )
     .addHelpText(
       'after',
       examples('devs queue --db postgres://devs@db.example.org/devs', 'devs queue --json'),

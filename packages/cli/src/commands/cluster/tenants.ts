@@ -9,10 +9,10 @@ import { usageError } from '../../usageError.ts';
 export function addTenants(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('tenants', options)
-    .description('list whose runs are in a cluster, or say how many of one are driven at the same time')
-    .argument('[set]', 'the word set: change a tenant')
-    .argument('[tenant]', 'which one')
-    .option('--cap <number>', 'with set: at most so many of its runs are driven; none for no limit')
+    .description('list the tenants of a cluster, or limit how many runs of a tenant execute at the same time')
+    .argument('[set]', 'the word set, to change a tenant')
+    .argument('[tenant]', 'tenant to change')
+    .option('--cap <number>', 'with set: how many of its runs execute at the same time; none for no limit')
     .addHelpText(
       'after',
       examples(
@@ -45,11 +45,11 @@ async function tenants({ word, tenant, cap }: Asked, session: Session): Promise<
   }
   if (word !== 'set' || tenant === undefined || cap === undefined) {
     const example = session.devs('tenants', 'set', 'acme', '--cap', '4');
-    throw usageError('It is not said which tenant is set to what.', `Write it as in ${example}.`);
+    throw usageError('The tenant or its --cap is missing.', `For example: ${example}.`);
   }
   const limit = toCap(cap);
   await withAdmin(session, (admin) => admin.setCap(tenant, limit));
-  const words = limit === null ? 'as many as there are slots' : `at most ${limit}`;
+  const words = limit === null ? 'as many runs as there are slots' : `at most ${limit} runs`;
   session.out.result({ tenant, cap: limit }, [`${tenant}: ${words} at the same time`]);
   return EXIT.ok;
 }
@@ -57,5 +57,5 @@ async function tenants({ word, tenant, cap }: Asked, session: Session): Promise<
 function toCap(text: string): number | null {
   if (text === 'none') return null;
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw usageError(`"${text}" is no number of runs.`, 'Give a whole number from 0, or none for no limit.');
+  throw usageError(`"${text}" is not a number of runs.`, 'Use a whole number from 0, or none for no limit.');
 }

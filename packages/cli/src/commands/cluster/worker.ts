@@ -26,13 +26,13 @@ const DRAIN_MS = '25000';
 export function addWorker(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('worker', options)
-    .description('drive the runs of your graphs in a cluster, until it is told to stop')
+    .description('execute the runs of your graphs in a cluster, until you stop it')
     .argument('[module]', 'JavaScript file that exports an app over postgres(…), as default, app or apps')
-    .option('--pipeline', 'drive runs of devs run, as the configuration of the project folder says')
-    .option('--check', 'say what this machine lacks for --pipeline, and drive nothing')
-    .option('--slots <number>', 'runs at the same time', '10')
-    .option('--health-port <number>', 'serve /livez, /readyz and /metrics there (default: nowhere)')
-    .option('--drain-ms <number>', 'after SIGTERM, how long calls in flight may take, ms', DRAIN_MS)
+    .option('--pipeline', 'execute pipeline runs, with the configuration of the project folder')
+    .option('--check', 'print the programs that this machine lacks for --pipeline, then exit')
+    .option('--slots <number>', 'number of runs at the same time', '10')
+    .option('--health-port <number>', 'port that serves /livez, /readyz and /metrics (default: none)')
+    .option('--drain-ms <number>', 'how long calls in flight may take after SIGTERM, in ms', DRAIN_MS)
     .addHelpText(
       'after',
       examples(
@@ -96,7 +96,7 @@ async function pipelineApps(
 
 function moduleOf(file: string | undefined, { io }: Session): string {
   if (file !== undefined) return path.resolve(io.cwd, file);
-  throw usageError('Nothing is named that could be driven.', 'Name a module, or give --pipeline.');
+  throw usageError('The module is missing.', 'Name a module, or use --pipeline.');
 }
 
 /** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
@@ -116,7 +116,7 @@ async function stopped(worker: Worker, drainMs: number, session: Session): Promi
 }
 
 function sayStopped(left: number, { out }: Session): void {
-  const words = left === 0 ? 'stopped' : `stopped; ${left} runs were left as they were`;
+  const words = left === 0 ? 'stopped' : `stopped; ${left} runs were interrupted and can be resumed`;
   out.item({ is: 'stopped', left }, [words]);
 }
 
@@ -125,15 +125,15 @@ function started(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { ou
   const graphs = apps.map(({ queue }) => queue);
   const names = graphs.map(({ graph, fingerprint }) => `${graph} (${fingerprint.slice(0, 8)})`).join(', ');
   out.item({ is: 'started', slots, healthPort, graphs }, [
-    `drives ${names} in ${slots} slots; Ctrl-C drains`,
+    `executing ${names} in ${slots} slots; press Ctrl-C to drain`,
     ...(healthPort === null ? [] : [`health on port ${healthPort}`]),
   ]);
 }
 
 /** Of what is not said as it is called. */
 const WORDS: Partial<Record<WorkerEvent['is'], string>> = {
-  waiting: 'waits for PostgreSQL',
-  away: 'PostgreSQL cannot be asked',
+  waiting: 'waiting for PostgreSQL',
+  away: 'PostgreSQL is unreachable',
 };
 
 function tell(event: WorkerEvent, { out }: Session): void {
@@ -150,11 +150,11 @@ function tell(event: WorkerEvent, { out }: Session): void {
 function toNumber(name: string, text: string, least: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least) return number;
-  throw usageError(`${name} is "${text}".`, `Give a whole number from ${least}.`);
+  throw usageError(`${name} "${text}" is invalid.`, `Use a whole number from ${least}.`);
 }
 
 function toPort(text: string): number {
   const port = toNumber('--health-port', text, 0);
   if (port <= 65_535) return port;
-  throw usageError(`"${text}" is no port.`, 'Give a number from 1 to 65535, or 0 for any that is free.');
+  throw usageError(`"${text}" is not a port.`, 'Use a number from 1 to 65535, or 0 for any free port.');
 }

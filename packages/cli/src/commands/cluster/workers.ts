@@ -8,7 +8,7 @@ import { workerLines } from '../../render/clusterLines.ts';
 export function addWorkers(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('workers', options)
-    .description('list the processes that drive runs of a cluster, and what they drive')
+    .description('list the workers of a cluster and the runs they execute')
     .addHelpText(
       'after',
       examples('devs workers --db postgres://devs@db.example.org/devs', 'devs workers --json'),

@@ -6,13 +6,13 @@ const wordsOf = (config: object): readonly string[] => configWords(projectConfig
 
 test('what a configuration does is said, its defaults too', () => {
   expect(wordsOf({})).toEqual([
-    'gates:    design asks a human, plan asks a human, code asks a human',
-    'review:   the code is shown to nobody',
+    'gates:    design asks a person, plan asks a person, code asks a person',
+    'review:   none',
     'sandbox:  bwrap',
     'setup:    nothing',
     'check:    npm test',
-    'agents:   those of --agents',
-    'begins:   at the commit that is checked out, where this is a repository',
+    'agents:   from --agents',
+    'starts:   from the checked-out commit, if this is a repository',
     'research: before the design',
     expect.stringContaining('masked in the state'),
     'budget:   none',
@@ -35,19 +35,19 @@ test('what it changes is said in its own words, every word of a command apart', 
       budget: { usd: 2 },
     }),
   ).toEqual([
-    expect.stringContaining('design is approved by policy, nobody is asked'),
-    'review:   the code of every task is shown',
-    'sandbox:  a program of its own: "my jail" --net',
-    'setup:    make deps, again when these change: "*.mk"',
+    expect.stringContaining('design is approved by policy without asking'),
+    'review:   after every task',
+    'sandbox:  your own program: "my jail" --net',
+    'setup:    make deps, repeated when these change: "*.mk"',
     'check:    "unit" in "packages/a", up to 5 s: npm test',
-    'kept:     from one check to the next, .cache',
+    'kept:     between checks, .cache',
     'agents:   claude; review: codex',
-    'begins:   empty',
+    'starts:   with an empty folder',
     'research: none',
     expect.stringContaining('masked in the state'),
     expect.stringContaining('"usd":2'),
   ]);
   expect(wordsOf({ sandbox: 'none', setup: ['npm', 'ci'] })).toEqual(
-    expect.arrayContaining(['sandbox:  none, commands can read and write what you can', 'setup:    npm ci']),
+    expect.arrayContaining(['sandbox:  none, commands have your full access', 'setup:    npm ci']),
   );
 });

@@ -28,7 +28,7 @@ describe('statusLine', () => {
   it('says in words what the step does, and what happens in it', () => {
     const now = { step: 'red', words: 'red', ms: 42_000 };
     expect(statusLine({ ...STATUS, now }, 65_900)).toMatch(
-      /^T3 {2}running the test before the code {2}0:42 {2}turn 2 {2}total 1:05/,
+      /^T3 {2}running the new test before the code {2}0:42 {2}turn 2 {2}total 1:05/,
     );
     const reading = { ...now, step: 'review', words: 'reading src/x.ts' };
     expect(statusLine({ ...STATUS, now: reading }, 0)).toMatch(
@@ -37,7 +37,7 @@ describe('statusLine', () => {
     expect(statusLine({ ...STATUS, now: { ...now, step: 'mine', words: '' } }, 0)).toMatch(
       /^T3 {2}mine {2}0:42/,
     );
-    expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}decision on the plan /);
+    expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}plan decision /);
   });
 
   it('says how near the depth guard is, once that is half of the way', () => {

@@ -5,7 +5,7 @@ import { readerFrom } from '../../show/gatePages.ts';
 import { LineReader } from '../../terminal/LineReader.ts';
 import { type Person, settleGate } from './settleGate.ts';
 
-export const ASK_HELP = 'do not ask at gates on a terminal: leave the run waiting';
+export const ASK_HELP = 'do not ask at gates on a terminal; leave the run waiting';
 
 export interface AskFlags {
   /** False to leave a run waiting at its gates. @defaultValue asks, on a terminal */

@@ -12,10 +12,10 @@ export interface PromptChoice {
 }
 
 const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
-  { word: 'read', meaning: 'show all of it again' },
-  { word: 'unhide', meaning: 'show what it hides, too; that is recorded' },
-  { word: 'talk', meaning: 'ask the agent; nothing is decided by it' },
-  { word: 'later', meaning: 'leave it open' },
+  { word: 'read', meaning: 'show the whole gate again' },
+  { word: 'unhide', meaning: 'also show hidden text; this is recorded' },
+  { word: 'talk', meaning: 'ask the agent without deciding' },
+  { word: 'later', meaning: 'leave the gate open' },
 ];
 
 /** The choices at a gate, each with a letter of its word that no other has. */

@@ -25,7 +25,7 @@ export async function promptDecision(
 }
 
 async function rejection({ gate }: OpenGate, read: Read, { io }: Session): Promise<Decision | null> {
-  const line = await read('what should change (empty: write it in your editor)');
+  const line = await read('what should change (empty: open your editor)');
   if (line === null) return null;
   const feedback = line === '' ? await writeFeedback(gate, io) : line;
   if (feedback === null) return null;
@@ -38,7 +38,7 @@ async function tasksOf(artifact: unknown, read: Read): Promise<readonly string[]
   if (!isCodeReview(artifact)) return undefined;
   const labels = artifact.tasks.map(({ taskId }) => taskLabel(taskId));
   if (labels.length < 2) return undefined;
-  const line = await read(`which are done again, of ${labels.join(', ')} (empty: ${labels.at(-1)})`);
+  const line = await read(`tasks to redo, of ${labels.join(', ')} (empty: ${labels.at(-1)})`);
   if (line === null) return null;
   const named = line.split(/[\s,]+/).filter((label) => label !== '');
   return named.length === 0 ? undefined : named.map((label) => label.toUpperCase());
@@ -53,7 +53,7 @@ async function edited({ run, gate }: OpenGate, session: Session): Promise<Decisi
     await file.remove();
     return decision;
   } catch (error) {
-    session.out.note(`what you wrote is kept in ${file.path}`);
+    session.out.note(`your text is saved in ${file.path}`);
     throw error;
   }
 }

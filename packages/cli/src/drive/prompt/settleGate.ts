@@ -27,7 +27,7 @@ export async function settleGate(
   const hides = await showOpen(open, {}, session);
   const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null, hides });
   sayChoices(choices, session);
-  if (whyUnasked !== null) session.out.print('', `nobody can be asked: ${whyUnasked}`);
+  if (whyUnasked !== null) session.out.print('', `questions are not possible: ${whyUnasked}`);
   for (;;) {
     const line = await readLine('decide', person, session);
     if (line === null) return 'later';
@@ -86,7 +86,7 @@ async function decided(
     const read = (question: string) => readLine(question, person, session);
     const decision = await promptDecision(word, open, read, session);
     if (decision === null) {
-      session.out.note('Nothing was decided; the gate stays open.');
+      session.out.note('No decision was recorded; the gate stays open.');
       return null;
     }
     await maskAsRecorded(run);

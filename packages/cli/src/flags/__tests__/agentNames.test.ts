@@ -32,16 +32,16 @@ describe('the values of --agents', () => {
   });
 
   it.each([
-    [[], 'No agents are named'],
-    [['gpt-5'], 'There are no agents "gpt-5"'],
-    [['command:'], 'There are no agents "command:"'],
-    [['acp:'], 'There are no agents "acp:"'],
-    [['replay:'], 'There are no agents "replay:"'],
-    [['openai:a', 'openai:b'], 'Both openai:a and openai:b'],
-    [['review=openai:a'], 'No agents are named'],
-    [['none', 'review=openai:a'], 'needs a model or a coding CLI for the other stages'],
-    [['openai:a', 'reviews=openai:b'], '"reviews=openai:b" gives no stage an agent'],
-    [['openai:a', 'review=b'], '"review=b" gives no stage an agent'],
+    [[], 'The agents are missing'],
+    [['gpt-5'], 'Unknown agents "gpt-5"'],
+    [['command:'], 'Unknown agents "command:"'],
+    [['acp:'], 'Unknown agents "acp:"'],
+    [['replay:'], 'Unknown agents "replay:"'],
+    [['openai:a', 'openai:b'], 'openai:a and openai:b are both'],
+    [['review=openai:a'], 'The agents are missing'],
+    [['none', 'review=openai:a'], 'the other stages need a model or a coding CLI'],
+    [['openai:a', 'reviews=openai:b'], '"reviews=openai:b" does not set an agent'],
+    [['openai:a', 'review=b'], '"review=b" does not set an agent'],
   ])('%j are refused', (values, problem) => {
     expect(() => agentNames(values, '/p')).toThrow(problem);
   });

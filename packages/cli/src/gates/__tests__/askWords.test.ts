@@ -60,7 +60,7 @@ describe('wordsFor', () => {
   test('a raise asks for what was passed and nothing else', async () => {
     const { words, asked } = await typed('raise', ['', '90000'], BUDGET);
     expect(words).toEqual({ raiseTime: 90_000 });
-    expect(asked).toEqual(['US dollars to add (empty: none)', 'milliseconds to add (empty: none)']);
+    expect(asked).toEqual(['US dollars to add (empty: 0)', 'milliseconds to add (empty: 0)']);
     expect((await typed('raise', ['2'], BUDGET)).words).toBeNull();
   });
 

@@ -41,7 +41,7 @@ describe('the answers of a gate', () => {
   it('are named when another one was given', () => {
     const refusal = {
       code: 'INVALID_ANSWER',
-      remedy: 'Decide it with devs answer 3f2a --continue, or devs answer 3f2a --abort.',
+      remedy: 'Use one of these commands: devs answer 3f2a --continue, or devs answer 3f2a --abort.',
     };
     expect(() => assertTakes('recursion_limit', 'approve', { gate: '3f2a', devs })).toThrow(
       expect.objectContaining(refusal),
@@ -76,13 +76,13 @@ describe('the flags of devs answer', () => {
   });
 
   it.each([
-    [{ retry: true, abort: true }, /retry and abort are several answers/],
-    [{ skip: true, raiseUsd: 1 }, /skip and raise are several answers/],
-    [{ value: 'yes' }, /no JSON/],
-    [{ value: '' }, /no JSON/],
-    [{ edit: 'mine' }, /no JSON/],
-    [{ edit: '1', value: '1' }, /several answers/],
-    [{ value: 'true', retry: true }, /several answers/],
+    [{ retry: true, abort: true }, /retry and abort are different answers/],
+    [{ skip: true, raiseUsd: 1 }, /skip and raise are different answers/],
+    [{ value: 'yes' }, /not valid JSON/],
+    [{ value: '' }, /not valid JSON/],
+    [{ edit: 'mine' }, /not valid JSON/],
+    [{ edit: '1', value: '1' }, /different answers/],
+    [{ value: 'true', retry: true }, /different answers/],
     [{ guidance: 'x' }, /--guidance/],
     [{ abort: true, guidance: 'x' }, /--guidance/],
     [{ retry: true, reason: 'x' }, /--reason/],

@@ -42,7 +42,7 @@ export class EditorFile {
     const [program = '', ...args] = splitCommand(command, 'editor');
     await new Promise<void>((resolve, reject) => {
       const fail = (why: string, cause?: Error): void =>
-        reject(usageError(`The editor ${command} ${why}.`, 'Name another one in $VISUAL or $EDITOR.', cause));
+        reject(usageError(`Editor ${command} ${why}.`, 'Set another editor in $VISUAL or $EDITOR.', cause));
       spawn(program, [...args, this.path], { stdio: 'inherit', env: { ...env } })
         .on('error', (error) => fail('cannot be started', error))
         .on('close', (code) => (code === 0 ? resolve() : fail(`ended with ${code ?? 'a signal'}`)));

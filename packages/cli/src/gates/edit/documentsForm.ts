@@ -3,7 +3,7 @@ import type { DraftDocument } from '@devs/core';
 import { formError, type GateForm, otherVersion } from './form.ts';
 
 const HEADER =
-  '<!-- Change what you like below the marked lines. A document you delete here stays as it is; nothing is approved by this. -->';
+  '<!-- Edit the text below the marked lines. A document that you delete here stays as it is. Saving does not approve anything. -->';
 
 const COMMENT = /^<!--.*-->$/;
 
@@ -36,14 +36,14 @@ function sectionsIn(text: string, mark: string): readonly DraftDocument[] {
       const current = sections.at(-1);
       if (current !== undefined) current.lines.push(line);
       else if (!COMMENT.test(line) && line.trim() !== '')
-        throw formError(index + 1, 'this text is below no marked line, so it belongs to no document.');
+        throw formError(index + 1, 'this text is above the first marked line, so it belongs to no document.');
       continue;
     }
     const [, madeFrom, type = '', title = ''] = marked;
     if (madeFrom !== mark) throw otherVersion(index + 1);
     const name = unspelled(type, index + 1);
     if (sections.some((section) => section.type === name))
-      throw formError(index + 1, `there is a document ${name} above already.`);
+      throw formError(index + 1, `document ${name} is already defined above.`);
     sections.push({ type: name, title: unspelled(title, index + 1), lines: [] });
   }
   return sections.map(({ type, title, lines }) => ({ type, title, content: lines.join('\n') }));
@@ -69,6 +69,6 @@ function unspelled(name: string, line: number): string {
   try {
     return String(JSON.parse(name));
   } catch {
-    throw formError(line, `${name} is no quoted name.`);
+    throw formError(line, `${name} is not a valid quoted name.`);
   }
 }

@@ -52,7 +52,7 @@ export function withProblem(
   problem: string,
 ) {
   const [first = '', ...rest] = text.split('\n');
-  const line = `${begin} NOT TAKEN: ${problem.replaceAll('\n', ' ').replaceAll('-->', '→')}${end}`;
+  const line = `${begin} NOT ACCEPTED: ${problem.replaceAll('\n', ' ').replaceAll('-->', '→')}${end}`;
   const isComment = first.startsWith(`${begin} `) && !first.startsWith(`${begin} devs `);
   return [line, ...(isComment ? rest : [first, ...rest])].join('\n');
 }

@@ -5,10 +5,10 @@ import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { formError, type GateForm, otherVersion } from './form.ts';
 
-const HEADER = `# The plan, in the order of the work. Delete a task to drop it, move it to reorder, change any text.
-# A new task, or a part of a split one, has a word as its key (task: parse-input) and gets a number later.
-# "after" names the tasks that must be finished before. Nothing is approved by this.
-# A task begins with a failing test, unless it says "kind: behaviour-kept" (the checks are green before and after), or
+const HEADER = `# The plan, in execution order. Delete a task to drop it, move it to reorder, or edit any text.
+# Give a new task, or a part of a split task, a word as its key (task: parse-input). It gets a number later.
+# "after" lists the tasks that must be finished first. Saving does not approve anything.
+# A task starts with a failing test, unless it has "kind: behaviour-kept" (the checks pass before and after), or
 # "kind: checked-by" and "checked by: COMMAND", or "checked by: review".
 `;
 

@@ -4,7 +4,7 @@ import { GATE_WORDS } from '../gateWords.ts';
 import { EditorFile } from './EditorFile.ts';
 
 const ABOVE = ({ sessionId, kind, threadId }: Gate): readonly string[] => [
-  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_WORDS[kind].name} of ${threadId}? Write it below; an empty text leaves the gate open. -->`,
+  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_WORDS[kind].name} of ${threadId}? Write your feedback below. An empty text leaves the gate open. -->`,
   '',
 ];
 

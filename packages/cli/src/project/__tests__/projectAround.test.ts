@@ -106,8 +106,8 @@ describe('a command in a folder of a project', () => {
     for (const command of commands) {
       const { exitCode, stderr } = await callMain(top, [...command, '--dir', dir]);
       expect(stderr).toBe(
-        `CONFIG_INVALID: There is no folder ${join(top, dir)}, which --dir names.\n` +
-          '  → Make it first, or name the folder of your project.\n',
+        `CONFIG_INVALID: The folder ${join(top, dir)} of --dir does not exist.\n` +
+          '  → Create it, or name your project folder.\n',
       );
       expect(exitCode).toBe(2);
     }

@@ -57,8 +57,8 @@ describe('what happened, as lines', () => {
     [refused, ['refused: rm -rf / (outside)']],
     [{ ...refused, granted: true }, ['allowed: rm -rf / (outside)']],
     [{ kind: 'doing', what: 'npm ci' }, ['> npm ci']],
-    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['spent: 10 tokens in']],
-    [{ kind: 'skipped', characters: 7 }, ['… 7 characters are not kept …']],
+    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['used: 10 tokens in']],
+    [{ kind: 'skipped', characters: 7 }, ['… 7 characters were not stored …']],
   ])('%j', (activity, lines) => {
     expect(activityLines(activity).map(textOf)).toEqual(lines.map((line) => `         │ ${line}`));
   });
@@ -78,7 +78,7 @@ describe('what happened, as lines', () => {
   });
 
   test('what was spent is said as far as it is known', () => {
-    expect(usageWords({})).toBe('it does not say');
+    expect(usageWords({})).toBe('usage unknown');
     expect(usageWords({ model: 'openai:a', tokensIn: 1, tokensOut: 2, costUsd: 0.5 })).toBe(
       'openai:a, 1 tokens in, 2 out, $0.50',
     );

@@ -23,12 +23,12 @@ const textsOf = (comments: readonly LastComment[]): readonly string[] =>
 test('what became of comments is told beside what they quote', () => {
   expect(textsOf([])).toEqual([]);
   const [title, ...rest] = textsOf([said('gone', 'TAS', 3), said('unknown', '')]);
-  expect(title).toContain('the hash does not cover them');
+  expect(title).toContain('not covered by the hash');
   const body = ['> One.', '> Two.', 'human:ada: Why?', 'How?', ''];
   expect(rest).toEqual([
-    'TAS, line 3: gone since',
+    'TAS, line 3: deleted since',
     ...body,
-    'what was shown: not known: the code cannot be read here',
+    'the gate: unknown: the code cannot be read here',
     ...body,
   ]);
 });
@@ -55,7 +55,7 @@ test('a closed gate tells its comments and, unless it was the command line, the 
   expect(lines.slice(-5)).toEqual([
     'Decided by human:ada via page at 2026-01-02T00:00:00.000Z:',
     '  approved: false',
-    '  on what was shown:',
+    '  on the gate:',
     '    > One.',
     '    Why?',
   ]);

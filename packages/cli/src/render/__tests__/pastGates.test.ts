@@ -30,13 +30,13 @@ describe('what became of a gate', () => {
   it('is told by the log, or by who decided where the log has nothing', () => {
     expect(became('resumed', 'human:ada', raised)).toBe('raised by $5, by human:ada');
     expect(became('decided', 'human:ada')).toBe('decided, by human:ada');
-    expect(became('resumed', null)).toBe('nobody: the run went on without');
+    expect(became('resumed', null)).toBe('none: the run continued without a decision');
     expect(became('cancelled', null)).toBe('withdrawn: the run has ended');
-    expect(became('superseded', null)).toBe('withdrawn: asked again, or the run was set back');
+    expect(became('superseded', null)).toBe('withdrawn: asked again, or the run was rewound');
     expect(became('superseded', 'human:ada', raised)).toBe(
-      'raised by $5, by human:ada; withdrawn: asked again, or the run was set back',
+      'raised by $5, by human:ada; withdrawn: asked again, or the run was rewound',
     );
-    expect(became('awaiting_approval', null)).toBe('not yet');
+    expect(became('awaiting_approval', null)).toBe('open');
   });
 
   it('is found among the pages of a log', async () => {

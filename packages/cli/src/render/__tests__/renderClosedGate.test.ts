@@ -37,7 +37,7 @@ test.each<[string, Partial<ClosedGate>, readonly string[]]>([
     'decided',
     { ...BY, decision: { approved: false, feedback: 'shorter', tasks: ['T1'] } },
     [
-      'Decided by human:ada at 2026-01-02T03:05:00.000Z; the run has not taken it up yet:',
+      'Decided by human:ada at 2026-01-02T03:05:00.000Z; the run has not applied it yet:',
       '  approved: false',
       '  feedback: shorter',
       '  tasks: [\n  "T1"\n]',
@@ -53,10 +53,10 @@ test.each<[string, Partial<ClosedGate>, readonly string[]]>([
     'superseded after a decision',
     { ...BY, status: 'superseded' },
     [
-      'Decided by human:ada at 2026-01-02T03:05:00.000Z, then withdrawn: it was asked again, or the run was set back.',
+      'Decided by human:ada at 2026-01-02T03:05:00.000Z, then withdrawn: the gate was asked again, or the run was rewound.',
     ],
   ],
-  ['superseded', { status: 'superseded' }, ['Withdrawn: it was asked again, or the run was set back.']],
+  ['superseded', { status: 'superseded' }, ['Withdrawn: the gate was asked again, or the run was rewound.']],
   [
     'cancelled after a decision',
     { ...BY, status: 'cancelled' },

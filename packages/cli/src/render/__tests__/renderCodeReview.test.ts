@@ -29,13 +29,13 @@ describe('what a review shows', () => {
     expect(said({})).toBe(
       [
         'T1 Parse',
-        '  - one row  [nothing named]',
+        '  - one row  [no evidence named]',
         '',
         'Commits aaaaaaa..bbbbbbb, tree ccccccc',
         '  bbbbbbb Parse',
         'Files   1 changed, +1 -2',
         '  +1  -2  a.js',
-        'Checks  not run on exactly this commit',
+        'Checks  not run on this exact commit',
         '',
       ].join('\n'),
     );
@@ -52,10 +52,10 @@ describe('what a review shows', () => {
     const once = said({ epicName: 'Export', tasks: [{ ...task, losses }], rejections: [sent] });
     expect(once).toMatch(/^Epic: Export\nT1 Parse\n/);
     expect(once).toContain(
-      '  What the tests lose by it:\n  ! a.test.js: a case is gone\n  ! fewer cases ran\n',
+      '  Tests removed or weakened:\n  ! a.test.js: a case is gone\n  ! fewer cases ran\n',
     );
-    expect(once).toMatch(/Sent back once:\n {2}- human:ada: no.+tests\n/);
-    expect(said({ rejections: [sent, sent] })).toContain('Sent back 2 times:');
+    expect(once).toMatch(/Rejected once:\n {2}- human:ada: no.+tests\n/);
+    expect(said({ rejections: [sent, sent] })).toContain('Rejected 2 times:');
   });
 
   test('of many commits and files the newest and first, and how many more there are', () => {
@@ -66,7 +66,7 @@ describe('what a review shows', () => {
     const files = Array.from({ length: 25 }, (_, at) => ({ path: `f${at}`, added: null, removed: 1 }));
     const range = { ...REVIEW.range, commits, files, total: { files: 40, added: 0, removed: 25 } };
     const words = said({ range: range as unknown as CodeReview['range'] });
-    expect(words).toContain('  2 older ones\n  0000000 s2\n');
+    expect(words).toContain('  and 2 older commits\n  0000000 s2\n');
     expect(words).toContain('  binary  -1  f19\n  and 20 more\n');
   });
 

@@ -75,7 +75,7 @@ describe('the gate of red checks', () => {
       'npm test fails on the untouched repository, 3 test cases ran\n  passed  xo (lint)\n',
     );
     expect(text).toContain('What fails\n  - sum › adds\n');
-    expect(text).toContain('same files\n  - io\n\nEnd of what was printed\nsum is off\n');
+    expect(text).toContain('same files\n  - io\n\nEnd of the output\nsum is off\n');
     expect(text).toContain('devs answer 3f2a91c0 --hash 9b74c9897bac --again');
   });
 
@@ -86,7 +86,7 @@ describe('the gate of red checks', () => {
 
   it('says of a missing program how it gets there', () => {
     const text = printed({ ...red, failing: [], flaky: [], cases: null, missing: 'ava' });
-    expect(text).toContain('Nothing was checked: ava is not installed here.');
+    expect(text).toContain('The checks could not run: ava is not installed here.');
     expect(text).toContain('"setup": ["npm", "ci"]');
     expect(text).not.toContain('What fails');
   });
@@ -96,7 +96,7 @@ describe('the gate of red checks', () => {
     ['a part', { failing: ['ava'], parts: [{ name: 'ava', kind: 'test', passed: false }] }, 'ava'],
   ])('says what is not known where %s fails as a whole', (_, told, name) => {
     expect(printed({ ...red, ...told })).toContain(
-      `Which case of ${name} fails is not told. Accepted, it can show no new test as red any more,`,
+      `${name} does not report which case fails. If you accept it, devs cannot see a new test fail there,`,
     );
   });
 
@@ -105,7 +105,7 @@ describe('the gate of red checks', () => {
     ['a linter', { failing: ['xo'], parts: [{ name: 'xo', kind: 'lint', passed: false }] }],
     ['nothing, a program being missing', { failing: ['npm test'], missing: 'ava' }],
   ])('and not where it is %s', (_, told) => {
-    expect(printed({ ...red, ...told })).not.toContain('is not told');
+    expect(printed({ ...red, ...told })).not.toContain('does not report which case fails');
   });
 
   it('keeps to its lines, whatever a case is called', () => {
@@ -173,26 +173,26 @@ describe('a gate', () => {
     const tried = { strategies: [], guidance: [], errors: [], lastObservation: null };
     const task = { taskId: 'csv:3', name: 'Parse', reason: 'entropy_limit', attempts: 4, ...tried, entropy };
     const text = textOf(renderGate(shownGate(gate('task_failure', task)), devs));
-    expect(text).toContain('handed over after 4 attempts: it repeats itself');
+    expect(text).toContain('stopped after 4 attempts: it keeps repeating itself');
     expect(text).toContain(
-      'Repeats itself: 0.79 of 1\n  0.50  the same error 4 times (turns 1, 2, 3, 4): boom\n',
+      'Repetition: 0.79 of 1\n  0.50  the same error 4 times (turns 1, 2, 3, 4): boom\n',
     );
     expect(text).toContain('  0.29  the last 2 turns are the 2 before them again');
   });
 
   it('says so for a graph of one’s own too, and where the score is the node’s own', () => {
     const text = textOf(renderGate(shownGate(gate('task_failure', { node: 'ask', entropy })), devs));
-    expect(text).toContain('Repeats itself: 0.79 of 1');
+    expect(text).toContain('Repetition: 0.79 of 1');
     const own = { node: 'ask', entropy: { score: 1, parts: [] } };
     expect(textOf(renderGate(shownGate(gate('task_failure', own)), devs))).toContain(
-      'Repeats itself: 1.00 of 1\n  the node’s own score',
+      'Repetition: 1.00 of 1\n  score set by the node',
     );
   });
 
   it('shows evidence of any other shape as it is, and what each answer means', () => {
     const text = textOf(renderGate(shownGate(gate('task_failure', { turns: 10 })), devs));
     expect(text).toContain('"turns": 10');
-    expect(text).toContain('skip: give the task up; what depends on it is blocked');
+    expect(text).toContain('skip: skip the task and block the tasks that depend on it');
   });
 });
 
@@ -250,7 +250,7 @@ describe('progress', () => {
 
   it('has words for what has two forms', () => {
     expect(sentence('RUN_SUSPENDED', { gates: 2 })).toBe('waiting at 2 gates');
-    expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('a secret masked in step x');
+    expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('1 secret masked in step x');
     expect(sentence('TASK_COMPLETED', { taskId: 'csv:1', name: 'Parse', gitHash: '' })).toBe('done: Parse');
     expect(sentence('NODE_FINISHED', { node: 'toString', durationMs: 1 })).toBe('toString done');
   });
@@ -264,11 +264,11 @@ describe('status', () => {
   it('tells a driven run from one whose driver has gone', () => {
     expect(statusWords(status)).toBe('running');
     expect(statusWords({ ...status, driver: null })).toBe('stopped, can be resumed');
-    expect(statusWords({ ...status, status: 'waiting' })).toBe('decided, waiting for resume');
+    expect(statusWords({ ...status, status: 'waiting' })).toBe('decided, ready to resume');
     expect(statusWords({ ...status, status: 'waiting', gates: [gate('review')] })).toBe(
-      'waiting for a human',
+      'waiting for a person',
     );
-    expect(statusWords({ ...status, status: 'created' })).toBe('not driven yet');
+    expect(statusWords({ ...status, status: 'created' })).toBe('not started yet');
   });
 
   it.each([
@@ -278,11 +278,11 @@ describe('status', () => {
       'waiting for signal "paid", until 2027-01-04T08:00:00.000Z',
     ],
     ['run "a", run "b"', 'waiting for run "a", run "b"'],
-    ['1 open gate(s), signal "paid"', 'decided, waiting for resume'],
+    ['1 open gate(s), signal "paid"', 'decided, ready to resume'],
   ])('says what a run waits for besides humans: %s', (reason, words) => {
     const waiting = { ...status, status: 'waiting', reason, driver: null } as const;
     expect(statusWords(waiting)).toBe(words);
-    expect(statusWords({ ...waiting, gates: [gate('node_gate')] })).toBe('waiting for a human');
+    expect(statusWords({ ...waiting, gates: [gate('node_gate')] })).toBe('waiting for a person');
   });
 
   it('shows facts, tasks and what to do next', () => {
@@ -302,8 +302,8 @@ describe('status', () => {
     expect(text).toContain('T1  completed  d4181fd  Parse');
     expect(text).toContain('3f2a91c0  csv  stuck task T3');
     expect(text).toContain('journal  incomplete');
-    expect(text.trimEnd()).toMatch(/read it: devs show 3f2a91c0$/);
-    expect(textOf(renderStatus(status, devs))).toContain('process 42; if it is gone, resume takes over');
+    expect(text.trimEnd()).toMatch(/read: {4}devs show 3f2a91c0$/);
+    expect(textOf(renderStatus(status, devs))).toContain('process 42; if it died, resume takes over');
   });
 });
 
@@ -316,15 +316,15 @@ describe('the next command', () => {
 
   it.each([
     ['of a run that somebody drives', { driver: '42:1' }, 'follow:  devs log csv --follow'],
-    ['of a run that was stopped', { status: 'paused' }, 'go on:   devs resume csv'],
-    ['of a run whose driver died', { status: 'running' }, 'go on:   devs resume csv'],
-    ['of a run that was decided', { status: 'waiting' }, 'go on:   devs resume csv'],
-    ['of a new run', { status: 'created' }, 'go on:   devs resume csv'],
-    ['of a run that waits', { status: 'waiting', gates: [gate('review')] }, 'read it: devs show 3f2a91c0'],
+    ['of a run that was stopped', { status: 'paused' }, 'resume:  devs resume csv'],
+    ['of a run whose driver died', { status: 'running' }, 'resume:  devs resume csv'],
+    ['of a run that was decided', { status: 'waiting' }, 'resume:  devs resume csv'],
+    ['of a new run', { status: 'created' }, 'resume:  devs resume csv'],
+    ['of a run that waits', { status: 'waiting', gates: [gate('review')] }, 'read:    devs show 3f2a91c0'],
     ['of a finished run', { status: 'completed', workspace: '/w/csv' }, 'look:    git -C /w/csv log --stat'],
-    ['of a failed run', { status: 'failed' }, 'again:   devs resume csv'],
+    ['of a failed run', { status: 'failed' }, 'retry:   devs resume csv'],
     ['of a run that was given up', { status: 'dead_letter' }, 'revive:  devs admin revive csv'],
-    ['of a cancelled run', { status: 'cancelled' }, 'story:   devs log csv'],
+    ['of a cancelled run', { status: 'cancelled' }, 'log:     devs log csv'],
   ] as const)('%s', (_what, changes, command) => {
     expect(next(changes)).toBe(`  ${command}`);
   });
@@ -339,7 +339,7 @@ describe('what a run cost', () => {
     [{ costUsd: 1e-7 }, '2 calls, 10 tokens in, 5 out, less than $0.0001'],
     [
       { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
-      'nothing reported; cost unknown for 3 calls',
+      'none reported; cost unknown for 3 calls',
     ],
   ])('is never said to be less than --json says: %j', (changes, words) => {
     expect(costWords({ ...cost, ...changes })).toBe(words);
@@ -389,7 +389,7 @@ describe('the end of a drive', () => {
   it.each([
     [null, 'git merge devs/csv'],
     ['checked_out', 'is checked out in your repository'],
-    ['changed', 'has commits of yours'],
+    ['changed', 'has your own commits'],
   ] as const)('says where the branch is: %s', (held, words) => {
     const delivery = { branch: 'devs/csv', commit: 'd4181fd00', held };
     expect(textOf(renderOutcome(status, result({ delivery }), devs))).toContain(words);
@@ -411,7 +411,7 @@ describe('the end of a drive', () => {
     const text = textOf(renderOutcome(status, result({ status: 'failed', reason: 'an epic failed' }), devs));
     expect(text).toContain('failed: an epic failed');
     expect(text).toContain('0 commits in /p/.devs-work/csv');
-    expect(text).toContain('what happened: devs log csv');
+    expect(text).toContain('log: devs log csv');
   });
 });
 
@@ -422,8 +422,8 @@ describe('a story', () => {
     const silent = { ...entry, name: 'NODE_STARTED', payload: { node: 'verify', attempt: 1 } };
     const goal = { ...entry, name: 'GOAL_SET', payload: { goal: 'dag' } };
     expect(storyLines([silent, failed, goal], 3)).toEqual([
-      { style: 'bad', text: '2026-01-02 03:04:05Z  T1   given up' },
-      { style: 'row', text: '2026-01-02 03:04:05Z  T1   to be driven: dag' },
+      { style: 'bad', text: '2026-01-02 03:04:05Z  T1   task abandoned' },
+      { style: 'row', text: '2026-01-02 03:04:05Z  T1   goal set: dag' },
     ]);
     const diff = activityLines({ kind: 'diff', path: 'a.js', diff: '@@ -1 +1 @@\n-old\n+new\n' });
     expect(diff).toEqual([
@@ -472,16 +472,16 @@ describe('small parts', () => {
 
   it('how often a model may run the checks is recorded with the run, said, and handed on', async () => {
     const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
-    const tried = 'tried:    by models on their edits,';
-    expect(wordsOf({ agentChecks: 0 })).toContain(`${tried} never`);
-    expect(wordsOf({ agentChecks: 1 })).toContain(`${tried} at most once in a call`);
-    expect(wordsOf({}).join()).not.toContain(tried);
+    const tried = 'edits:    checked by models';
+    expect(wordsOf({ agentChecks: 0 })).toContain('edits:    not checked by models');
+    expect(wordsOf({ agentChecks: 1 })).toContain(`${tried} at most once per call`);
+    expect(wordsOf({}).join()).not.toContain('edits:');
     for (const agentChecks of [-1, 0.5, '3'])
       expect(projectConfigSchema.safeParse({ agentChecks }).success).toBe(false);
 
     const config = projectConfigSchema.parse({ agentChecks: 7, sandbox: 'none', repository: false });
     const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
-    expect(wordsOf(config)).toContain(`${tried} at most 7 times in a call`);
+    expect(wordsOf(config)).toContain(`${tried} at most 7 times per call`);
     expect(parseSpec(specText(spec))).toEqual(spec);
     expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ agentChecks: 7 });
     const { agentChecks: _none, ...usual } = spec;
@@ -501,10 +501,10 @@ describe('small parts', () => {
 
   it('what is masked in the state is said to whoever accepts the configuration', () => {
     const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
-    const precise = 'secrets:  masked in the state by their own form';
+    const precise = 'secrets:  masked in the state by their format';
     for (const config of [{}, { secrets: {} }, { secrets: { mask: 'precise' } }])
       expect(wordsOf(config)).toContain(precise);
-    expect(wordsOf({ secrets: { mask: 'broad' } })).toContain(`${precise}, and by a name beside them`);
+    expect(wordsOf({ secrets: { mask: 'broad' } })).toContain(`${precise} and by the name next to them`);
     expect(projectConfigSchema.safeParse({ secrets: { mask: 'Broad' } }).success).toBe(false);
   });
 
@@ -528,6 +528,6 @@ describe('small parts', () => {
       '',
     ]);
     for (const text of ['', '  ', "npm 'test", `x'y'`])
-      expect(() => splitCommand(text)).toThrow('is no command');
+      expect(() => splitCommand(text)).toThrow('is not a command');
   });
 });

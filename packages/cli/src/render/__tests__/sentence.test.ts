@@ -20,7 +20,7 @@ const EXAMPLES: Examples = {
   ],
   GATE_ASKED: [
     { sessionId: 's1', kind: 'dag_approval', principal: 'human:ada', question: 'Why two tasks?' },
-    'asked about plan, by human:ada: Why two tasks?',
+    'question about plan, by human:ada: Why two tasks?',
   ],
   HITL_SESSION_DECIDED: [
     { sessionId: 's', kind: 'review', principal: 'human:ada' },
@@ -28,19 +28,19 @@ const EXAMPLES: Examples = {
   ],
   GATE_VOTED: [
     { sessionId: 's', kind: 'node_gate', principal: 'human:ada', votes: 1, needed: 2 },
-    'approval 1 of 2: next step, by human:ada',
+    'approval 1 of 2: node approval, by human:ada',
   ],
   HITL_ANSWER_VOIDED: [
     { sessionId: 's', kind: 'interrupt', principal: 'human:ada', artifactHash: '9b74', shows: '3f2a' },
-    'answer void: question shows something else than human:ada answered; it is asked again',
+    'answer discarded: question changed after human:ada answered; asking again',
   ],
   HITL_ANSWER_REFUSED: [
     { sessionId: 's', kind: 'node_gate', principal: 'human:ada' },
-    'answer refused: next step does not take what human:ada answered; it is asked again',
+    'answer rejected: node approval does not accept the answer of human:ada; asking again',
   ],
   GATE_SHOWN: [
     { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: '9b74' },
-    'gate read: plan, by human:ada',
+    'gate viewed: plan, by human:ada',
   ],
   GATE_REVEALED: [
     {
@@ -51,24 +51,27 @@ const EXAMPLES: Examples = {
       count: 2,
       places: '3f',
     },
-    'what a gate hides was read: plan, 2 places, by human:ada',
+    'hidden text of a gate viewed: plan, 2 places, by human:ada',
   ],
-  FAILURE_GATE_OPENED: [{ taskId: 'csv:1', sessionId: 's' }, 'stuck: a human is asked'],
-  CHECKPOINT_SAVE_FAILED: [{ nodeName: 'design', message: 'no' }, 'a journal line of design was lost: no'],
-  RUN_DEGRADED: [{ reason: 'no' }, 'the run goes on without parts of its journal'],
+  FAILURE_GATE_OPENED: [{ taskId: 'csv:1', sessionId: 's' }, 'stuck: waiting for a person to decide'],
+  CHECKPOINT_SAVE_FAILED: [{ nodeName: 'design', message: 'no' }, 'journal entry of design lost: no'],
+  RUN_DEGRADED: [{ reason: 'no' }, 'run continues with an incomplete journal'],
   NODE_STARTED: [{ node: 'design', attempt: 1 }, null],
-  NODE_FINISHED: [{ node: 'distill', durationMs: 1 }, 'plan made'],
+  NODE_FINISHED: [{ node: 'distill', durationMs: 1 }, 'plan written'],
   STEP_FINISHED: [{ node: 'implement', step: 'base', attempt: 1 }, null],
   TRANSCRIPT_LOST: [
     { node: 'implement', step: 'review', message: 'no' },
-    'the rest of the transcript of review was lost: no',
+    'transcript of review is incomplete: no',
   ],
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
   TASK_SKIPPED: [{ taskId: 'csv:1', name: 'Parse' }, 'skipped: Parse'],
-  TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
-  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up or skipped'],
+  TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'reopened: Parse'],
+  TASK_BLOCKED: [
+    { taskId: 'csv:1', name: 'Parse' },
+    'blocked: a task it depends on was abandoned or skipped',
+  ],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
   REWOUND: [
     {
@@ -78,20 +81,17 @@ const EXAMPLES: Examples = {
       principal: 'human:ada',
       reason: 'wrong way',
     },
-    'set back to T1 by human:ada, undone: T2, T3: wrong way',
+    'rewound to T1 by human:ada, undone: T2, T3: wrong way',
   ],
-  REWIND_UNDONE: [
-    { targetTaskId: 'csv:1', principal: 'human:ada' },
-    'going back to T1 was undone by human:ada',
-  ],
+  REWIND_UNDONE: [{ targetTaskId: 'csv:1', principal: 'human:ada' }, 'rewind to T1 undone by human:ada'],
   AGENTS_CHANGED: [
     { started: 'openai:a (live)', now: 'openai:b (live)' },
-    'goes on with openai:b (live), was started with openai:a (live)',
+    'agents changed: now openai:b (live), started with openai:a (live)',
   ],
-  SANDBOX_WAIVED: [{ principal: 'human:ada' }, 'commands go on without the sandbox this time, by human:ada'],
+  SANDBOX_WAIVED: [{ principal: 'human:ada' }, 'sandbox skipped this time, by human:ada'],
   WORKSPACE_RESCUED: [
     { ref: 'refs/devs/rescued/1', commit: 'c', files: 2 },
-    "kept 2 changed files of the run's folder; there: git show refs/devs/rescued/1",
+    "saved 2 changed files from the run's folder; to see them: git show refs/devs/rescued/1",
   ],
   CHANGES_ADOPTED: [
     { principal: 'human:ada', commit: 'd4181fd00', files: 2 },
@@ -99,56 +99,56 @@ const EXAMPLES: Examples = {
   ],
   RUN_SYNCED: [
     { principal: 'human:ada', base: 'd4181fd00', commits: 2 },
-    'carried over to your commit d4181fd, by human:ada',
+    'moved onto your commit d4181fd, by human:ada',
   ],
-  RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
-  RUN_REVIVED: [{ principal: 'human:ada' }, 'brought back by human:ada'],
+  RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'recovered after its process died'],
+  RUN_REVIVED: [{ principal: 'human:ada' }, 'revived by human:ada'],
   RUN_FORKED: [
     { from: 'post-42', checkpointId: 'c', principal: 'human:ada' },
-    'begun where post-42 stood, by human:ada',
+    'forked from post-42 by human:ada',
   ],
   STATE_UPDATED: [
     { principal: 'human:ada', checkpointId: 'c', channels: ['draft', 'title'], node: 'write' },
-    'human:ada changed its state: draft, title',
+    'state updated by human:ada: draft, title',
   ],
-  RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
+  RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design retried (attempt 2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],
   GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],
   GUARD_SUPPRESSED: [guard, null],
-  GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
-  GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
+  GOAL_SET: [{ goal: 'only T4' }, 'goal set: only T4'],
+  GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped at the goal: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
   GATE_REMINDED: [
     { sessionId: '0123456789', kind: 'node_gate', within: 1000 },
-    'still undecided: gate 01234567',
+    'reminder: gate 01234567 is still open',
   ],
   GATE_REASSIGNED: [
     { sessionId: '0123456789', kind: 'node_gate', within: 1000, to: ['ada', 'bob'] },
-    'gate 01234567 is for ada, bob now',
+    'gate 01234567 reassigned to ada, bob',
   ],
   TIMER_FIRED: [
     { purpose: 'sleep', dueAt: '2026-01-02T00:00:00.000Z' },
-    'woken at its hour, 2026-01-02T00:00:00.000Z',
+    'timer fired, due 2026-01-02T00:00:00.000Z',
   ],
   SIGNAL_PASSED_OVER: [
     { id: 'decision:s-1', kind: 'decision', why: 'it was asked again.' },
-    'passed over a decision: it was asked again.',
+    'ignored a decision: it was asked again.',
   ],
   SIGNAL_RECEIVED: [
     { name: 'payment', signalId: 'e-1', principal: 'policy:bank' },
-    'told payment, by policy:bank',
+    'signal payment received from policy:bank',
   ],
-  SIGNAL_TAKEN: [{ name: 'payment', signalId: 'e-1' }, 'took payment'],
-  RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'sum was removed by human:ada'],
+  SIGNAL_TAKEN: [{ name: 'payment', signalId: 'e-1' }, 'signal payment delivered'],
+  RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'run sum removed by human:ada'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [
     { principal: 'human:ada', changes: 'node "check" is new', fingerprint: 'f' },
-    'goes on with a changed graph, by human:ada: node "check" is new',
+    'changed graph accepted by human:ada: node "check" is new',
   ],
-  LEASE_LOST: [{ epoch: 3 }, 'another process took over'],
+  LEASE_LOST: [{ epoch: 3 }, 'lease lost: another process took over the run'],
   USAGE_REFUSED: [
     { node: 'implement', step: 'code', reason: 'Expected tokensIn.' },
-    'what code says it used is not counted: Expected tokensIn.',
+    'usage reported by code ignored: Expected tokensIn.',
   ],
   SECRET_REDACTED: [{ place: 'step design', count: 2 }, '2 secrets masked in step design'],
 };
@@ -165,25 +165,25 @@ describe('sentence', () => {
     [{ edited: true }, 'gate edited: budget, by human:ada'],
     [{ said: 'rejected', words: 'too long' }, 'gate rejected: budget, by human:ada: too long'],
     [{ said: 'retry' }, 'gate answered (retry): budget, by human:ada'],
-    [{ kind: 'baseline', said: 'first-task' }, 'gate answered (first-task): red checks, by human:ada'],
+    [{ kind: 'baseline', said: 'first-task' }, 'gate answered (first-task): failing checks, by human:ada'],
     [
       { said: 'raise', raised: { usd: 1, tokens: 2, calls: 3, ms: 4_500 } },
-      'gate raised: budget by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
+      'budget raised by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
     ],
     [
       { kind: 'review', said: 'rejected', tasks: ['T1', 'T2'] },
-      'gate rejected: code review, T1, T2 again, by human:ada',
+      'gate rejected: code review, redo T1, T2, by human:ada',
     ],
   ])('says what was decided: %j', (payload, words) => {
     expect(sentence('HITL_SESSION_DECIDED', { ...decided, ...payload })).toBe(words);
   });
 
   it('of one thing it does not speak as of many', () => {
-    expect(sentence('TASK_FAILED', { taskId: 'csv:1', name: 'Parse', final: true })).toBe('given up');
+    expect(sentence('TASK_FAILED', { taskId: 'csv:1', name: 'Parse', final: true })).toBe('task abandoned');
     expect(sentence('CHANGES_ADOPTED', { principal: 'human:ada', commit: 'd4181fd00', files: 1 })).toContain(
-      ': a file changed',
+      ': 1 file changed',
     );
-    expect(sentence('WORKSPACE_RESCUED', { ref: 'r', commit: 'c', files: 1 })).toContain('a changed file');
+    expect(sentence('WORKSPACE_RESCUED', { ref: 'r', commit: 'c', files: 1 })).toContain('1 changed file');
     expect(
       sentence('AGENT_ASKED', { node: 'n', step: 's', title: 'Read', granted: true, why: 'inside' }),
     ).toMatch(/^allowed/);

@@ -104,7 +104,7 @@ describe('a backup is refused', () => {
   test('into a folder that does not exist, without making one', ({ db, dbPath }) => {
     const folder = join(dirname(dbPath), 'none');
     expect(() => backup(db, join(folder, 'copy.sqlite'))).toThrow(
-      expect.objectContaining({ code: 'STATE_IO', remedy: expect.stringContaining('take the backup again') }),
+      expect.objectContaining({ code: 'STATE_IO', remedy: expect.stringContaining('make the backup again') }),
     );
     expect(existsSync(folder)).toBe(false);
   });

@@ -47,7 +47,7 @@ describe('a driver that cannot be loaded', () => {
     );
     expect(toDriverFault(error, name)).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining(`${name} brings no build for this machine`),
+      message: expect.stringContaining(`${name} has no build for this machine`),
       remedy: expect.stringContaining(`npm run build-release\` in the folder node_modules/${name},`),
     });
   });

@@ -88,7 +88,8 @@ describe('the gate of a breakpoint', () => {
     const { gates } = await outer.run('outer', {});
     expect(only(gates)).toMatchObject({
       kind: 'interrupt',
-      message: 'The graph stops before "second". Any value goes on, `false` ends the run.',
+      message:
+        'The graph stopped before "second". Answer with any value to continue, or `false` to end the run.',
       artifact: {
         breakpoint: { graph: [], when: 'before', nodes: ['second'], next: ['second'] },
         values: { log: ['first'] },
@@ -98,7 +99,8 @@ describe('the gate of a breakpoint', () => {
     const { gates: inside } = await inner.run('inner', { log: ['input'] });
     expect(only(inside)).toMatchObject({
       kind: 'interrupt',
-      message: 'The graph stops before "second" in "sub". Any value goes on, `false` ends the run.',
+      message:
+        'The graph stopped before "second" in "sub". Answer with any value to continue, or `false` to end the run.',
       artifact: {
         breakpoint: { graph: ['sub'], when: 'before', nodes: ['second'], next: ['second'] },
         values: { log: ['input', 'x'] },
@@ -146,7 +148,7 @@ describe('the gate of a breakpoint', () => {
       const app = durable(graph as ReturnType<typeof nested>, { db });
       const { gates } = await app.run(`ends ${at}`, {});
       await app.decide(only(gates), { value: false, by: ada });
-      const ended = { status: 'cancelled', reason: 'rejected: the stop before "second"' };
+      const ended = { status: 'cancelled', reason: 'rejected: the breakpoint before "second"' };
       expect(await app.run(`ends ${at}`)).toMatchObject(ended);
     }
     expect(ran).toEqual([]);

@@ -119,9 +119,7 @@ describe('the channels of the engine', () => {
         .addNode('only', () => ({}))
         .addEdge(START, 'only');
       expect(() => durable(builder, { db })).toThrow(
-        new TypeError(
-          `The graph has a channel "${name}", a name the engine keeps for itself: rename it in the state of the graph.`,
-        ),
+        new TypeError(`The channel name "${name}" is reserved: rename it in the state of the graph.`),
       );
     },
   );

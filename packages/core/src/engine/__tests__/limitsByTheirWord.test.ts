@@ -158,7 +158,7 @@ describe('a limit that is passed', () => {
       const { message, remedy, context } = await refusalOf(work(db, LIMITS));
       expect(limitsIn(remedy)).toHaveProperty(limit);
       expect(context).toMatchObject({ option: `limits.${limit}`, limit: LIMITS[limit] });
-      expect(message).toContain(`${String(LIMITS[limit])} are allowed`);
+      expect(message).toContain(`the limit is ${String(LIMITS[limit])} bytes`);
       if (bytes !== null) expect(message).toContain(`${bytes} bytes`);
       const anew = createDatabase({ dbPath: ':memory:' });
       await work(anew, { ...LIMITS, ...limitsIn(remedy) });
@@ -200,7 +200,7 @@ describe('a limit that is passed', () => {
     ];
     const { message, context } = await refusalOf(ended(appOf(db, LIMITS), 'p', { other: messages }));
     expect(message).toBe(
-      'The input of run "p" has 4083 bytes, most of them at input.other[1].content[0].image; 3000 are allowed.',
+      'The input of run "p" is 4083 bytes, most of it at input.other[1].content[0].image; the limit is 3000 bytes.',
     );
     expect(context).toMatchObject({ path: 'input.other[1].content[0].image' });
   });

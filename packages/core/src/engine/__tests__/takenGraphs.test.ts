@@ -122,9 +122,7 @@ describe('what has no builder', () => {
       /^A graph made by entrypoint\(\) has no nodes .* a node of a StateGraph, and each task\(\) .* a step\(\)/,
     );
     for (const nothing of [undefined, null, 'text', {}, () => {}]) {
-      expect(() => durable(nothing as never, { db })).toThrow(
-        'Expected a StateGraph, or what its compile() returns.',
-      );
+      expect(() => durable(nothing as never, { db })).toThrow('Expected a StateGraph, compiled or not.');
     }
   });
 });

@@ -73,7 +73,7 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
 function assertCache(cache: unknown): void {
   const { get, set, clear } = Object(cache) as Partial<BaseCache>;
   if ([get, set, clear].every((method) => typeof method === 'function')) return;
-  throw new TypeError('Expected `cache` to be a BaseCache of LangGraph.');
+  throw new TypeError('`cache` must be a BaseCache of LangGraph.');
 }
 
 function mayLookUp(maxDepth: number): boolean {

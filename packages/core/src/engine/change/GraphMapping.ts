@@ -130,7 +130,7 @@ function targetsOf(
   refuse: Refuse,
 ): Targets {
   const stranger = [...renamed.keys(), ...removed].find((name) => !before.includes(name));
-  if (stranger !== undefined) refuse('unknown_name', `it never had a ${what} "${stranger}"`);
+  if (stranger !== undefined) refuse('unknown_name', `its graph has no ${what} "${stranger}"`);
   const targets = new Map<string, string | null>();
   const taken = new Map<string, string>();
   for (const old of before) {
@@ -138,11 +138,15 @@ function targetsOf(
     targets.set(old, to);
     if (to === null) continue;
     if (!now.includes(to)) {
-      if (to === old) refuse('undeclared', `${what} "${old}" is gone, and nothing says what became of it`);
-      refuse('unknown_target', `${what} "${old}" is declared as "${to}", and there is no ${what} "${to}"`);
+      if (to === old) refuse('undeclared', `${what} "${old}" was removed or renamed without a declaration`);
+      refuse(
+        'unknown_target',
+        `${what} "${old}" is declared as renamed to "${to}", but there is no ${what} "${to}"`,
+      );
     }
     const other = taken.get(to);
-    if (other !== undefined) refuse('ambiguous', `${what}s "${other}" and "${old}" would both be "${to}"`);
+    if (other !== undefined)
+      refuse('ambiguous', `${what}s "${other}" and "${old}" are both declared as "${to}"`);
     taken.set(to, old);
   }
   return targets;

@@ -91,7 +91,7 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   if (isOver(status)) throw notAccepted(threadId, 'ended', `it is ${status}`);
   const before = shapeOf(thread);
   if (before === null)
-    throw notAccepted(threadId, 'not_recorded', 'the names of its graph were not recorded');
+    throw notAccepted(threadId, 'not_recorded', 'the names in its graph were not recorded');
   const mapping = new GraphMapping({ threadId, before, now }, declared);
   const changes = graphChanges(before, now);
   const renamed = (gate: string): string | null => mapping.gate(gate);

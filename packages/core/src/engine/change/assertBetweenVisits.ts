@@ -28,8 +28,8 @@ export async function assertBetweenVisits(threadId: string, { store, graph }: Id
 }
 
 const inTheMiddle = (threadId: string, node: string): DevsError =>
-  new DevsError(`Run "${threadId}" stopped in the middle of "${node}", which goes on from its own files.`, {
+  new DevsError(`Run "${threadId}" stopped inside node "${node}", which must finish first.`, {
     code: 'WORKSPACE_BUSY',
-    remedy: 'Resume the run until it waits for a human or has ended, then try again.',
+    remedy: 'Resume the run until it waits at a gate or has ended, then try again.',
     context: { threadId, node },
   });

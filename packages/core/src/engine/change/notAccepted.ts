@@ -23,25 +23,26 @@ export type NotAcceptedReason =
 
 /** A refusal of `acceptGraph`: nothing was written. */
 export function notAccepted(threadId: string, reason: NotAcceptedReason, why: string): DevsError {
-  return new DevsError(`Run "${threadId}" cannot go on with this graph: ${why}.`, {
+  return new DevsError(`Run "${threadId}" cannot continue with this graph: ${why}.`, {
     code: 'GRAPH_NOT_ACCEPTED',
     remedy: REMEDIES[reason],
     context: { threadId, reason },
   });
 }
 
-const FINISH_WITH_OLD = 'Let the version of the program that started the run finish this node, then accept.';
-const CORRECT = 'Correct the declaration and accept again.';
+const FINISH_WITH_OLD =
+  'Finish this node with the version of the program that started the run, then accept the graph.';
+const CORRECT = 'Correct the declaration, then accept the graph again.';
 
 const REMEDIES: Readonly<Record<NotAcceptedReason, string>> = {
-  not_recorded: 'Resume it with the version of the program that started it, or start a new run.',
+  not_recorded: 'Resume the run with the version of the program that started it, or start a new run.',
   ended: 'Start a new run.',
   unknown_name: CORRECT,
-  undeclared: 'Declare it as renamed or removed.',
+  undeclared: 'Declare it as renamed or as removed.',
   unknown_target: CORRECT,
   ambiguous: CORRECT,
   pending_visit: FINISH_WITH_OLD,
   gate_changed: FINISH_WITH_OLD,
   call_in_flight:
-    'Resume with the version of the program that started the run until it waits or pauses, then accept.',
+    'Resume the run with the version of the program that started it until it waits or pauses, then accept the graph.',
 };

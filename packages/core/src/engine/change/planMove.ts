@@ -100,11 +100,11 @@ function assertDue(tuple: CheckpointTuple, { threadId, mapping }: Change, graph:
   for (const trigger of triggers) {
     const to = mapping.channel(trigger);
     if (to !== null && Object.hasOwn(graph.channels, to)) continue;
-    throw pending(threadId, `"${trigger}" is due, and no node is left that it would run`);
+    throw pending(threadId, `"${trigger}" is due, but no node is left to execute`);
   }
   for (const node of sentTo) {
     if (mapping.node(node) === node && Object.hasOwn(graph.nodes, node)) continue;
-    throw pending(threadId, `a branch was sent to node "${node}" and has not ended`);
+    throw pending(threadId, `a branch sent to node "${node}" has not ended`);
   }
 }
 
@@ -118,7 +118,7 @@ function begunIn(
 
 /** What belongs to a visit is found under the id it had. */
 function known({ oldTaskId, ...visit }: PendingVisit, { threadId }: Change): KnownVisit {
-  if (oldTaskId === null) throw pending(threadId, `node "${visit.oldNode}" was begun as a branch`);
+  if (oldTaskId === null) throw pending(threadId, `node "${visit.oldNode}" was started as a branch`);
   return { ...visit, oldTaskId };
 }
 
@@ -126,7 +126,7 @@ function known({ oldTaskId, ...visit }: PendingVisit, { threadId }: Change): Kno
 function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now }: Change): void {
   if (isDeepStrictEqual(gatesAt(oldNode, before), gatesAt(node, now))) return;
   const had = gatesAt(oldNode, before).size === 0 ? 'without a gate' : 'at a gate';
-  throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was begun ${had}, and "${node}" is not`);
+  throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was started ${had}, unlike "${node}"`);
 }
 
 /** The gates before a node and before nodes of a graph in it, by what follows its name. */
@@ -139,13 +139,13 @@ function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps
   const { oldNode, oldTaskId } = visit;
   const unfinished = steps.find((step) => isOfVisit(step, oldTaskId) && step.state !== 'done');
   if (unfinished !== undefined) {
-    const why = `step "${unfinished.name}" of node "${oldNode}" was begun and has no result: it would be called again under another key`;
+    const why = `step "${unfinished.name}" of node "${oldNode}" was started and has no result: it would be repeated with another key`;
     throw notAccepted(threadId, 'call_in_flight', why);
   }
   const own = (tuple.pendingWrites ?? []).filter(([id]) => id === oldTaskId);
   const open = openQuestions({ ...tuple, pendingWrites: own });
   if (open.some(({ value }) => isFrameQuestion(value))) {
-    throw pending(threadId, `node "${oldNode}" waits for a graph that it runs`);
+    throw pending(threadId, `node "${oldNode}" waits for a graph inside it`);
   }
   const answers = own.filter(([, channel]) => channel === '__resume__').flatMap(([, , value]) => value);
   return {
@@ -171,7 +171,7 @@ function assertEveryWriteMoves(
 ): void {
   const known = new Set(moved.map(({ visit }) => visit.oldTaskId));
   for (const [taskId, channel] of pendingWrites) {
-    if (channel === '__error_source_node__') throw pending(threadId, 'the handler of an error is due');
+    if (channel === '__error_source_node__') throw pending(threadId, 'an error handler is due');
     if (!known.has(taskId) && channel !== '__resume__') throw pending(threadId, 'a branch has not ended');
   }
 }

@@ -58,9 +58,9 @@ export async function stagedUpdate(
 }
 
 const notFound = (threadId: string, checkpointId: string): DevsError =>
-  new DevsError(`Checkpoint "${checkpointId}" of run "${threadId}" is gone.`, {
+  new DevsError(`Checkpoint "${checkpointId}" of run "${threadId}" was pruned.`, {
     code: 'CHECKPOINT_NOT_FOUND',
-    remedy: 'It was pruned: go on from where the run stands.',
+    remedy: 'Continue from the current state of the run.',
     context: { threadId, checkpointId },
   });
 
@@ -69,7 +69,7 @@ class CapturingSaver extends DelegatingSaver {
   #captured: StagedUpdate | null = null;
 
   captured(): StagedUpdate {
-    if (this.#captured === null) throw new Error('LangGraph made no checkpoint of an update.');
+    if (this.#captured === null) throw new Error('LangGraph did not create a checkpoint for the update.');
     return this.#captured;
   }
 

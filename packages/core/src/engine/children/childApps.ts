@@ -63,11 +63,10 @@ export function registerOpener(app: object, open: Opener): void {
 export function childAppOf(app: unknown, parent: EngineStore): ChildApp {
   const given = typeof app === 'object' && app !== null ? app : {};
   const known = apps.get(openers.get(given)?.(parent) ?? given);
-  if (known === undefined) throw new TypeError('Expected the app of the child run: what durable() returns.');
+  if (known === undefined)
+    throw new TypeError('Expected the app of the child run, as returned by durable().');
   if (isSameFile(known.db, parent.db)) return known;
-  throw new TypeError(
-    'A child run needs an app of the same state file: one transaction holds parent and child.',
-  );
+  throw new TypeError('A child run needs an app with the same state file as its parent.');
 }
 
 function isSameFile(left: Database, right: Database): boolean {

@@ -15,19 +15,19 @@ interface Asked {
  */
 export function assertMayBeChild(asked: Asked, { threads, children }: EngineStore): boolean {
   const { childId, parentId } = asked;
-  if (childId === parentId) throw notTaken(asked, 'it would wait for itself');
-  if (children.above(parentId).includes(childId)) throw notTaken(asked, 'the parent is below it');
+  if (childId === parentId) throw notTaken(asked, 'a run cannot be its own child');
+  if (children.above(parentId).includes(childId)) throw notTaken(asked, 'it is an ancestor of the parent');
   const known = children.find(childId);
   if (known !== null && known.parentId !== parentId)
-    throw notTaken(asked, `it is a child of "${known.parentId}"`);
+    throw notTaken(asked, `it is already a child of "${known.parentId}"`);
   if (known === null && threads.get(childId) !== null)
-    throw notTaken(asked, 'it was begun as a run of its own');
+    throw notTaken(asked, 'it was started as a separate run');
   return known !== null;
 }
 
 const notTaken = ({ childId, parentId }: Asked, why: string): DevsError =>
   new DevsError(`Run "${childId}" cannot be a child of run "${parentId}": ${why}.`, {
     code: 'CHILD_NOT_TAKEN',
-    remedy: 'Give the child an id of its own, such as that of its parent with what it is for.',
+    remedy: 'Use a new id for the child, for example the id of its parent plus its purpose.',
     context: { threadId: parentId, child: childId },
   });

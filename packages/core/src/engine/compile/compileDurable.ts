@@ -50,7 +50,7 @@ export function compileDurable<
   for (const name of gates.keys()) {
     const outermost = name.split(':')[0] ?? '';
     if (!nodes.includes(outermost))
-      throw new TypeError(`There is no node "${outermost}" to put a gate before.`);
+      throw new TypeError(`Cannot add a gate before "${outermost}": there is no such node.`);
   }
   if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);
@@ -90,12 +90,10 @@ function assertNoReservedName(channels: readonly string[]): void {
     (name) => name === METADATA_KEY || (GUARD_NAMES as readonly string[]).includes(name),
   );
   if (taken === undefined) return;
-  throw new TypeError(
-    `The graph has a channel "${taken}", a name the engine keeps for itself: rename it in the state of the graph.`,
-  );
+  throw new TypeError(`The channel name "${taken}" is reserved: rename it in the state of the graph.`);
 }
 
 function assertLimit(maxDepth: number): void {
   if (Number.isSafeInteger(maxDepth) && maxDepth >= 1) return;
-  throw new RangeError(`Expected maxDepth to be a whole number of at least 1, got ${String(maxDepth)}.`);
+  throw new RangeError(`maxDepth must be a whole number of at least 1, got ${String(maxDepth)}.`);
 }

@@ -45,11 +45,11 @@ export function gatedGraph<State extends object>(
   { path, deps }: { readonly path: string; readonly deps: RunnerDeps<State> },
 ): NodeRunnable {
   if (!isGraph(graph)) {
-    throw new TypeError(`"${path}" is no graph that was added as a node: its nodes cannot have gates.`);
+    throw new TypeError(`Cannot add a gate inside "${path}": it is not a graph that was added as a node.`);
   }
   if (graph.checkpointer === false) {
     throw new TypeError(
-      `The graph "${path}" is compiled with \`checkpointer: false\`: its nodes cannot have gates.`,
+      `Cannot add a gate inside graph "${path}": it is compiled with \`checkpointer: false\`.`,
     );
   }
   const nodes = { ...graph.nodes };
@@ -57,7 +57,7 @@ export function gatedGraph<State extends object>(
   for (const name of names) {
     const node = Object.hasOwn(nodes, name) ? nodes[name] : undefined;
     if (node === undefined)
-      throw new TypeError(`There is no node "${name}" in "${path}" to put a gate before.`);
+      throw new TypeError(`Cannot add a gate before "${name}" in "${path}": there is no such node.`);
     const inner = gatesWithin(gates, name);
     const below = { path: `${path}${SEPARATOR}${name}`, deps };
     const entered = inner.size === 0 ? node.bound : gatedGraph(node.bound, inner, below);

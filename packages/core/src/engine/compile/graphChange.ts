@@ -12,10 +12,10 @@ export function assertSameGraph(thread: Thread, now: GraphShape): void {
   const { threadId, graphFingerprint: recorded } = thread;
   if (recorded === graphFingerprint(now)) return;
   const changes = graphChanges(shapeOf(thread), now);
-  throw new DevsError(`Run "${threadId}" was started on another graph: ${changes.join('; ')}.`, {
+  throw new DevsError(`Run "${threadId}" was started with another graph: ${changes.join('; ')}.`, {
     code: 'GRAPH_CHANGED',
     remedy:
-      'Resume it with the version of the program that started it, or declare what became of the old names: acceptGraph(), devs accept-graph.',
+      'Resume the run with the version of the program that started it, or declare the renamed and removed names with acceptGraph() or devs accept-graph.',
     context: { threadId, changes: changes.join('; ') },
   });
 }
@@ -54,7 +54,7 @@ function gateChanges(
   const inBoth = (name: string): boolean => nodes.includes(outermost(name)) && left.includes(outermost(name));
   return [...new Set([...nodes, ...Object.keys(before), ...Object.keys(now)])]
     .filter((node) => inBoth(node) && before[node] !== now[node])
-    .map((node) => `node "${node}" asks ${asked(now[node])} where it asked ${asked(before[node])}`);
+    .map((node) => `node "${node}" asks ${asked(now[node])}, previously ${asked(before[node])}`);
 }
 
 /** `sub` of `sub:publish`, the name of a gate inside a node. */

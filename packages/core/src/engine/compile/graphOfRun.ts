@@ -41,10 +41,10 @@ export function assertOfGraph(
 ): void {
   if (name === undefined || threadIds.some((id) => isOfGraph(name, id, store))) return;
   const [threadId] = threadIds;
-  throw new DevsError(`Run "${threadId}" is none of the graph "${name}": another graph has it.`, {
+  throw new DevsError(`Run "${threadId}" does not belong to the graph "${name}".`, {
     code: 'THREAD_NOT_FOUND',
     remedy:
-      'Use the app of that graph, or another id for a run of this one. A graph whose name has changed takes its runs over: acceptGraph().',
+      'Use the app of its graph, or another id for the new run. If the graph was renamed, accept its runs with acceptGraph().',
     context: { threadId, graph: name },
   });
 }

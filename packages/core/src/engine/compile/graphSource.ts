@@ -104,14 +104,14 @@ export function takeGraph<State, Update, Name extends string>(
 }
 
 const NO_BUILDER =
-  'A graph made by entrypoint() has no nodes that could be recorded: make its function a node of a StateGraph, and ' +
+  'A graph made by entrypoint() has no nodes to record: make its function a node of a StateGraph, and ' +
   'each task() it calls a step() in that node.';
 
 /** Of an agent as `createAgent` makes it: the graph it calls. */
 function graphOf(agent: unknown): CompiledFields {
   const { graph } = Object(agent) as { readonly graph?: unknown };
   if (isCompiled(graph)) return graph;
-  throw new TypeError('Expected a StateGraph, or what its compile() returns.');
+  throw new TypeError('Expected a StateGraph, compiled or not.');
 }
 
 function stopsOf(source: CompiledBreakpoints, { nodes }: BuilderFields, gates: object): Breakpoints {

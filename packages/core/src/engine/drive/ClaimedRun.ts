@@ -58,7 +58,7 @@ import { withOwnSignal } from './withOwnSignal.ts';
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
 
-const GIVEN_UP = `${MAX_RECOVERIES} processes have died while they drove it, without progress`;
+const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without progress`;
 
 /** The lease of one drive, and what may stop it. */
 export interface Claim {

@@ -60,9 +60,9 @@ function renewQuietly(leases: Leases, lease: Lease): void {
 
 /** Somebody else has the run. */
 export const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
-  new DevsError(`Run "${threadId}" is being driven by process ${owner}.`, {
+  new DevsError(`Run "${threadId}" is in use by process ${owner}.`, {
     code: 'THREAD_BUSY',
-    remedy: 'Wait for that process, or end it; a dead one is taken over at once.',
+    remedy: 'Wait for that process or stop it. If it is dead, run the command again to take over.',
     context: { threadId, owner, epoch },
   });
 

@@ -37,14 +37,14 @@ export const isIdAlone = (
  */
 export function assertGiven({ context, configurable, tags, metadata }: GivenOptions, threadId: string): void {
   for (const [name, value] of Object.entries({ context, configurable, metadata })) {
-    if (value !== undefined && !isRecord(value)) throw new TypeError(`Expected ${name} as an object.`);
+    if (value !== undefined && !isRecord(value)) throw new TypeError(`${name} must be an object.`);
   }
   if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
-    throw new TypeError('Expected tags as a list of texts.');
+    throw new TypeError('tags must be a list of strings.');
   }
   const reserved = Object.keys(configurable ?? {}).find((name) => RESERVED.test(name));
   if (reserved === undefined) return;
-  throw invalid(`configurable.${reserved} is a name that LangGraph or the engine keeps for itself`, threadId);
+  throw invalid(`configurable.${reserved} is reserved`, threadId);
 }
 
 /** A compiled graph that may have a schema for its context. */
@@ -66,14 +66,14 @@ export async function assertContext(
   try {
     await graph._validateContext?.(context ?? configurable ?? {});
   } catch (error) {
-    throw invalid(`the graph does not take this context: ${(error as Error).message}`, threadId);
+    throw invalid(`the context does not match the graph: ${(error as Error).message}`, threadId);
   }
 }
 
 function invalid(what: string, threadId: string): DevsError {
   return new DevsError(`Run "${threadId}" cannot be started: ${what}.`, {
     code: 'INVALID_INPUT',
-    remedy: 'Start the run with the context its graph declares, and names of your own in configurable.',
+    remedy: 'Start the run with the context that its graph declares, and your own names in configurable.',
     context: { threadId },
   });
 }

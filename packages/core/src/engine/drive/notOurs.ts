@@ -10,9 +10,9 @@ import type { EngineStore } from '../EngineStore.ts';
 export function assertOurs(threadId: string, { threads, checkpoints }: EngineStore): void {
   if (threads.get(threadId) !== null) return;
   if (checkpoints.loadLatest({ threadId, checkpointNs: '' }) === null) return;
-  throw new DevsError(`Thread "${threadId}" has checkpoints that no run has made.`, {
+  throw new DevsError(`Thread "${threadId}" has checkpoints that were not made by a run.`, {
     code: 'THREAD_NOT_OURS',
-    remedy: 'Give the run another id, or go on with this thread in LangGraph, as it was begun.',
+    remedy: 'Use another id for the run, or continue this thread with plain LangGraph.',
     context: { threadId },
   });
 }

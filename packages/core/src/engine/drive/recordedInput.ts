@@ -32,7 +32,7 @@ export function assertInput(input: unknown, threadId: string): void {
   if (!isCommand(input)) return;
   throw new DevsError(`The input of run "${threadId}" is a Command.`, {
     code: 'INVALID_INPUT',
-    remedy: 'Start the run with values of its state; answer its questions with decide().',
+    remedy: 'Start the run with values of its state, and answer its gates with decide().',
     context: { threadId },
   });
 }
@@ -106,11 +106,11 @@ export async function assertSameGiven(
   if (other === null) return;
   const [what, instead] =
     turn === undefined
-      ? [`Run "${threadId}"`, 'start another run']
-      : [`Turn "${turn}" of run "${threadId}"`, 'give a turn of another key'];
-  throw new DevsError(`${what} was given another ${other} when it was started.`, {
+      ? [`Run "${threadId}"`, 'start a new run']
+      : [`Turn "${turn}" of run "${threadId}"`, 'use another turn key'];
+  throw new DevsError(`${what} was started with different ${other}.`, {
     code: 'INPUT_NOT_TAKEN',
-    remedy: `Go on with the run by its id alone, or ${instead} for this ${other}.`,
+    remedy: `Resume the run by its id alone, or ${instead} for this ${other}.`,
     context: { threadId, ...(turn !== undefined && { turn }) },
   });
 }

@@ -19,7 +19,7 @@ export function unlessFailed<Result extends RunOutcome<unknown>>(
 function runFailed(threadId: string, reason: string | null, error: RunError | undefined): DevsError {
   return new DevsError(`Run "${threadId}" has failed: ${reason ?? 'no reason was recorded'}`, {
     code: 'RUN_FAILED',
-    remedy: 'Mend what made it fail and drive it again: what is recorded is not done again.',
+    remedy: 'Fix the cause, then resume the run. Recorded steps are not repeated.',
     context: { threadId },
     cause: error === undefined ? undefined : errorOf(error),
   });
@@ -33,20 +33,18 @@ function errorOf({ name, message, stack, cause: because, code, remedy = '', cont
 }
 
 export function interruptInEdge(threadId: string): DevsError {
-  return new DevsError(
-    `Run "${threadId}" was interrupted outside of a node, where no answer can be given to it.`,
-    {
-      code: 'INTERRUPT_IN_EDGE',
-      remedy: 'Call interrupt() in a node, and let the edge read from the state what was answered.',
-      context: { threadId },
-    },
-  );
+  return new DevsError(`Run "${threadId}" called interrupt() outside a node, where it cannot be answered.`, {
+    code: 'INTERRUPT_IN_EDGE',
+    remedy: 'Call interrupt() in a node, and let the edge read the answer from the state.',
+    context: { threadId },
+  });
 }
 
 export function noProgress(threadId: string): DevsError {
-  return new DevsError(`Run "${threadId}" was driven, and stands where it stood before.`, {
+  return new DevsError(`Run "${threadId}" was executed without any progress.`, {
     code: 'NO_PROGRESS',
-    remedy: 'See which node stops the graph without a question, an output or an error; then resume the run.',
+    remedy:
+      'Find the node that stops the graph without a question, an output or an error, then resume the run.',
     context: { threadId },
   });
 }

@@ -47,7 +47,7 @@ export function signalRun(
   const { signalId, payload = null } = given;
   signalName(given.name, lawOf(null));
   if (typeof signalId !== 'string' || signalId === '')
-    throw new TypeError('Expected a signalId: what tells it from other signals of the run.');
+    throw new TypeError('signalId must be a string that is not empty and is unique to the signal.');
   assertStorable(payload, threadId);
   // What was told elsewhere was measured there.
   if (given.id === undefined) assertSize(payload, threadId, store);
@@ -61,7 +61,11 @@ export function signalRun(
     if (known !== undefined) return assertSame(known, message, { threadId, law });
     const { status } = thread;
     if (isOver(status))
-      throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
+      throw notTaken(
+        threadId,
+        `the run is ${status}`,
+        'Start a new run, or send the signal to a run that has not ended.',
+      );
     const told = { name: maskSensitiveData(name), signalId: maskSensitiveData(signalId) };
     const facts = factsOf((emit) =>
       emit('SIGNAL_RECEIVED', { ...told, principal: principalText(by) }, { threadId }),
@@ -80,9 +84,9 @@ function assertStorable(payload: unknown, threadId: string): void {
   const { error } = interruptGate.given().safeParse({ value: payload });
   if (error === undefined) return;
   const problem = error.issues[0]?.message ?? '';
-  throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {
+  throw new DevsError(`The signal payload for run "${threadId}" cannot be stored. ${problem}.`, {
     code: 'VALUE_NOT_STORABLE',
-    remedy: 'Send plain JSON; of what is no JSON, or large, send where it is.',
+    remedy: 'Send plain JSON. For large or binary content, send a reference to it.',
     context: { threadId },
   });
 }
@@ -90,7 +94,7 @@ function assertStorable(payload: unknown, threadId: string): void {
 function assertSize(payload: unknown, threadId: string, { limits }: EngineStore): void {
   const bytes = Buffer.byteLength(canonicalJson(payload));
   if (bytes <= limits.signalBytes) return;
-  const what = `The payload of a signal for run "${threadId}"`;
+  const what = `The signal payload for run "${threadId}"`;
   const path = heaviestPlace(payload, 'payload');
   throw tooLarge({ what, limit: 'signalBytes', bytes, path, limits, context: { threadId } });
 }
@@ -104,12 +108,12 @@ function assertSame(
     canonicalJson(law.keep([name, payload]).value),
   );
   if (before === now) return { isNew: false };
-  const why = `its signalId "${known.signalId}" was another signal`;
-  throw notTaken(threadId, why, 'Give each signal of a run an id of its own.');
+  const why = `the signalId "${known.signalId}" is already used for another signal`;
+  throw notTaken(threadId, why, 'Use a different signalId for each signal of a run.');
 }
 
 const notTaken = (threadId: string, why: string, remedy: string): DevsError =>
-  new DevsError(`Run "${threadId}" does not take the signal: ${why}.`, {
+  new DevsError(`Run "${threadId}" cannot receive the signal: ${why}.`, {
     code: 'SIGNAL_NOT_TAKEN',
     remedy,
     context: { threadId },

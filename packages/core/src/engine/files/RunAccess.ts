@@ -239,7 +239,7 @@ async function leaving<Graph, State, Update, T>(
 }
 
 const tooBusy = (id: string): DevsError =>
-  new DevsError(`Run "${id}" is told other things faster than this could be told.`, {
+  new DevsError(`Run "${id}" receives other signals and decisions too quickly.`, {
     code: 'STATE_IO',
     remedy: 'Try again.',
     context: { threadId: id },

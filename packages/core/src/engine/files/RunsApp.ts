@@ -429,4 +429,4 @@ export class RunsApp<Graph, State, Update, Output = State> implements RunDriver 
 }
 
 const FILE_OF_ITS_OWN =
-  "With `runs`, each run has a file of its own, and `store: 'file'` would be seen by one run: give it a BaseStore.";
+  "With `runs`, each run has its own file, so `store: 'file'` would not be shared: use a BaseStore.";

@@ -55,7 +55,7 @@ export async function runGraphIteratively<Input, Output>(
   options: FlatRunOptions = {},
 ): Promise<Output> {
   if (getConfig()?.configurable?.['__pregel_read'] !== undefined) {
-    throw new TypeError('runGraphIteratively was called inside a node; use recurse there.');
+    throw new TypeError('runGraphIteratively was called inside a node: use recurse instead.');
   }
   assertFlatRunOptions(options);
   assertCanBeSuspended(graph);
@@ -116,7 +116,7 @@ function windowed(saver: BaseCheckpointSaver): WindowedSaver {
 async function openChild(threadId: string, parent: Frame, run: FlatRun): Promise<Frame> {
   const request = run.context.requests.get(threadId);
   if (request === undefined)
-    throw new TypeError(`Frame ${threadId} was asked for by a node that did not run here.`);
+    throw new TypeError(`Frame ${threadId} was requested by a node that did not execute here.`);
   run.context.requests.delete(threadId);
   return Frame.open(threadId, parent.depth + 1, request, run);
 }
@@ -140,7 +140,7 @@ function resultOf(move: Ending): unknown {
 
 function tooDeep(maxDepth: number): GraphRecursionError {
   return new GraphRecursionError(
-    `More than ${maxDepth} frames would nest. Nothing is lost: the same call goes on under a higher maxDepth.`,
+    `More than ${maxDepth} nested frames. To continue, repeat the call with a higher maxDepth.`,
   );
 }
 

@@ -20,13 +20,13 @@ export async function humanAnswersOf(
 ): Promise<Map<string, unknown>> {
   const goesElsewhere = goto !== undefined && (!Array.isArray(goto) || goto.length > 0);
   if (resume === undefined || update !== undefined || goesElsewhere) {
-    throw new TypeError('Expected a Command with `resume` only: frames are steered by their own graphs.');
+    throw new TypeError('Expected a Command with `resume` only: each frame is controlled by its own graph.');
   }
   const pendingIds = (await waitingQuestions(rootThread, saver)).map(({ interruptId }) => interruptId);
   const answers = isAnswerMap(resume) ? Object.entries(resume) : [[onlyOne(pendingIds), resume] as const];
   const unknown = answers.map(([id]) => id).filter((id) => !pendingIds.includes(id));
   if (unknown.length > 0) {
-    throw new UnknownInterruptError(`No frame waits for interrupt ${unknown[0]}`, {
+    throw new UnknownInterruptError(`There is no open interrupt ${unknown[0]}`, {
       reason: 'not_pending',
       interruptIds: unknown,
       pendingIds,
@@ -53,7 +53,7 @@ function onlyOne(pendingIds: readonly string[]): string {
   const [id] = pendingIds;
   if (id !== undefined && pendingIds.length === 1) return id;
   throw new UnknownInterruptError(
-    `A bare answer needs exactly one open question, found ${pendingIds.length}; answer by interrupt id`,
+    `An answer without an interrupt id needs exactly one open question, found ${pendingIds.length}: answer by interrupt id`,
     { reason: 'ambiguous', pendingIds: [...pendingIds] },
   );
 }

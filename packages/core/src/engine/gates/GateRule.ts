@@ -47,9 +47,9 @@ export type AnswerTo<Rule extends GateRule> = Readonly<z.infer<ReturnType<Rule['
 export function ruleOf(rules: GateRules, kind: HitlSessionKind): GateRule {
   const rule = rules[kind];
   if (rule !== undefined) return rule;
-  throw new DevsError(`This program asks no questions of kind ${kind}.`, {
+  throw new DevsError(`This program has no gates of kind ${kind}.`, {
     code: 'INVALID_ANSWER',
-    remedy: 'Decide it with the program that asked it.',
+    remedy: 'Decide the gate with the program that opened it.',
     context: { kind },
   });
 }

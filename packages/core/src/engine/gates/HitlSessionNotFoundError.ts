@@ -5,9 +5,9 @@ export class HitlSessionNotFoundError extends DevsError {
   readonly sessionId: string;
 
   constructor(sessionId: string) {
-    super(`There is no session "${sessionId}" in this state file.`, {
+    super(`There is no gate "${sessionId}" in this state file.`, {
       code: 'GATE_NOT_FOUND',
-      remedy: 'List the pending sessions to find the right id.',
+      remedy: 'List the open gates to find the right id.',
       context: { sessionId },
     });
     this.sessionId = sessionId;

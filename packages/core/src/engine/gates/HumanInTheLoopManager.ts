@@ -141,7 +141,8 @@ export class HumanInTheLoopManager<State = unknown> {
       fence.assertInTx();
       const open = sessions.findOpenForTask(taskId, kind, threadId);
       if (open !== null) return open;
-      if (sessions.find(sessionId) !== null) throw new RangeError(`Session id "${sessionId}" is taken.`);
+      if (sessions.find(sessionId) !== null)
+        throw new RangeError(`Session id "${sessionId}" is already used.`);
       emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
       return sessions.insertUnbound({
         id: sessionId,
@@ -294,7 +295,7 @@ const WAY = /^[a-z][a-z0-9-]{0,31}$/;
 
 function assertWay(via: unknown): void {
   if (via === undefined || (typeof via === 'string' && WAY.test(via))) return;
-  throw new TypeError('Expected `via` to be a word such as page, command, file or program.');
+  throw new TypeError('`via` must be a word such as page, command, file or program.');
 }
 
 function stateJson(graphState: unknown): string {
@@ -308,7 +309,7 @@ function scopeOf({ threadId, taskId }: Pick<HitlSession, 'threadId' | 'taskId'>)
 function useDecide({ id }: HitlSession): DevsError {
   return new DevsError(`Session "${id}" belongs to a run and cannot be resumed directly.`, {
     code: 'USE_DECIDE',
-    remedy: 'Call decide() with the hash the session shows; the run takes the decision up when it is driven.',
+    remedy: 'Call decide() with the hash of the session. The run applies the decision when it is resumed.',
     context: { sessionId: id },
   });
 }

@@ -70,11 +70,14 @@ function repeated(session: HitlSession, { principal, feedback }: Vote, law: Law)
   const before = session.votes?.find((vote) => isSamePrincipal(vote.principal, principal));
   if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
   if (law.keep(before.feedback).value === law.keep(feedback).value) return { decision: null, isNew: false };
-  throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {
-    code: 'ALREADY_VOTED',
-    remedy: 'A yes counts once; to stop what is asked for, say no.',
-    context: { sessionId: session.id, principal: principalText(principal) },
-  });
+  throw new DevsError(
+    `${principalText(principal)} has already approved gate "${session.id}" with a different answer.`,
+    {
+      code: 'ALREADY_VOTED',
+      remedy: 'Each person can approve once. To stop the proposal, reject it.',
+      context: { sessionId: session.id, principal: principalText(principal) },
+    },
+  );
 }
 
 /** Votes as the decision names them. */

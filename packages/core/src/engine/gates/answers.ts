@@ -64,7 +64,7 @@ function withoutUndefined(answer: unknown): unknown {
 /** Names the fields, never their values: an answer may hold what must not be logged. */
 function invalidAnswer(kind: HitlSessionKind, { shape }: GateRule, { issues }: z.ZodError): DevsError {
   const found = issues.map(({ path, message }) => `${path.join('.') || 'answer'}: ${message}`).join('; ');
-  return new DevsError(`This is no answer to a session of kind ${kind}. ${found}.`, {
+  return new DevsError(`A gate of kind ${kind} does not accept this answer. ${found}.`, {
     code: 'INVALID_ANSWER',
     remedy: `Answer with ${shape}.`,
     context: { kind },
@@ -72,9 +72,9 @@ function invalidAnswer(kind: HitlSessionKind, { shape }: GateRule, { issues }: z
 }
 
 function feedbackRequired(kind: HitlSessionKind): DevsError {
-  return new DevsError(`A rejection of kind ${kind} has to say what should change.`, {
+  return new DevsError(`A rejection of kind ${kind} needs feedback.`, {
     code: 'FEEDBACK_REQUIRED',
-    remedy: 'Send the rejection again with feedback.',
+    remedy: 'Reject it again, with feedback that describes the change.',
     context: { kind },
   });
 }

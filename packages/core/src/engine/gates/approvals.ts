@@ -32,12 +32,12 @@ export interface RecordedApprovals {
 /** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
 export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
   if (typeof notInitiator !== 'boolean') {
-    throw new TypeError(`Gate "${gate}": expected notInitiator as a boolean.`);
+    throw new TypeError(`Gate "${gate}": notInitiator must be a boolean.`);
   }
   const named = of === undefined ? Number.POSITIVE_INFINITY : namedIn(of, gate);
   if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
   throw new RangeError(
-    `Gate "${gate}": expected count from 1 to the number of those named, got ${String(count)}.`,
+    `Gate "${gate}": count must be from 1 to the number of approvers, got ${String(count)}.`,
   );
 }
 
@@ -45,14 +45,14 @@ export function assertApprovals(gate: string, { of, count = 1, notInitiator = fa
 export function warnOfUnnamed(gate: string, { of, count = 1 }: Approvals): void {
   if (of !== undefined || count === 1) return;
   process.emitWarning(
-    `Gate "${gate}" wants ${count} yeses, and one person can say yes under several names. Name who approves with \`of\`.`,
+    `Gate "${gate}" needs ${count} approvals, and one person could approve under several names. List the approvers in \`of\`.`,
     'DevsApprovalsWarning',
   );
 }
 
 function namedIn(of: readonly string[], gate: string): number {
   if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
-    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
+    throw new TypeError(`Gate "${gate}": \`of\` must be a list of ids.`);
   }
   of.forEach(assertPersonId);
   const twice = namedTwice(of);
@@ -88,21 +88,22 @@ function atStart(
   { startedBy, threadId }: { readonly startedBy: Principal | undefined; readonly threadId: string },
 ): RecordedApprovals {
   if (!notInitiator) return { count, ...(of && { of }) };
-  if (startedBy === undefined) throw unstartable(threadId, `gate "${gate}" is not for whoever starts it`);
+  if (startedBy === undefined)
+    throw unstartable(threadId, `gate "${gate}" cannot be decided by the person who starts the run`);
   const others = of?.filter((id) => startedBy.kind !== 'human' || !isSameId(id, startedBy.id));
   if (others !== undefined && others.length < count) {
     throw unstartable(
       threadId,
-      `of the ${count} who have to approve at gate "${gate}", only ${others.length} are left`,
+      `gate "${gate}" needs ${count} approvers, and only ${others.length} are left`,
     );
   }
   return { count, ...(of && { of }), not: principalText(startedBy) };
 }
 
 function unstartable(threadId: string, why: string): DevsError {
-  return new DevsError(`Nobody could decide the gates of run "${threadId}": ${why}.`, {
+  return new DevsError(`The gates of run "${threadId}" could never be decided: ${why}.`, {
     code: 'INVALID_INPUT',
-    remedy: 'Start it with `by`, the person it is started for, and let others approve.',
+    remedy: 'Start the run with `by`, the person who starts it, and name other people as approvers.',
     context: { threadId },
   });
 }
@@ -114,12 +115,10 @@ export function assertMayApprove(by: Principal, session: HitlSession): void {
   const isInitiator = approvals.not !== undefined && isSameId(approvals.not, principalText(by));
   const isNamed = approvals.of?.some((id) => isSameId(id, by.id)) ?? true;
   if (!isInitiator && isNamed) return;
-  const why = isInitiator
-    ? 'started the run, and this gate is for others'
-    : 'is not among those who decide it';
-  throw new DevsError(`${principalText(by)} may not decide session "${session.id}": ${by.id} ${why}.`, {
+  const why = isInitiator ? 'started the run and cannot approve it' : 'is not an approver';
+  throw new DevsError(`${principalText(by)} cannot decide gate "${session.id}": ${by.id} ${why}.`, {
     code: 'MAY_NOT_APPROVE',
-    remedy: approvals.of === undefined ? 'Ask somebody else.' : `Ask one of ${approvals.of.join(', ')}.`,
+    remedy: approvals.of === undefined ? 'Ask another person.' : `Ask one of ${approvals.of.join(', ')}.`,
     context: {
       sessionId: session.id,
       principal: principalText(by),

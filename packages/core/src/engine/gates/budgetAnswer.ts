@@ -17,9 +17,9 @@ export function assertRaisesPassed(answer: object, { id, question }: HitlSession
   const [wrong] = passed.size === 0 ? [] : given.filter((measure) => !passed.has(measure));
   if (wrong === undefined) return;
   const names = [...passed].join(', ');
-  throw new DevsError(`Session "${id}" asks about ${names}, and the answer raises ${wrong}.`, {
+  throw new DevsError(`Gate "${id}" asks about ${names}, but the answer raises ${wrong}.`, {
     code: 'INVALID_ANSWER',
-    remedy: `Raise ${names}, which the next call would pass.`,
+    remedy: `Raise ${names}, which the next call would exceed.`,
     context: { sessionId: id, passed: names },
   });
 }

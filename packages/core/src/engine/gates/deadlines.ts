@@ -38,7 +38,7 @@ export function parsedDeadlines(
   const deadlines = [declared].flat().map((deadline) => parsed(gate, deadline, besides));
   const sorted = deadlines.toSorted((one, other) => one.within - other.within);
   if (sorted.slice(0, -1).some(decides))
-    throw new TypeError(`Gate "${gate}": a deadline that decides is the last one.`);
+    throw new TypeError(`Gate "${gate}": a deadline that decides must be the last one.`);
   return sorted;
 }
 
@@ -46,11 +46,11 @@ const decides = ({ do: act }: Deadline): boolean => act === 'approve' || act ===
 
 function parsed(gate: string, { within, do: act }: Deadline, besides: Besides): Deadline {
   if (!Number.isSafeInteger(within) || within < 1 || within > LONGEST)
-    throw new RangeError(`Gate "${gate}": expected within as milliseconds from 1, got ${String(within)}.`);
+    throw new RangeError(`Gate "${gate}": within must be at least 1 millisecond, got ${String(within)}.`);
   if (typeof act === 'object') return { within, do: { reassign: assigned(gate, act, besides) } };
   if (act !== 'remind' && act !== 'reject' && act !== 'approve') throw undone(gate);
   if (act === 'approve' && (besides.approvals ?? besides.answer) !== undefined)
-    throw new TypeError(`Gate "${gate}": time gives no yes that \`approvals\` or \`answer\` asks for.`);
+    throw new TypeError(`Gate "${gate}": a deadline cannot approve a gate with \`approvals\` or \`answer\`.`);
   return { within, do: act };
 }
 
@@ -63,11 +63,11 @@ function assigned(
   if (!isIds(reassign)) throw undone(gate);
   const stranger = approvals?.of && reassign.find((id) => !approvals.of?.includes(id));
   if (stranger === undefined) return reassign;
-  throw new TypeError(`Gate "${gate}": "${stranger}" is not among those who may approve.`);
+  throw new TypeError(`Gate "${gate}": "${stranger}" is not an approver.`);
 }
 
 const undone = (gate: string): TypeError =>
-  new TypeError(`Gate "${gate}": expected do as remind, reject, approve or { reassign: ids }.`);
+  new TypeError(`Gate "${gate}": do must be remind, reject, approve or { reassign: ids }.`);
 
 const isIds = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'string' && id !== '');

@@ -16,9 +16,9 @@ export function assertDecidable(session: HitlSession, seenHash: string): string 
   if (session.interruptId === null) throw notReady(session);
   const { artifactHash } = session;
   if (artifactHash !== null && names(seenHash, artifactHash)) return artifactHash;
-  throw new DevsError(`What session "${session.id}" shows is not what was approved.`, {
+  throw new DevsError(`The hash does not match the current content of gate "${session.id}".`, {
     code: 'GATE_STALE',
-    remedy: 'Read the gate again and decide with the hash it shows now.',
+    remedy: 'Read the gate again and use the hash it shows.',
     context: { sessionId: session.id, artifactHash: artifactHash ?? '' },
   });
 }
@@ -34,9 +34,9 @@ export function closed(session: HitlSession): DevsError {
   if (status === 'superseded' || status === 'cancelled') return withdrawn(session);
   const by = principal === null ? 'by a direct resume' : `by ${principalText(principal)}`;
   const at = decidedAt ?? session.resumedAt ?? 0;
-  return new DevsError(`Session "${id}" was answered ${by} at ${new Date(at).toISOString()}.`, {
+  return new DevsError(`Gate "${id}" was already decided ${by} at ${new Date(at).toISOString()}.`, {
     code: 'GATE_ALREADY_DECIDED',
-    remedy: 'Compare the recorded decision with yours; to change course, rewind the run.',
+    remedy: 'Compare the recorded decision with yours. To change it, rewind the run.',
     context: {
       sessionId: id,
       decision: canonicalJson(decision),
@@ -47,20 +47,20 @@ export function closed(session: HitlSession): DevsError {
 }
 
 function withdrawn({ id, status, threadId }: HitlSession): DevsError {
-  const why = status === 'cancelled' ? 'its run has ended' : 'it was asked again, or the run was set back';
-  return new DevsError(`Session "${id}" was withdrawn: ${why}.`, {
+  const why = status === 'cancelled' ? 'its run has ended' : 'it was asked again, or the run was rewound';
+  return new DevsError(`Gate "${id}" was withdrawn: ${why}.`, {
     code: 'GATE_STALE',
-    remedy: 'List the open gates and decide the current one.',
+    remedy: 'List the open gates, then decide the current one.',
     context: { sessionId: id, threadId: threadId ?? '' },
   });
 }
 
 function notReady({ id, threadId }: HitlSession): DevsError {
   const isFree = threadId === null;
-  const why = isFree ? 'it belongs to no run' : 'the output it is about is not on disk yet';
-  return new DevsError(`Session "${id}" cannot be decided: ${why}.`, {
+  const why = isFree ? 'it does not belong to a run' : 'its content is not saved yet';
+  return new DevsError(`Gate "${id}" cannot be decided: ${why}.`, {
     code: 'GATE_NOT_READY',
-    remedy: isFree ? 'Continue it with resume().' : 'Drive the run until it waits at this gate.',
+    remedy: isFree ? 'Continue it with resume().' : 'Resume the run until it waits at this gate.',
     context: { sessionId: id },
   });
 }

@@ -27,14 +27,11 @@ interface Place {
 /** Names the places, never what they hold. */
 export function unfit(sessionId: string, issues: readonly Place[]): DevsError {
   const found = issues.map(({ path, message }) => `${['value', ...path].map(String).join('.')}: ${message}`);
-  return new DevsError(
-    `The value does not fit the schema that session "${sessionId}" asks by. ${found.join('; ')}.`,
-    {
-      code: 'INVALID_ANSWER',
-      remedy: 'Answer with { value: … } that fits the schema the gate shows.',
-      context: { sessionId },
-    },
-  );
+  return new DevsError(`The value does not match the schema of gate "${sessionId}". ${found.join('; ')}.`, {
+    code: 'INVALID_ANSWER',
+    remedy: 'Answer with { value: … } that matches the schema of the gate.',
+    context: { sessionId },
+  });
 }
 
 function readSchema(responseSchema: unknown): z.ZodType | null {

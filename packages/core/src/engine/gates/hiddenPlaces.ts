@@ -123,7 +123,7 @@ function wasRevealed(
 
 function assertCount(withHidden: unknown): void {
   if (withHidden === undefined || (Number.isSafeInteger(withHidden) && Number(withHidden) >= 0)) return;
-  throw new TypeError('Expected `withHidden` as the number of hidden places.');
+  throw new TypeError('`withHidden` must be the number of hidden places.');
 }
 
 function unseen(
@@ -133,16 +133,15 @@ function unseen(
 ): DevsError {
   const lost = count - shown;
   const places = count === 1 ? '1 place' : `${count} places`;
-  const before =
-    lost === 0 ? '' : `; ${lost} of them masked before it was asked, so nobody can be shown them`;
+  const before = lost === 0 ? '' : `; ${lost} of them were masked before the gate opened and cannot be shown`;
   const said = withHidden === undefined ? '' : `, not ${withHidden}`;
-  const unread = `say yes to them unread with ${count} as \`withHidden\` (--with-hidden ${count})`;
-  return new DevsError(`Session "${id}" hides ${places} of what a yes is for${said}${before}.`, {
+  const unread = `approve them unread with \`withHidden\`: ${count} (--with-hidden ${count})`;
+  return new DevsError(`Gate "${id}" hides ${places} of the content to approve${said}${before}.`, {
     code: 'GATE_HIDDEN',
     remedy:
       shown === 0
-        ? `${unread[0]?.toUpperCase()}${unread.slice(1)}, or say no.`
-        : `Read them first, with devs show --reveal or the button of the page; or ${unread}.`,
+        ? `${unread[0]?.toUpperCase()}${unread.slice(1)}, or reject it.`
+        : `Read them with devs show --reveal or on the page first, or ${unread}.`,
     context: { sessionId: id, hidden: count },
   });
 }

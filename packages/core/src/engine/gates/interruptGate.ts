@@ -11,7 +11,7 @@ const given = lateSchema(() => z.strictObject({ value: storable() }));
 export const interruptGate = {
   given,
   recorded: given,
-  shape: '{ value: … }, plain JSON: what the call of interrupt() returns',
+  shape: '{ value: … }, plain JSON: the value for interrupt() to return',
   policyName: null,
   assertFits: assertFitsSchema,
 } satisfies GateRule;

@@ -32,7 +32,7 @@ export const nodeGate = {
   given: givenApproval,
   recorded,
   forms: { value, edit },
-  shape: `${APPROVAL_SHAPE}; { edit } or { value } where the gate was declared to take one`,
+  shape: `${APPROVAL_SHAPE}; { edit } or { value } if the gate is declared with one`,
   policyName: 'node_gate',
   assertFits,
   places,
@@ -57,25 +57,26 @@ const textOf = (value: unknown): string =>
 function assertFits(answer: object, session: HitlSession): void {
   const takes = takesOf(session);
   if ('edit' in answer) {
-    if (takes.edit === undefined) throw notTaken(session, 'takes no version of one’s own', APPROVAL_SHAPE);
+    if (takes.edit === undefined)
+      throw notTaken(session, 'does not accept an edited version', APPROVAL_SHAPE);
     if (takes.edit === 'args' && !isRecord(answer.edit)) {
-      throw notTaken(session, 'is about a tool call, whose arguments are an object', '{ edit: { … } }');
+      throw notTaken(session, 'needs an object with the arguments of the tool call', '{ edit: { … } }');
     }
     return;
   }
   if ('value' in answer) {
-    if (takes.value === undefined) throw notTaken(session, 'takes no value', APPROVAL_SHAPE);
+    if (takes.value === undefined) throw notTaken(session, 'does not accept a value', APPROVAL_SHAPE);
     assertFitsSchema(answer, session);
     return;
   }
   const isYes = (answer as { readonly approved?: unknown }).approved === true;
   if (isYes && takes.value === true) {
-    throw notTaken(session, 'asks for a value', '{ value: … } or { approved: false, feedback }');
+    throw notTaken(session, 'needs a value', '{ value: … } or { approved: false, feedback }');
   }
 }
 
 function notTaken({ id, kind }: HitlSession, why: string, shape: string): DevsError {
-  return new DevsError(`Session "${id}" ${why}.`, {
+  return new DevsError(`Gate "${id}" ${why}.`, {
     code: 'INVALID_ANSWER',
     remedy: `Answer with ${shape}.`,
     context: { sessionId: id, kind },

@@ -91,17 +91,15 @@ function assertDeclared<State>(name: string, gate: DeclaredGate<State>): void {
   for (const member of ['show', 'onReject', 'edit', 'onAnswer'] as const) {
     if (member !== 'show' && gate[member] === undefined) continue;
     if (typeof gate[member] !== 'function') {
-      throw new TypeError(`Gate "${name}": expected ${member} as a function.`);
+      throw new TypeError(`Gate "${name}": ${member} must be a function.`);
     }
   }
   if (onAnswer !== undefined && answer === undefined) {
-    throw new TypeError(`Gate "${name}": \`onAnswer\` needs the schema of the answer, \`answer\`.`);
+    throw new TypeError(`Gate "${name}": \`onAnswer\` needs \`answer\`, the schema of the answer.`);
   }
   if (approvals === undefined) return;
   if (edit !== undefined || answer !== undefined) {
-    throw new TypeError(
-      `Gate "${name}": those who approve say yes or no; leave out \`edit\` and \`answer\`.`,
-    );
+    throw new TypeError(`Gate "${name}": \`approvals\` cannot be combined with \`edit\` or \`answer\`.`);
   }
   assertApprovals(name, approvals);
 }
@@ -112,7 +110,7 @@ function typedAnswer<State>(
   apply: TypedAnswer<State>['apply'] = () => ({}),
 ): TypedAnswer<State> {
   if (typeof Object(schema)['~standard']?.validate !== 'function') {
-    throw new TypeError(`Gate "${name}": expected the schema of the answer from Zod, or a Standard Schema.`);
+    throw new TypeError(`Gate "${name}": \`answer\` must be a Zod schema or a Standard Schema.`);
   }
   const responseSchema = jsonSchemaOf(schema);
   return { schema, apply, ...(responseSchema !== undefined && { responseSchema }) };

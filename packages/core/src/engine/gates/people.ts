@@ -36,15 +36,15 @@ export function namedTwice(ids: readonly string[]): string | undefined {
 export function assertPersonId(id: string): void {
   const why = flawOf(id);
   if (why === null) return;
-  throw new DevsError(`${JSON.stringify(id)} is no id of a person: ${why}.`, {
+  throw new DevsError(`${JSON.stringify(id)} is not a valid id of a person: ${why}.`, {
     code: 'INVALID_PRINCIPAL',
-    remedy: 'Give the id as it is read: a login name or an address, such as ada or ada@example.org.',
+    remedy: 'Use a login name or an address, such as ada or ada@example.org.',
     context: { id },
   });
 }
 
 function flawOf(id: string): string | null {
-  if (UNSEEN.test(id)) return 'it has characters that nobody sees';
-  if (id.trim() !== id) return 'it begins or ends with white space';
-  return AS_PRINCIPAL.test(folded(id)) ? 'it begins with the kind of a principal' : null;
+  if (UNSEEN.test(id)) return 'it has invisible characters';
+  if (id.trim() !== id) return 'it starts or ends with white space';
+  return AS_PRINCIPAL.test(folded(id)) ? 'it starts with a principal kind' : null;
 }

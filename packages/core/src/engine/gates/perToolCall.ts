@@ -34,7 +34,7 @@ export function perToolCall<State>(
   show: ShowCall<State> = ({ name, args }) => ({ tool: name, args }),
   { approvals, deadlines }: Pick<ToolCallGate<State>, 'approvals' | 'deadlines'> = {},
 ): ToolCallGate<State> {
-  if (typeof show !== 'function') throw new TypeError('Expected what perToolCall() is given as a function.');
+  if (typeof show !== 'function') throw new TypeError('perToolCall() needs a function.');
   return { showCall: show, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
 }
 

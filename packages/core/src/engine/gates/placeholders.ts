@@ -84,9 +84,9 @@ function eachText(value: unknown, of: (text: string) => string): unknown {
 }
 
 function unknownMark(mark: string, { id, kind }: HitlSession): DevsError {
-  return new DevsError(`What session "${id}" shows has no place for ${mark}.`, {
+  return new DevsError(`Gate "${id}" has no hidden text ${mark}.`, {
     code: 'INVALID_ANSWER',
-    remedy: 'Keep each placeholder as it was given to be edited, or write the value; a mask is never one.',
+    remedy: 'Keep each placeholder unchanged, or write the value. A mask is not a value.',
     context: { sessionId: id, kind },
   });
 }

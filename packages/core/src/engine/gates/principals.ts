@@ -57,9 +57,9 @@ export function onlyHuman(by: Principal, deed: string, context: DevsError['conte
   const principal = principalOf(by);
   if (principal.kind === 'human') return principal;
   const isAgent = principal.kind === 'agent';
-  throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} may not ${deed}.`, {
+  throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} cannot ${deed}.`, {
     code: isAgent ? 'AGENT_MAY_NOT_DECIDE' : 'POLICY_NOT_DECLARED',
-    remedy: 'Ask a human to do it.',
+    remedy: 'Ask a person to do it.',
     context,
   });
 }
@@ -80,17 +80,17 @@ function ownValue(object: unknown, key: string): unknown {
 }
 
 function notDeclared({ id, kind }: HitlSession): DevsError {
-  return new DevsError(`The run of session "${id}" declares no policy for gates of kind ${kind}.`, {
+  return new DevsError(`The run of gate "${id}" has no policy for gates of kind ${kind}.`, {
     code: 'POLICY_NOT_DECLARED',
-    remedy: 'Let a human decide, or start the run with a policy for this gate.',
+    remedy: 'Ask a person to decide, or start the run with a policy for this gate.',
     context: { sessionId: id, kind },
   });
 }
 
 function refuseAgent({ id, kind }: HitlSession): DevsError {
-  return new DevsError(`An agent may not decide session "${id}".`, {
+  return new DevsError(`An agent cannot decide gate "${id}".`, {
     code: 'AGENT_MAY_NOT_DECIDE',
-    remedy: 'Ask a human to read and decide it.',
+    remedy: 'Ask a person to read and decide it.',
     context: { sessionId: id, kind },
   });
 }

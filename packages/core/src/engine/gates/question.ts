@@ -110,7 +110,7 @@ export function bareQuestion({ id, value, responseSchema }: Asked, taskId: strin
     ...shownBy(value),
     message: isInnerStop(id, value)
       ? stopMessage(value)
-      : 'The graph asks, and goes on with the value that you answer.',
+      : 'The graph asks for a value and continues with your answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
 }

@@ -51,15 +51,15 @@ export function assertQuoted(answer: object, session: HitlSession, read: () => r
     if (place?.texts.some((text) => isQuoted(comment, text))) continue;
     const what =
       place === null
-        ? `is about "${shortWords(comment.in)}", which session "${session.id}" does not show`
-        : `quotes what is not on ${shortWords(placeWords(comment))}: "${shortWords(comment.quote)}"`;
+        ? `is about "${shortWords(comment.in)}", which is not in gate "${session.id}"`
+        : `quotes a text that is not in ${shortWords(placeWords(comment))}: "${shortWords(comment.quote)}"`;
     const names = places.slice(0, NAMES_TOLD).map(({ names: [name = ''] }) => name || "''");
     throw new DevsError(`Comment ${index + 1} ${what}.`, {
       code: 'QUOTE_NOT_SHOWN',
       remedy:
         names.length === 0
-          ? 'Say it as feedback: nothing that this gate shows can be quoted.'
-          : `Quote exactly what the gate shows, of ${names.join(', ')}${places.length > NAMES_TOLD ? ', …' : ''}.`,
+          ? 'Send it as feedback: this gate has no text to quote.'
+          : `Quote an exact text of the gate, from ${names.join(', ')}${places.length > NAMES_TOLD ? ', …' : ''}.`,
       context: { sessionId: session.id, comment: index + 1 },
     });
   }

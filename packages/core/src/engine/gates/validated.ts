@@ -7,6 +7,6 @@ import type { AnswerSchema, Validated } from './DeclaredGate.ts';
  */
 export function validated<Value>(schema: AnswerSchema<Value>, value: unknown): Validated<Value> {
   const result = schema['~standard'].validate(value);
-  if (result instanceof Promise) throw new TypeError('Expected the schema of an answer to answer at once.');
+  if (result instanceof Promise) throw new TypeError('The schema of an answer must be synchronous.');
   return result;
 }

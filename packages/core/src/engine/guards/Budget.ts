@@ -35,5 +35,5 @@ export function parseBudget(budget: unknown): Budget {
   const parsed = budgetSchema().safeParse(budget);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new RangeError(`Expected budget.${issue?.path.join('.') ?? ''} to be a limit: ${issue?.message}.`);
+  throw new RangeError(`budget.${issue?.path.join('.') ?? ''} must be a valid limit: ${issue?.message}.`);
 }

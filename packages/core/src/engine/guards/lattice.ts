@@ -48,15 +48,15 @@ export const LATTICE: readonly Rung[] = [
     guard: 'failure_gate',
     measures: ['entropy', 'pivots', 'pivot_answers'],
     looks: 'when a node has returned',
-    leadsTo: 'a human: retry, skip or abort',
+    leadsTo: 'a person: retry, skip or abort',
   },
   {
     guard: 'budget',
     measures: ['usd', 'tokens', 'calls', 'ms'],
     looks: 'before a call',
-    leadsTo: 'a human: raise or abort',
+    leadsTo: 'a person: raise or abort',
   },
-  { guard: 'depth', measures: ['depth'], looks: 'before a node', leadsTo: 'a human: continue or abort' },
+  { guard: 'depth', measures: ['depth'], looks: 'before a node', leadsTo: 'a person: continue or abort' },
 ];
 
 /** The guard a measure belongs to. */

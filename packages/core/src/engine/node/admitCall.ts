@@ -75,6 +75,6 @@ function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: Budg
     kind: 'budget',
     key: question,
     taskId: call.taskId ?? visit.threadId,
-    message: `The next call would pass the budget (${words.join('; ')}).`,
+    message: `The next call would exceed the budget (${words.join('; ')}).`,
   });
 }

@@ -66,8 +66,8 @@ function whoseQuestion(active: RecordedVisit, place: StepPlace, { key, times }: 
     key: questionKey(key, place),
     taskId: taskId ?? visit.threadId,
     message:
-      `An older version recorded step "${key.name}" of "${visit.node}" and not where inside the node it was made. ` +
-      `Is it the one of ${names.join(' > ')}${tool}?`,
+      `An older version recorded step "${key.name}" of "${visit.node}" without its place inside the node. ` +
+      `Is it the call of ${names.join(' > ')}${tool}?`,
   });
 }
 
@@ -93,11 +93,11 @@ function actionOf({ decision, status }: HitlSession): 'use' | 'repeat' | 'abort'
 
 function ambiguous({ threadId, name }: StepKey, node: string): DevsError {
   return new DevsError(
-    `Step "${name}" of "${node}" was recorded by an older version, which did not note where inside the node it was made.`,
+    `Step "${name}" of "${node}" was recorded by an older version, without its place inside the node.`,
     {
       code: 'STEP_AMBIGUOUS',
       remedy:
-        'Drive it with app.run(), which asks a human; or delete this row of agent_steps to make the call again.',
+        'Resume the run with app.run(), which asks a person, or delete this row of agent_steps to repeat the call.',
       context: { threadId, name, node },
     },
   );

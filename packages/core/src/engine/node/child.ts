@@ -52,7 +52,7 @@ export async function child<Output, Update>(
 ): Promise<ChildResult<Output>> {
   const active = activeVisit('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
-  if (!isRecorded(active)) throw new TypeError('child() needs a run: drive the graph with app.run().');
+  if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
   const below = childAppOf(app, active.store);
   driving()?.childApps.set(id, below);
   await waitHere('child()', {

@@ -15,7 +15,7 @@ export function dueDate(until: Until, now: number): number {
     if (!Number.isNaN(at)) return at;
     throw new RangeError('Expected a valid date.');
   }
-  if (typeof until !== 'number') throw new TypeError('Expected milliseconds or a date.');
+  if (typeof until !== 'number') throw new TypeError('Expected milliseconds or a Date.');
   const at = now + until;
   if (until >= 0 && at <= LAST_MOMENT) return Math.ceil(at);
   throw new RangeError(`Expected milliseconds from 0 up to the year 275760, got ${until}.`);

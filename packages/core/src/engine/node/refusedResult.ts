@@ -60,9 +60,9 @@ export class RefusedResult extends Error {
 
 const REMEDIES: Readonly<Record<Refusal['code'], string>> = {
   VALUE_NOT_STORABLE:
-    'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.',
+    'Return plain values, LangChain messages or documents, dates, maps, sets or bytes from the step. Then resume the run, which repeats the call.',
   VALUE_TOO_LARGE:
-    'Return less from the step, or what is flatter; `limits.stepBytes` says how many bytes it may return. Then run it again: the call is made anew.',
+    'Return a smaller or flatter value from the step, or raise `limits.stepBytes`. Then resume the run, which repeats the call.',
 };
 
 function refusedResult(name: string, cause: DevsError): DevsError {
@@ -70,7 +70,7 @@ function refusedResult(name: string, cause: DevsError): DevsError {
     code: cause.code,
     remedy:
       `option` in cause.context
-        ? `${cause.remedy} Then run it again: the call is made anew.`
+        ? `${cause.remedy} Then resume the run, which repeats the call.`
         : REMEDIES[cause.code as Refusal['code']],
     context: { ...cause.context, step: name },
     cause,

@@ -274,7 +274,7 @@ function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: st
   const claim = claimOf(place, name);
   if (stepNames.has(claim)) {
     throw new TypeError(
-      `Step "${name}" was used before in this visit of "${visit.node}"; names must differ.`,
+      `Step "${name}" is already used in this execution of "${visit.node}"; step names must be unique.`,
     );
   }
   stepNames.add(claim);

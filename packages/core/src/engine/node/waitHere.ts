@@ -89,7 +89,7 @@ function recordWait(
 
 function assertMayWait(active: ActiveVisit, caller: string): asserts active is RecordedVisit {
   if (!isRecorded(active) || active.visit.epoch === null)
-    throw new TypeError(`${caller} needs a run: drive the graph with app.run().`);
+    throw new TypeError(`${caller} needs a run: start the graph with app.run().`);
   if (active.calls.isInside)
-    throw new TypeError(`${caller} cannot be called inside a step: its call would be made twice.`);
+    throw new TypeError(`${caller} cannot be called inside a step, because the step would execute twice.`);
 }

@@ -105,12 +105,12 @@ function assertEnded({ threadId, endedAt, status, workspace }: Thread): void {
   if (endedAt === null) {
     throw refused(threadId, 'not_ended', {
       what: `has not ended: it is ${status}`,
-      remedy: 'Cancel it or drive it to its end first.',
+      remedy: 'Cancel the run, or resume it until it ends.',
     });
   }
   if (workspace !== null) {
     throw refused(threadId, 'has_folder', {
-      what: 'has a folder, which would be left behind',
+      what: 'has a folder, which would not be deleted',
       remedy: 'Remove it with Orchestrator.remove() or devs rm.',
     });
   }

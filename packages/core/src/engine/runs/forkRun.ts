@@ -117,17 +117,17 @@ function assertFree(threadId: string, store: EngineStore): void {
 }
 
 export const threadExists = (threadId: string): DevsError =>
-  new DevsError(`There is a run "${threadId}" already.`, {
+  new DevsError(`Run "${threadId}" already exists.`, {
     code: 'THREAD_EXISTS',
-    remedy: 'Give the new run an id of its own, or go on with the one that has it.',
+    remedy: 'Use another id for the new run, or resume the existing run.',
     context: { threadId },
   });
 
 function assertWithoutFolder({ threadId, workspace }: Thread): void {
   if (workspace === null) return;
-  throw new DevsError(`Run "${threadId}" works in a folder, which two runs cannot share.`, {
+  throw new DevsError(`Run "${threadId}" has a working folder, which two runs cannot share.`, {
     code: 'WORKSPACE_BUSY',
-    remedy: 'Set the run itself back with devs rewind, or start another one.',
+    remedy: 'Rewind the run with devs rewind, or start a new run.',
     context: { threadId },
   });
 }

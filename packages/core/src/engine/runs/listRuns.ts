@@ -78,7 +78,7 @@ const earlier = <P extends { readonly at: number }>(place: P | null, end: P): P 
 export function statusesOf(status: RunFilter['status'] = THREAD_STATUSES): readonly ThreadStatus[] {
   const statuses = typeof status === 'string' ? [status] : status;
   const unknown = statuses.find((each) => !THREAD_STATUSES.includes(each));
-  if (unknown !== undefined) throw new RangeError(`status: "${String(unknown)}" is none`);
+  if (unknown !== undefined) throw new RangeError(`status: unknown status "${String(unknown)}"`);
   return [...new Set(statuses)];
 }
 

@@ -84,6 +84,6 @@ export function assertCheckpoint(
 export const checkpointNotFound = (threadId: string, checkpointId: string): DevsError =>
   new DevsError(`Run "${threadId}" has no checkpoint "${checkpointId}".`, {
     code: 'CHECKPOINT_NOT_FOUND',
-    remedy: 'Take one that getStateHistory lists: it is of another run, or was pruned.',
+    remedy: 'Use a checkpoint from getStateHistory. This one was pruned or belongs to another run.',
     context: { threadId, checkpointId },
   });

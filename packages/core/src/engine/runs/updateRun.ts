@@ -85,7 +85,7 @@ function wake(threadId: string, checkpointId: string, { threads }: EngineStore):
 /** @throws TypeError */
 function assertUpdate(values: unknown, node: string | undefined, { nodes, channels }: GraphShape): void {
   if (typeof values !== 'object' || Array.isArray(values) || isCommand(values)) {
-    throw new TypeError('values: expected the values of some channels, or null');
+    throw new TypeError('values: expected an object with channel values, or null');
   }
   const engines: readonly string[] = GUARD_NAMES;
   const other = Object.keys(values ?? {}).find((name) => !channels.includes(name) || engines.includes(name));
@@ -106,7 +106,7 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
   const tuple = await saver.getTuple(at);
   const latest = store.inputs.latest(threadId);
   const isBegun = latest?.turn === 1 || latest?.isTaken === true;
-  if (tuple === undefined || !isBegun) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
+  if (tuple === undefined || !isBegun) throw refused(threadId, 'not_begun', 'it has not started yet');
   assertNothingAnswered(threadId, store);
   const { pendingWrites = [] } = tuple;
   const { tasks } = await graph.getState(tuple.config);
@@ -120,7 +120,7 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
       hasInside(threadId, `${name}:${id}`, store),
   );
   if (begun !== undefined)
-    throw refused(threadId, 'in_hand', `"${begun.name}" is in hand and has recorded work`);
+    throw refused(threadId, 'in_hand', `node "${begun.name}" has not finished and has recorded steps`);
   return leaseEpoch;
 }
 
@@ -130,7 +130,7 @@ const hasInside = (threadId: string, checkpointNs: string, { checkpoints }: Engi
 /** An answer is for the visit that asked, which the update takes the place of. */
 function assertNothingAnswered(threadId: string, { sessions }: EngineStore): void {
   if (sessions.listClosed(threadId).every(({ status }) => status !== 'decided')) return;
-  throw refused(threadId, 'answer_pending', 'an answer to one of its gates has not been taken up');
+  throw refused(threadId, 'answer_pending', 'a decision on one of its gates is not applied yet');
 }
 
 /** What LangGraph, a reducer or an edge makes of the values is the caller's to know. */
@@ -143,20 +143,17 @@ async function stageOrRefuse(
     return await stagePlacement(lease, placement, deps);
   } catch (error) {
     if (isDevsError(error)) throw error;
-    throw refused(
-      lease.threadId,
-      'not_taken',
-      `the graph does not take the update: ${runError(error).message}`,
-    );
+    throw refused(lease.threadId, 'not_taken', `the graph rejects the update: ${runError(error).message}`);
   }
 }
 
 const WAYS_OUT: Readonly<Record<UpdateRefusal, string>> = {
-  ended: 'Fork it, and update the new run.',
-  not_begun: 'Drive it first, or start another run with the input it should have.',
-  in_hand: 'Drive it until that is done, or fork it and update the new run: there it is done again.',
-  answer_pending: 'Drive it first.',
-  not_taken: 'Correct the values, or name the node that would have returned them in asNode.',
+  ended: 'Fork the run, then update the fork.',
+  not_begun: 'Execute the run first, or start a new run with the right input.',
+  in_hand:
+    'Resume the run until the node has finished, or fork the run and update the fork, which executes the node again.',
+  answer_pending: 'Resume the run first.',
+  not_taken: 'Correct the values, or set asNode to the node that would return them.',
 };
 
 const refused = (threadId: string, reason: UpdateRefusal, what: string): DevsError =>

@@ -55,6 +55,6 @@ export function assertWindow(size: number, keepAll: number): void {
     throw new RangeError(`Expected size to be a whole number of at least 1, got ${size}.`);
   }
   if (keepAll !== Number.POSITIVE_INFINITY && (!Number.isInteger(keepAll) || keepAll < 0)) {
-    throw new RangeError(`Expected a whole number of checkpoints to keep, at least 0, got ${keepAll}.`);
+    throw new RangeError(`keepAll must be a whole number of at least 0, got ${keepAll}.`);
   }
 }

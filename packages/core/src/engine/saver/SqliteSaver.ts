@@ -254,7 +254,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Deletes every checkpoint and write of a thread, in all namespaces, and values that only it used. */
   override async deleteThread(threadId: string): Promise<void> {
-    if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
+    if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a string`);
     immediately(this.#db, () => this.#store.deleteThread(threadId));
   }
 

@@ -190,7 +190,7 @@ export class StrictEncoder {
   /** @throws DevsError if somebody has put properties on the instance. */
   #bare<T extends object>(value: T): T {
     if (Reflect.ownKeys(value).length === 0) return value;
-    throw this.#refusal('an instance with properties of its own');
+    throw this.#refusal('an instance with extra properties');
   }
 
   #date(date: Date): Tag {
@@ -203,7 +203,7 @@ export class StrictEncoder {
     if (Reflect.ownKeys(pattern).length === 1 && pattern.lastIndex === 0) {
       return this.#tag('regexp', pattern.source, pattern.flags);
     }
-    throw this.#refusal('a pattern in the middle of its use');
+    throw this.#refusal('a regular expression with a lastIndex');
   }
 
   #error(value: object, prototype: unknown): Tag | null {
@@ -293,17 +293,18 @@ export class StrictEncoder {
   #tooDeep(): DevsError {
     return new DevsError(`The value is nested deeper than ${this.#maxDepth} levels.`, {
       code: 'VALUE_TOO_LARGE',
-      remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',
+      remedy:
+        'Store a flatter value, for example objects that refer to each other by id instead of a deep tree.',
       context: { path: this.#place(), levels: this.#maxDepth },
     });
   }
 }
 
 export function notStorable(path: string, found: string, cause?: unknown): DevsError {
-  return new DevsError(`The value at ${path} would not come back as it is: ${found}.`, {
+  return new DevsError(`The value at ${path} cannot be stored without changing it: ${found}.`, {
     code: 'VALUE_NOT_STORABLE',
     remedy:
-      'Keep plain data in the state: text, finite numbers, booleans, null, arrays, plain objects, dates, maps, sets and bytes.',
+      'Use plain data in the state: strings, finite numbers, booleans, null, arrays, plain objects, dates, maps, sets and bytes.',
     context: { path, found },
     cause,
   });

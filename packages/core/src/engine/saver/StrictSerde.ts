@@ -140,7 +140,7 @@ export class StrictSerde implements SerializerProtocol {
     });
     const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
     if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
-      throw notStorable(path, `an instance of ${name}, which comes back changed`);
+      throw notStorable(path, `an instance of ${name}, which changes when it is loaded`);
     }
     proved.set(instance, held);
   }
@@ -157,9 +157,9 @@ function textOfTree(tree: unknown): string {
   try {
     return JSON.stringify(tree);
   } catch (cause) {
-    throw new DevsError('The value is longer than the longest text of Node.js.', {
+    throw new DevsError('The value is longer than the longest string in Node.js.', {
       code: 'VALUE_TOO_LARGE',
-      remedy: 'Keep large content elsewhere and a reference to it here.',
+      remedy: 'Store large content elsewhere and keep a reference to it here.',
       context: { most: MOST_BYTES },
       cause,
     });
@@ -171,10 +171,9 @@ async function revivedFrom(written: Tag): Promise<object> {
 }
 
 function unknownType(type: string): DevsError {
-  return new DevsError(`A stored value is of unknown kind "${type}".`, {
+  return new DevsError(`A stored value has the unknown type "${type}".`, {
     code: 'STATE_CORRUPT',
-    remedy:
-      'Pass the serde that wrote the file to SqliteSaver, or use the version of @devs/core that wrote it.',
+    remedy: 'Give SqliteSaver the serde that wrote the file, or use the version of @devs/core that wrote it.',
     context: { type },
   });
 }

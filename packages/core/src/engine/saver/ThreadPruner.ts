@@ -112,17 +112,17 @@ function assertPolicy({ keepLast }: PrunePolicy): void {
 function assertPinned({ pinned = [] }: PrunePolicy, all: readonly CheckpointSummary[]): void {
   const missing = pinned.find((id) => all.every(({ checkpointId }) => checkpointId !== id));
   if (missing === undefined) return;
-  throw new DevsError(`The pinned checkpoint ${missing} is not in the thread; nothing was deleted.`, {
+  throw new DevsError(`The pinned checkpoint ${missing} is not in the thread. Nothing was deleted.`, {
     code: 'CHECKPOINT_NOT_FOUND',
-    remedy: 'Pin checkpoints that the history of the thread lists.',
+    remedy: 'Pin checkpoints from the history of the thread.',
     context: { checkpointId: missing },
   });
 }
 
 function busy(threadId: string): DevsError {
-  return new DevsError(`Thread "${threadId}" kept changing; nothing was deleted.`, {
+  return new DevsError(`Thread "${threadId}" kept changing. Nothing was deleted.`, {
     code: 'THREAD_BUSY',
-    remedy: 'Prune it when no driver works on it.',
+    remedy: 'Prune it while no process executes it.',
     context: { threadId },
   });
 }

@@ -29,7 +29,7 @@ export function optionalId(config: RunnableConfig, name: string): string | null 
   const id: unknown = config.configurable?.[name];
   if (id === undefined || (id === '' && name === 'checkpoint_id')) return null;
   if (typeof id !== 'string' || id === '')
-    throw new TypeError(`configurable.${name}: not a text with characters`);
+    throw new TypeError(`configurable.${name}: expected a string that is not empty`);
   return wellFormed(id, name);
 }
 
@@ -37,14 +37,14 @@ export function optionalId(config: RunnableConfig, name: string): string | null 
 export function namespaceOf(config: RunnableConfig): string | null {
   const checkpointNs: unknown = config.configurable?.['checkpoint_ns'];
   if (checkpointNs === undefined) return null;
-  if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: not a text');
+  if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: expected a string');
   return wellFormed(checkpointNs, 'checkpoint_ns');
 }
 
 /** Half a character becomes U+FFFD in the file, where two different ids would then be the same. */
 function wellFormed(id: string, name: string): string {
   if ((id as string & { isWellFormed(): boolean }).isWellFormed()) return id;
-  throw new TypeError(`configurable.${name}: a text with a lone surrogate`);
+  throw new TypeError(`configurable.${name}: the string has a lone surrogate`);
 }
 
 /** The lease a driven run writes under; `null` in plain LangGraph use. */

@@ -131,7 +131,7 @@ function isTagName(name: unknown): name is TagName {
 }
 
 function unknownTag(name: unknown): DevsError {
-  return new DevsError(`A stored value has a part of unknown kind ${JSON.stringify(name)}.`, {
+  return new DevsError(`A stored value has a part of the unknown type ${JSON.stringify(name)}.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Read the file with the version of @devs/core that wrote it.',
   });

@@ -45,7 +45,7 @@ export function isInnerStop(id: string, value: unknown): value is InnerStop {
 export function stopMessage({ breakpoint: { graph, when, nodes } }: Stop): string {
   const where = graph.length === 0 ? '' : ` in "${graph.join('/')}"`;
   const names = nodes.map((node) => `"${node}"`).join(', ') || 'its end';
-  return `The graph stops ${when ?? 'at'} ${names}${where}. Any value goes on, \`false\` ends the run.`;
+  return `The graph stopped ${when ?? 'at'} ${names}${where}. Answer with any value to continue, or \`false\` to end the run.`;
 }
 
 /** Whether an answer to a stop is a no. There is no call it could be returned to. */
@@ -56,7 +56,7 @@ export const isNo = (decision: unknown): boolean =>
 export function refusedAt(question: unknown): string {
   const { breakpoint } = (question as { readonly artifact: Stop }).artifact;
   const { when, nodes } = breakpoint;
-  return `rejected: the stop ${when ?? 'at'} ${nodes.map((node) => `"${node}"`).join(', ') || 'the end'}`;
+  return `rejected: the breakpoint ${when ?? 'at'} ${nodes.map((node) => `"${node}"`).join(', ') || 'the end'}`;
 }
 
 /** What a graph's author sees of a checkpoint: its channels, not LangGraph's. */

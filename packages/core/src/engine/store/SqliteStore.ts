@@ -146,8 +146,7 @@ function plannedPut(operation: PutOperation, limits: Limits): Planned & { name: 
 function nameOf({ namespace, key }: GetOperation): string {
   assertLabels(namespace);
   validateNamespace(namespace, { allowReservedRoot: true });
-  if (typeof key !== 'string')
-    throw new TypeError(`Expected the key of an item to be a text, got ${typeof key}.`);
+  if (typeof key !== 'string') throw new TypeError(`The key of an item must be a string, got ${typeof key}.`);
   return namespace.join(LABEL_SEPARATOR);
 }
 
@@ -164,7 +163,7 @@ function assertListing({ maxDepth = 1, limit = 0, offset = 0 }: ListNamespacesOp
 }
 
 function assertLabels(namespace: unknown): void {
-  if (!Array.isArray(namespace)) throw new TypeError('Expected a namespace to be a list of labels.');
+  if (!Array.isArray(namespace)) throw new TypeError('A namespace must be a list of labels.');
 }
 
 function assertPage(page: { readonly limit: number; readonly offset: number }): void {
@@ -185,9 +184,9 @@ function itemOf({ namespace, key, json, createdAt, updatedAt }: StoredItem): Ite
 }
 
 function withoutEmbeddings(what: 'query' | 'index'): DevsError {
-  return new DevsError(`The store in the state file has no embeddings, so it takes no \`${what}\`.`, {
+  return new DevsError(`The store in the state file has no embeddings, so it does not support \`${what}\`.`, {
     code: 'STORE_UNSUPPORTED',
-    remedy: 'Search by namespace and filter, or give durable() a store with embeddings as its `store`.',
+    remedy: 'Search by namespace and filter, or set the `store` of durable() to a store with embeddings.',
     context: { option: what },
   });
 }

@@ -18,7 +18,10 @@ export function checkedItem({ namespace, key, value }: PutOperation, limits: Lim
   assertName('The namespace of an item', name);
   assertName('The key of an item', key);
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw notStorable(`The value of item "${key}" is no object.`, 'Put it into a field of an object.');
+    throw notStorable(
+      `The value of item "${key}" is not an object.`,
+      'Put the value into a field of an object.',
+    );
   }
   canonicalJson({ namespace, key, value });
   const json = JSON.stringify(value);
@@ -31,10 +34,9 @@ export function checkedItem({ namespace, key, value }: PutOperation, limits: Lim
 function assertName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_NAME_BYTES) return;
-  throw new DevsError(`${what} has ${bytes} bytes; ${MAX_NAME_BYTES} are allowed.`, {
+  throw new DevsError(`${what} is ${bytes} bytes; the limit is ${MAX_NAME_BYTES} bytes.`, {
     code: 'VALUE_TOO_LARGE',
-    remedy:
-      'Name the item by something shorter, such as an id or a hash; what is long belongs into its value.',
+    remedy: 'Use a shorter name, such as an id or a hash, and put long text into the value.',
     context: { bytes, limit: MAX_NAME_BYTES },
   });
 }

@@ -8,9 +8,7 @@ import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
 /** Of an app that was given none. */
 class NoStore extends BaseStore {
   override async batch(): Promise<never> {
-    throw new TypeError(
-      "durable() was given no store: pass it `store: 'file'`, or one as compile() takes it.",
-    );
+    throw new TypeError("durable() has no store: set `store: 'file'`, or a store as in compile().");
   }
 }
 
@@ -40,7 +38,7 @@ export function takeStore(
   const { store: wanted = carried.store, cache = carried.cache } = given;
   const store = wanted === 'file' ? new SqliteStore(db, { ...seams, limits }) : wanted;
   if (store !== undefined && !isStore(store))
-    throw new TypeError("Expected `store` to be a BaseStore of LangGraph or 'file'.");
+    throw new TypeError("`store` must be a BaseStore of LangGraph or 'file'.");
   return {
     ...carried,
     ...(store !== undefined && { store }),

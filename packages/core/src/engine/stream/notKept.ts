@@ -1,9 +1,9 @@
 import { DevsError } from '../../errors/DevsError.ts';
 
 const WHY = {
-  trimmed: 'the next event of its stream is no longer kept',
-  pruned: 'the checkpoint that the next event of its stream is in was pruned',
-  ahead: 'its stream has not come that far',
+  trimmed: 'the next event of its stream was deleted',
+  pruned: 'the checkpoint with the next event of its stream was pruned',
+  ahead: 'its stream has fewer events',
   'not recorded': 'its stream was not recorded',
 } as const;
 
@@ -13,10 +13,10 @@ export function notKept(
   why: keyof typeof WHY,
   context: { readonly seq?: number; readonly first?: number },
 ): DevsError {
-  return new DevsError(`Run "${threadId}" cannot be streamed from there: ${WHY[why]}.`, {
+  return new DevsError(`Run "${threadId}" cannot be streamed from this position: ${WHY[why]}.`, {
     code: 'STREAM_NOT_KEPT',
     remedy:
-      'Read where the run stands with values() and gates(), then stream it without after; or keep more events.',
+      'Read the current state with values() and gates(), then stream without `after`. Or keep more events.',
     context: { threadId, why, ...context },
   });
 }

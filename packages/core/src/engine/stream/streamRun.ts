@@ -54,12 +54,12 @@ interface StreamQuery {
 /** @throws RangeError, TypeError for options that are not of their shape. */
 function streamQuery({ streamMode = 'updates', subgraphs = false, after }: StreamOptions): StreamQuery {
   const asked: readonly StreamMode[] = typeof streamMode === 'string' ? [streamMode] : streamMode;
-  if (!Array.isArray(asked)) throw new TypeError('Expected streamMode as a text or a list of texts.');
+  if (!Array.isArray(asked)) throw new TypeError('streamMode must be a string or a list of strings.');
   const unknown = asked.find((mode) => !MODES.includes(mode));
   if (unknown !== undefined) {
-    throw new RangeError(`streamMode: there is no "${String(unknown)}", but ${MODES.join(', ')}.`);
+    throw new RangeError(`streamMode: unknown mode "${String(unknown)}", expected ${MODES.join(', ')}.`);
   }
-  if (typeof subgraphs !== 'boolean') throw new TypeError('Expected subgraphs as true or false.');
+  if (typeof subgraphs !== 'boolean') throw new TypeError('subgraphs must be true or false.');
   if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
     throw new RangeError(`Expected after to be a whole number of at least 0, got ${String(after)}.`);
   }

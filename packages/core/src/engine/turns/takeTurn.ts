@@ -142,10 +142,10 @@ const LONGEST_KEY = 1000;
 
 /** @throws TypeError if it is no text with characters, RangeError if it is too long. */
 export function assertTurnKey(key: unknown): asserts key is string {
-  if (typeof key !== 'string' || key === '') throw new TypeError('Expected turn as a text with characters.');
+  if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
   if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
-    throw new TypeError('Expected turn as a text without lone surrogates.');
+    throw new TypeError('turn must be a string without lone surrogates.');
   if (key.length > LONGEST_KEY) {
-    throw new RangeError(`Expected turn to have at most ${LONGEST_KEY} characters, got ${key.length}.`);
+    throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
   }
 }

@@ -65,7 +65,7 @@ describe('what goes wrong around a run', () => {
     };
     const { devs, seen } = await devsAt(dbPath, { ...agents, implement }, scriptedChecks([false]));
     const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive()).reason).toContain('no strategy led on');
+    expect((await run.drive()).reason).toContain('no strategy made progress');
     expect(seen.filter((name) => name === 'NODE_FAILED')).toHaveLength(3);
     const errors = (await run.state())?.errorHistory ?? [];
     expect(errors.map(({ taskId, consecutiveCount }) => [taskId, consecutiveCount])).toEqual([

@@ -211,7 +211,7 @@ describe('the pipeline with agents', () => {
   test('gives up a task after ten red turns, and ends failed without a commit', async ({ db }) => {
     const pipeline = await aPipeline(db, { tasks: 1, checks: redInNewWays() });
     const { status, reason, values } = await driveToTheEnd(pipeline);
-    expect([status, reason]).toEqual(['failed', expect.stringContaining('no strategy led on')]);
+    expect([status, reason]).toEqual(['failed', expect.stringContaining('no strategy made progress')]);
     expect(pipeline.calls.filter((call) => call === 'T1 implement')).toHaveLength(10);
     expect(values).toMatchObject({ status: 'strategy_pivot', pendingRecoveryNode: null });
     expect(values?.tasks).toMatchObject([{ status: 'failed' }]);
@@ -376,7 +376,7 @@ describe('how a pipeline has ended', () => {
     [{ status: 'implementing', epics: [] }, 'completed', null],
     [{ status: 'implementing', epics: [anEpic(1)] }, 'failed', 'an epic failed'],
     [{ status: 'failed', epics: [anEpic(1)] }, 'failed', 'an epic failed'],
-    [{ status: 'strategy_pivot', epics: [anEpic(1)] }, 'failed', 'no strategy led on'],
+    [{ status: 'strategy_pivot', epics: [anEpic(1)] }, 'failed', 'no strategy made progress'],
   ] as const)('is read from its state: %o', ([parts, status, reason]) => {
     expect(endOfPipeline(aState(parts))).toEqual({ status, reason });
   });

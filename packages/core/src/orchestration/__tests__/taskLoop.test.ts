@@ -139,7 +139,7 @@ describe('the checks', () => {
     });
     await expect(driveToTheEnd(world)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining('xo is not there'),
+      message: expect.stringContaining('xo is not installed'),
       remedy: expect.stringContaining('Install xo'),
     });
     expect((await world.app.values('shop'))?.errorHistory).toEqual([]);

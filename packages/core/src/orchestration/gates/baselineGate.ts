@@ -69,17 +69,17 @@ function assertAccepts(given: object, { id, question }: HitlSession): void {
   const { artifact } = (question ?? {}) as { readonly artifact?: Partial<ShownBaseline> };
   const { missing, failing = [] } = artifact ?? {};
   if (missing !== undefined) {
-    throw new DevsError(`Nothing was checked: ${missing} is not there.`, {
+    throw new DevsError(`The checks could not run: ${missing} is not installed.`, {
       code: 'INVALID_ANSWER',
-      remedy: `Have it installed, or add a setup command that does, then answer again.`,
+      remedy: `Install it, or add a setup command that installs it, then answer again.`,
       context: { sessionId: id },
     });
   }
   const unknown = failures.find((name) => !failing.includes(name));
   if (unknown === undefined) return;
-  throw new DevsError(`Session "${id}" shows no failure "${unknown}".`, {
+  throw new DevsError(`Gate "${id}" has no failure "${unknown}".`, {
     code: 'INVALID_ANSWER',
-    remedy: `Name failures that it shows: ${listed(failing)}.`,
+    remedy: `Use failures of this gate: ${listed(failing)}.`,
     context: { sessionId: id },
   });
 }

@@ -80,7 +80,7 @@ export function assertEditFits(answer: object, session: HitlSession, by: Princip
 function shownPlan({ id, question }: HitlSession): DagArtifact {
   const { artifact } = (question ?? {}) as { readonly artifact?: DagArtifact };
   if (Array.isArray(artifact?.tasks)) return artifact;
-  throw new DevsError(`Session "${id}" shows no plan.`, {
+  throw new DevsError(`Gate "${id}" has no plan.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Restore the state file from a backup.',
     context: { sessionId: id },

@@ -274,9 +274,9 @@ const putBackWords = (agent: EditingAgent, paths: readonly string[]): string =>
   'If one is wrong, say so with wrongTest and a reason.';
 
 const cannotRun = (command: string): DevsError =>
-  new DevsError(`The command ${JSON.stringify(command)} of a task cannot be run by the checks of this run.`, {
+  new DevsError(`The checks of this run cannot execute the command ${JSON.stringify(command)} of a task.`, {
     code: 'CONFIG_INVALID',
-    remedy: 'Give the pipeline checks that can run commands, then resume.',
+    remedy: 'Configure checks that can run commands, then resume the run.',
   });
 
 function taskRequest({ task, state, workspace, instructions, rejected }: TurnSubject): TaskRequest {

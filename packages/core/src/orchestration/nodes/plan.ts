@@ -218,6 +218,6 @@ function assertAcyclic(tasks: readonly TaskDraft[]): void {
 export function dagInvalid(problem: string): DevsError {
   return new DevsError(`The proposed task DAG cannot be used: ${problem}.`, {
     code: 'DAG_INVALID',
-    remedy: 'Correct the edit; or send the plan back with a note, or correct the agent that proposed it.',
+    remedy: 'Correct the edit, reject the plan with feedback, or correct the agent that proposed it.',
   });
 }

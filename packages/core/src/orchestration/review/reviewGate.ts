@@ -45,9 +45,9 @@ function assertReopens(answer: object, { id, question }: HitlSession): void {
   const shown = (artifact?.taskIds ?? []).map(taskLabel);
   const unknown = labels.find((label) => !shown.includes(label));
   if (unknown === undefined) return;
-  throw new DevsError(`Session "${id}" does not show ${unknown}.`, {
+  throw new DevsError(`Gate "${id}" does not include ${unknown}.`, {
     code: 'INVALID_ANSWER',
-    remedy: `Name tasks of this review: ${shown.join(', ')}.`,
+    remedy: `Use tasks of this review: ${shown.join(', ')}.`,
     context: { sessionId: id },
   });
 }

@@ -313,8 +313,8 @@ function treesOf(workspace: RunWorkspace): Trees | null {
 
 /** Ends a drive where nothing could be checked: no attempt of an agent can mend that. */
 function missingProgram(program: string, command: string): DevsError {
-  return new DevsError(`The check "${command}" cannot be run: ${program} is not there.`, {
+  return new DevsError(`The check "${command}" cannot run: ${program} is not installed.`, {
     code: 'CONFIG_INVALID',
-    remedy: `Install ${program}, or have the project's setup install it, then resume.`,
+    remedy: `Install ${program}, or add it to the setup of the project, then resume the run.`,
   });
 }

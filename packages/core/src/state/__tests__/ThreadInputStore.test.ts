@@ -39,7 +39,7 @@ describe("a run's input", () => {
   test('exists once, and only of a run', ({ db }) => {
     const inputs = withRun(db);
     inputs.insert('run-1', INPUT);
-    expect(() => inputs.insert('run-1', INPUT)).toThrow('is there, and its run is not');
+    expect(() => inputs.insert('run-1', INPUT)).toThrow('exists, but its run is missing');
     expect(() => inputs.insert('nobody', INPUT)).toThrow('FOREIGN KEY');
   });
 });
@@ -66,7 +66,7 @@ describe("a run's turns", () => {
     expect([inputs.require('run-1'), inputs.require('run-1', 1)]).toEqual([NEXT, INPUT]);
     inputs.replace('run-1', INPUT);
     expect(inputs.require('run-1', 2)).toEqual(INPUT);
-    expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('is there, and its run is not');
+    expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('exists, but its run is missing');
     db.exec('DELETE FROM thread_inputs WHERE turn = 2');
     for (const again of [() => inputs.latest('run-1'), () => inputs.end('run-1', end)])
       expect(again).toThrow('is missing');

@@ -68,5 +68,5 @@ function part({ start, end, target }: Range, from: number, to: number): Range | 
 
 function assertFits({ prefix, suffix, bytes, size }: SplicePart, baseSize: number): void {
   const fits = prefix + bytes.byteLength + suffix === size && prefix + suffix <= baseSize;
-  if (!fits || prefix < 0 || suffix < 0) throw new RangeError('a splice does not fit its base');
+  if (!fits || prefix < 0 || suffix < 0) throw new RangeError('a splice does not match its base');
 }

@@ -62,7 +62,7 @@ export function damagedCheckpoints(db: Database): readonly ValueFinding[] {
     else findings.push(...found);
   }
   if (unknown === 0) return findings;
-  const detail = `What ${unknown} checkpoints are made of only the program knows that wrote them.`;
+  const detail = `The content of ${unknown} checkpoints can only be checked by the program that wrote them.`;
   return [...findings, note('NOT_EXAMINED', 'checkpoints', detail)];
 }
 
@@ -115,7 +115,7 @@ function examined(
     if (missing.length > 0 && (!isSound || stored.rowSha256 === null))
       return missing.map((at) => missingFrom(key, at));
     if (isSound) return [];
-    const detail = `Checkpoint ${key.checkpointId}, or a channel of it, is not what was written.`;
+    const detail = `Checkpoint ${key.checkpointId}, or one of its channels, was changed after it was written.`;
     return [error('VALUE_DAMAGED', 'checkpoints', detail)];
   });
   return isKnown ? damage.map(({ code, table, detail }) => asFinding(code, table, detail)) : null;

@@ -32,11 +32,13 @@ export function damagedRows(db: Database): readonly ValueFinding[] {
   const damaged = SEALS.flatMap((seal) => {
     const sql = `SELECT ${seal.id} FROM ${seal.table} WHERE ${isDamaged(seal)} ORDER BY rowid ASC`;
     const ids = prepare<[], string>(db, sql).pluck().all();
-    return ids.map((id) => error('VALUE_DAMAGED', seal.table, `${seal.what} ${id} is not what was written.`));
+    return ids.map((id) =>
+      error('VALUE_DAMAGED', seal.table, `${seal.what} ${id} was changed after it was written.`),
+    );
   });
   const moved = prepare<[], string>(db, SELECT_MOVED_ITEMS).pluck().all();
   const misplaced = moved.map((key) =>
-    error('VALUE_DAMAGED', 'store_items', `Item "${key}" of the store is in the place of another.`),
+    error('VALUE_DAMAGED', 'store_items', `Item "${key}" of the store is in the wrong place.`),
   );
   return [...damaged, ...missing, ...misplaced];
 }

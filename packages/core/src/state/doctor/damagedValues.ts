@@ -131,13 +131,13 @@ function unreadableTurns(db: Database): readonly ValueFinding[] {
     const missing = blobIds?.filter((blobId) => !existing.has(blobId));
     if (missing === undefined) {
       findings.push(
-        error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${turn.id} is not what was written.`),
+        error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${turn.id} was changed after it was written.`),
       );
     } else if (missing.length > 0) {
       const detail = `Turn ${turn.id} refers to missing blobs: ${missing.join(', ')}.`;
       findings.push(error('VALUE_MISSING', 'langgraph_checkpoints', detail));
     } else if (blobIds?.some((blobId) => !kept.has(`${blobId} ${turn.id}`)) === true) {
-      const detail = `What turn ${turn.id} refers to is not kept for it.`;
+      const detail = `The blobs of turn ${turn.id} have no reference from it.`;
       findings.push(error('VALUE_MISSING', 'journal_values', detail));
     }
   }

@@ -34,7 +34,7 @@ export function damagedWrites(db: Database): readonly ValueFinding[] {
       error('VALUE_DAMAGED', 'checkpoint_writes', `Write ${write} does not match its SHA-256.`),
     ),
     ...short.map((id) =>
-      error('VALUE_MISSING', 'checkpoint_writes', `Writes on top of checkpoint ${id} are missing.`),
+      error('VALUE_MISSING', 'checkpoint_writes', `Pending writes of checkpoint ${id} are missing.`),
     ),
   ];
 }

@@ -27,7 +27,7 @@ export function orphanRows(db: Database): readonly ValueFinding[] {
       note('ROW_ORPHANED', 'checkpoint_writes', `Writes belong to checkpoint ${id}, which does not exist.`),
     ),
     ...list(SELECT_CHANNELS_WITHOUT_VALUE).map((channel) =>
-      error('VALUE_MISSING', 'checkpoint_blobs', `Channel without its value: ${channel}.`),
+      error('VALUE_MISSING', 'checkpoint_blobs', `Channel without a value: ${channel}.`),
     ),
     ...list(SELECT_SESSIONS_WITHOUT_RUN).map((id) =>
       error('ROW_ORPHANED', 'hitl_sessions', `Session ${id} belongs to a run that does not exist.`),

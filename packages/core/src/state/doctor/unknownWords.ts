@@ -19,13 +19,13 @@ export function unknownWords(db: Database): readonly ValueFinding[] {
     prepare<[string], string>(db, sql).pluck().all(JSON.stringify(known));
   return [
     ...idsOf(SELECT_RUNS, THREAD_STATUSES).map((id) =>
-      error('VALUE_DAMAGED', 'threads', `Run ${id} has a status that this engine does not know.`),
+      error('VALUE_DAMAGED', 'threads', `Run ${id} has an unknown status.`),
     ),
     ...idsOf(SELECT_SESSIONS, HITL_SESSION_KINDS).map((id) =>
-      error('VALUE_DAMAGED', 'hitl_sessions', `Session ${id} is of a kind that this engine does not know.`),
+      error('VALUE_DAMAGED', 'hitl_sessions', `Session ${id} has an unknown kind.`),
     ),
     ...idsOf(SELECT_SIGNALS, SIGNAL_KINDS).map((id) =>
-      error('VALUE_DAMAGED', 'signals', `Signal ${id} is of a kind that this engine does not know.`),
+      error('VALUE_DAMAGED', 'signals', `Signal ${id} has an unknown kind.`),
     ),
   ];
 }

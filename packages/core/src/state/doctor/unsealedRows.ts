@@ -23,7 +23,7 @@ export function unsealedRows(db: Database): readonly ValueFinding[] {
     const sql = `SELECT count(*) FROM ${table} WHERE ${condition}`;
     const rows = prepare<[], number>(db, sql).pluck().get() ?? 0;
     if (rows === 0) return [];
-    const detail = `${rows} ${rows === 1 ? 'row' : 'rows'} of before ${rows === 1 ? 'has' : 'have'} no sum over the key.`;
+    const detail = `${rows} older ${rows === 1 ? 'row has' : 'rows have'} no checksum over the key.`;
     return [note('ROW_UNSEALED', table, detail)];
   });
 }

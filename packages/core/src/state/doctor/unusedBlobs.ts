@@ -35,5 +35,5 @@ export function unusedBlobs(db: Database): readonly ValueFinding[] {
   }
   if (unused.length === 0) return [];
   const bytes = unused.reduce((sum, blob) => sum + blob.bytes, 0);
-  return [note('BLOB_UNUSED', 'state_blobs', `${unused.length} blobs of ${bytes} bytes belong to no row.`)];
+  return [note('BLOB_UNUSED', 'state_blobs', `${unused.length} blobs of ${bytes} bytes are unused.`)];
 }

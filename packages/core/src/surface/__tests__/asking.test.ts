@@ -169,7 +169,7 @@ describe('asking at a gate', () => {
     const silentRun = await other.run('shop');
     await expect(silentRun.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('ASK_UNSUPPORTED'));
     expect(await run.whyUnasked(gate)).toBeNull();
-    expect(await silentRun.whyUnasked(gate)).toContain('answer no questions');
+    expect(await silentRun.whyUnasked(gate)).toContain('do not answer questions');
     await run.decide(gate, yes);
     await expect(run.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('GATE_ALREADY_DECIDED'));
     expect(asked.requests).toEqual([]);

@@ -74,7 +74,7 @@ describe('editing what a gate shows', () => {
     const refused = expect.objectContaining({
       code: 'INVALID_ANSWER',
       message:
-        'The edit of an answer has 33 bytes, most of them at edit.documents[0].content; 30 are allowed.',
+        'The edit of an answer is 33 bytes, most of it at edit.documents[0].content; the limit is 30 bytes.',
       remedy: expect.stringContaining('`limits.answerBytes`'),
     });
     await expect(run.edit(shown, { documents: [larger], by: ada })).rejects.toThrow(refused);

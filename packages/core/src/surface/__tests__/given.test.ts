@@ -129,7 +129,7 @@ describe('what was given', () => {
     expect((await devs.start({ brief: BRIEF, documents: [PRD] })).id).toBe(id);
     expect((await devs.start({ brief: BRIEF })).id).toBe(id);
     const other = devs.start({ brief: BRIEF, documents: [{ ...PRD, content: 'Other.' }] });
-    await expect(other).rejects.toThrow('was started with other documents or plan');
+    await expect(other).rejects.toThrow('was started with different documents or a different plan');
   });
 });
 

@@ -174,7 +174,7 @@ describe('a run that is driven for some of its tasks', () => {
       status: 'paused',
       reason: 'the plan has no T9',
     });
-    await expect(run.drive({ only: 'four' })).rejects.toThrow('Expected only to be T and a number');
+    await expect(run.drive({ only: 'four' })).rejects.toThrow('only must be T and a number');
     await expect(run.drive({ only: 'T1', epic: 'E1' })).rejects.toThrow(RangeError);
   });
 });

@@ -130,9 +130,9 @@ function admitted(
     return reserve;
   }
   const { measure, spent } = limit;
-  throw new DevsError(`An answer would pass the budget: ${spent} of ${limit.limit} ${measure} are spent.`, {
+  throw new DevsError(`An answer would exceed the budget: ${spent} of ${limit.limit} ${measure} are used.`, {
     code: 'BUDGET_SPENT',
-    remedy: 'Decide the gate without it, or start a run with a larger budget.',
+    remedy: 'Decide the gate without an answer, or start a run with a larger budget.',
     context: { threadId: step.threadId, sessionId: session.id, measure },
   });
 }
@@ -151,8 +151,8 @@ function openSession(
 /** Why nobody can be asked about a gate, in words; `null` where somebody can. */
 export function whyUnasked(session: HitlSession, agents: StageAgents | null): string | null {
   if (agents === null) return 'the run has no agents';
-  if (agents.answer === undefined) return `the agents "${agents.name}" answer no questions`;
-  return stageOf(session) === null ? 'no agent made what it shows' : null;
+  if (agents.answer === undefined) return `the agents "${agents.name}" do not answer questions`;
+  return stageOf(session) === null ? 'its content was not made by an agent' : null;
 }
 
 interface Answerer {
@@ -164,9 +164,9 @@ function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answer
   const why = whyUnasked(session, pipeline?.agents ?? null);
   const answer = pipeline?.agents.answer?.bind(pipeline.agents);
   if (pipeline !== null && answer !== undefined && why === null) return { answer, pipeline };
-  throw new DevsError(`Gate "${session.id}" cannot be asked about: ${why}.`, {
+  throw new DevsError(`Questions about gate "${session.id}" are not possible: ${why}.`, {
     code: 'ASK_UNSUPPORTED',
-    remedy: 'Decide it; what you want to know can be the feedback.',
+    remedy: 'Decide the gate. You can put your question into the feedback.',
     context: { sessionId: session.id, kind: session.kind },
   });
 }
@@ -179,16 +179,16 @@ function recordedAt(key: StepKey, { app }: AskDeps): GateExchange | null {
 }
 
 function questionFrom(text: unknown): string {
-  if (typeof text !== 'string' || isBlank(text)) throw new TypeError('Expected a question, got no text.');
+  if (typeof text !== 'string' || isBlank(text)) throw new TypeError('The question is empty.');
   if (text.length <= MAX_QUESTION) return text.trim();
-  throw new RangeError(`Expected a question of at most ${MAX_QUESTION} characters, got ${text.length}.`);
+  throw new RangeError(`A question has at most ${MAX_QUESTION} characters, got ${text.length}.`);
 }
 
 function answerFrom(result: AnswerResult | null | undefined): string {
   const { answer } = (result ?? {}) as Partial<AnswerResult>;
   if (typeof answer === 'string' && answer.trim() !== '') return answer.slice(0, MAX_ANSWER);
-  throw new DevsError('The agent answered the question with nothing.', {
+  throw new DevsError('The agent returned an empty answer.', {
     code: 'AGENT_INVALID_OUTPUT',
-    remedy: 'Ask again, in other words, or give this stage to a more capable agent.',
+    remedy: 'Rephrase the question, or use a more capable agent for this stage.',
   });
 }

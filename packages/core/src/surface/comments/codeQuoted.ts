@@ -82,8 +82,11 @@ async function filePlaces(
 }
 
 const unreadable = ({ threadId }: Reviewed): DevsError =>
-  new DevsError(`The code of run "${threadId}" cannot be read here, so no comment on it can be checked.`, {
-    code: 'CONFIG_INVALID',
-    remedy: 'Open the orchestrator with the workspace of the run.',
-    context: { threadId },
-  });
+  new DevsError(
+    `Comments on the code of run "${threadId}" cannot be checked, because the code cannot be read here.`,
+    {
+      code: 'CONFIG_INVALID',
+      remedy: 'Open the orchestrator with the workspace of the run.',
+      context: { threadId },
+    },
+  );

@@ -38,9 +38,9 @@ export class StateFileHome implements PipelineHome {
   }
 
   async driver(): Promise<RunDriver> {
-    throw new DevsError('Runs in a local state file are driven by whoever opens it, not by a worker.', {
+    throw new DevsError('A worker cannot execute runs in a local state file.', {
       code: 'CONFIG_INVALID',
-      remedy: 'Open the orchestrator with `runs`, or drive each run with `run.drive()`.',
+      remedy: 'Open the orchestrator with `runs`, or execute each run with `run.drive()`.',
     });
   }
 

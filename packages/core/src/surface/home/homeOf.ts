@@ -63,6 +63,6 @@ function tellForeign(db: Database): void {
   const foreign = told.has(db.name) ? null : foreignSchema(db);
   if (foreign === null) return;
   told.add(db.name);
-  const text = `${foreign.message} ${foreign.remedy} Nothing is written to it.`;
+  const text = `${foreign.message} ${foreign.remedy} The file was not changed.`;
   process.emitWarning(visibleText(text), 'DevsSchemaWarning');
 }

@@ -54,9 +54,9 @@ async function follow(
   { threadId, ...driver }: Driver & { readonly threadId: string },
 ): Promise<Rescue | null> {
   if (pipeline === null) {
-    throw new DevsError(`The files of run "${threadId}" have not followed its rewind yet.`, {
+    throw new DevsError(`The rewind of run "${threadId}" is not finished: its files were not updated yet.`, {
       code: 'CONFIG_INVALID',
-      remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
+      remedy: 'Open the orchestrator with the agents, workspace and checks that the run was started with.',
       context: { threadId },
     });
   }

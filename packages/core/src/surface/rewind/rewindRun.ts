@@ -109,7 +109,7 @@ async function standingAt(threadId: string, task: string, { app }: RewindDeps): 
   if (internalsOf(app).store.threads.require(threadId).status === 'cancelled') {
     throw rewindRefused(threadId, 'ended', {
       what: 'it was cancelled',
-      remedy: 'Start another run; its branch stays.',
+      remedy: 'Start a new run. The branch of this run is kept.',
     });
   }
   const { values, metadata, config, tasks } = await app.graph.getState({
@@ -188,7 +188,7 @@ async function commit(
     const folder = move?.folder ?? null;
     const before = { checkpointId, placedId, status, principal, reason, folder, takesBack: null };
     rewinds.insert({ ...recordOf(rewindId, standing, move), before });
-    threads.reopen(lease, 'paused', `set back ${whereTo(target)}`);
+    threads.reopen(lease, 'paused', `rewound ${whereTo(target)}`);
     journal.deleteAfter(target.taskId, [target.taskId, ...undoneIds], threadId);
     const payload = { targetTaskId: target.taskId, undone: undoneIds.length, tasks: undoneIds, principal };
     emit('REWOUND', { ...payload, ...(reason !== null && { reason }) }, { threadId, taskId: target.taskId });
@@ -219,7 +219,7 @@ function planView({ threadId, state, target, earlier }: Standing, { app }: Rewin
 
 /** `to the end of T2`, or `to the beginning of T3` for a task that was not finished. */
 function whereTo({ taskId, status }: TaskRecord): string {
-  return `to the ${status === 'completed' ? 'end' : 'beginning'} of ${taskLabel(taskId)}`;
+  return `to the ${status === 'completed' ? 'end' : 'start'} of ${taskLabel(taskId)}`;
 }
 
 function commitMessage({ target, earlier }: Standing, { principal, reason }: RewindAuthor): string {

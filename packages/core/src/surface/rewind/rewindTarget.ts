@@ -22,14 +22,14 @@ export function rewindTarget(threadId: string, name: string, state: GraphState |
   }
   if (!isDagApproved(state)) {
     throw rewindRefused(threadId, 'plan_not_approved', {
-      what: 'its plan is not approved as it is now',
-      remedy: 'Decide the gate of the plan first.',
+      what: 'its current plan is not approved',
+      remedy: 'Decide the plan gate first.',
     });
   }
   if (target.status === 'blocked' || isUntouched(target)) {
     throw rewindRefused(threadId, 'not_begun', {
       what: `${name} is ${target.status}`,
-      remedy: 'Go back to a task that is finished, or that was begun.',
+      remedy: 'Rewind to a task that is finished or was started.',
     });
   }
   return target;
@@ -45,7 +45,7 @@ export function rewindRefused(
   reason: RewindRefusal,
   { what, remedy }: { readonly what: string; readonly remedy: string },
 ): DevsError {
-  return new DevsError(`Run "${threadId}" cannot be set back: ${what}.`, {
+  return new DevsError(`Run "${threadId}" cannot be rewound: ${what}.`, {
     code: 'REWIND_REFUSED',
     remedy,
     context: { threadId, reason },

@@ -54,8 +54,8 @@ async function lastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind
   const isLast = last?.before.placedId === config.configurable?.['checkpoint_id'];
   if (last?.state === 'done' && last.before.takesBack === null && isLast) return last;
   throw rewindRefused(threadId, 'moved_on', {
-    what: 'no rewind is the last thing that happened to it',
-    remedy: 'Go on from where it stands, or set it back to another task.',
+    what: 'its last action was not a rewind',
+    remedy: 'Resume the run, or rewind it to another task.',
   });
 }
 
@@ -104,7 +104,7 @@ async function commit({ undoId, lease, rewind, move, author }: Commit, { app }: 
       refAfter: move?.to ?? null,
     });
     const isOver = before.status === 'completed';
-    threads.reopen(lease, isOver ? 'completed' : 'paused', isOver ? null : 'a rewind was taken back');
+    threads.reopen(lease, isOver ? 'completed' : 'paused', isOver ? null : 'a rewind was undone');
     const payload = { targetTaskId, principal, ...(reason !== null && { reason }) };
     emit('REWIND_UNDONE', payload, { threadId, taskId: targetTaskId });
   });

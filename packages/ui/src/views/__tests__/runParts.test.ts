@@ -191,9 +191,9 @@ describe('evidence', () => {
       ...known,
     });
     expect(evidence).toMatchObject({
-      what: 'Handed over: it repeats itself.',
+      what: 'Stopped: it keeps repeating itself.',
       meters: [
-        { name: 'repeats itself', level: 0.8, unit: 'score' },
+        { name: 'repetition', level: 0.8, unit: 'score' },
         { name: 'turns', level: 9, limit: 10 },
         { name: 'attempts', level: 3, limit: null },
       ],
@@ -212,7 +212,7 @@ describe('evidence', () => {
       { taskId: null, run: 'above', measure: 'ms', limit: 1, spent: 1, reserved: 0, next: 0 },
     ];
     expect(of('budget', { node: 'implement', step: 'implement', limits })).toMatchObject({
-      what: 'Not made: implement of implement.',
+      what: 'Blocked call: implement of implement.',
       meters: [
         { name: 'usd of the run', level: 4, limit: 5, reserved: 0.5, next: 1, unit: 'usd' },
         { name: 'calls of the task', level: 3, limit: 3, unit: 'calls' },
@@ -224,9 +224,9 @@ describe('evidence', () => {
   test('of depth, and none of a gate that no guard has opened or of a form that is not known', () => {
     expect(of('recursion_limit', { depth: 25, limit: 25 })?.meters).toMatchObject([{ level: 25, limit: 25 }]);
     expect(of('recursion_limit', { reason: null })).toMatchObject({
-      what: 'Handed over: it makes no progress.',
+      what: 'Stopped: no progress.',
     });
-    expect(of('task_failure', { reason: 'own words' })).toMatchObject({ what: 'Handed over: own words.' });
+    expect(of('task_failure', { reason: 'own words' })).toMatchObject({ what: 'Stopped: own words.' });
     expect(of('budget', { limits: 'none' })?.meters).toEqual([]);
     expect([of('design_approval', {}), of('budget', 'text'), of('task_failure', null)]).toEqual([
       null,

@@ -56,7 +56,7 @@ describe('documents as a text to change', () => {
     [
       'text above the first document',
       (text: string) => `Hello\n${text}`,
-      'Line 1: this text is below no marked line',
+      'Line 1: this text is above the first marked line',
     ],
     [
       'a form of another version',
@@ -66,7 +66,7 @@ describe('documents as a text to change', () => {
     [
       'one document twice',
       (text: string) => `${text}<!-- devs ${MARK} PRD: Again -->\n`,
-      'there is a document PRD above already',
+      'document PRD is already defined above',
     ],
   ])('are refused for %s', (_what, change, message) => {
     const form = documentsForm(documents, MARK);

@@ -158,7 +158,7 @@ describe('what a step tells', () => {
         ),
       );
     expect([textsOf(), textsOf(1)]).toEqual(['attempt 2', 'attempt 1']);
-    expect(() => transcript('run', { stage: 'cal' }, store)).toThrow('those with one are call');
+    expect(() => transcript('run', { stage: 'cal' }, store)).toThrow('available: call');
     expect(() => transcript('run', { stage: 'call', attempt: 3 }, store)).toThrow(RangeError);
   });
 

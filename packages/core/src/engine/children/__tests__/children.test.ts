@@ -88,7 +88,7 @@ describe('child()', () => {
     db.exec("DELETE FROM checkpoints WHERE seq = (SELECT max(seq) FROM checkpoints WHERE thread_id = 'c')");
     const missing = {
       code: 'STATE_CORRUPT',
-      message: expect.stringContaining('"c" ended is missing') as string,
+      message: expect.stringContaining('last checkpoint of run "c" is missing') as string,
     };
     await expect(app.run('p')).rejects.toMatchObject(missing);
   });
@@ -418,7 +418,7 @@ describe('child()', () => {
       twoSteps(async () => {
         await expect(child(elsewhere, 'c', { topic: 'x' })).rejects.toThrow('same state file');
         await expect(child({} as typeof below, 'c', { topic: 'x' })).rejects.toThrow(
-          'what durable() returns',
+          'as returned by durable()',
         );
         await expect(child(below, '', { topic: 'x' })).rejects.toThrow(TypeError);
         await step('call', async () => {

@@ -892,7 +892,7 @@ describe('a run that is taken over', () => {
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       expect(await app.run('run')).toMatchObject({
         status: 'dead_letter',
-        reason: '5 processes have died while they drove it, without progress',
+        reason: '5 processes died while executing it, without progress',
       });
       expect(await app.values('run')).toBeNull();
     },

@@ -64,7 +64,7 @@ describe('what a run is given', () => {
     const app = appOf(db);
     await app.run('run', {}, given);
     const before = rowsIn(db);
-    const refused = { code: 'INPUT_NOT_TAKEN', message: expect.stringContaining('another context') };
+    const refused = { code: 'INPUT_NOT_TAKEN', message: expect.stringContaining('different context') };
     await expect(app.run('run', {}, { context: { tenant: 'other' } })).rejects.toMatchObject(refused);
     await expect(app.run('run', undefined, { context: { tenant: 'other' } })).rejects.toMatchObject(refused);
     await expect(app.run('run', {}, { tags: [] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });

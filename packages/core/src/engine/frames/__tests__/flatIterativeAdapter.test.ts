@@ -321,7 +321,7 @@ describe('runGraphIteratively', () => {
 
   test('a depth of 0 permits no child, and a leaf needs none', async () => {
     const run = (plan: Plan) => runGraphIteratively(treeGraph(), { plan }, { maxDepth: 0 });
-    await expect(run(chain(1))).rejects.toThrow('More than 0 frames');
+    await expect(run(chain(1))).rejects.toThrow('More than 0 nested frames');
     expect((await run(leaf('x'))).log).toEqual(['enter x', 'leave']);
   });
 

@@ -79,7 +79,7 @@ describe('a budget', () => {
       const before = everyTable(db);
       await expect(app.decide(gate, { action: 'raise', ...raise, by: ada })).rejects.toMatchObject({
         code: 'INVALID_ANSWER',
-        remedy: 'Raise calls, which the next call would pass.',
+        remedy: 'Raise calls, which the next call would exceed.',
       });
       expect(everyTable(db)).toEqual(before);
       await app.decide(gate, { action: 'raise', calls: 5, by: ada });
@@ -295,8 +295,8 @@ describe('a budget', () => {
     const raise = { action: 'raise', calls: 1 };
     const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
       app.decide(only(gates), { ...raise, by });
-    await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/declares no policy/);
-    await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent may not/);
+    await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/has no policy/);
+    await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent cannot/);
   });
 
   test('stops a node that catches what refuses its call', async ({ db }) => {

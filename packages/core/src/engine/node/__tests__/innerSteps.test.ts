@@ -435,7 +435,7 @@ describe('a step in a subgraph', () => {
       .addEdge('twice', END)
       .compile();
     const { status, reason } = await durable(around(inner), { db }).run('run', {});
-    expect([status, reason]).toEqual(['failed', expect.stringContaining('"post" was used before')]);
+    expect([status, reason]).toEqual(['failed', expect.stringContaining('"post" is already used')]);
   });
 });
 
@@ -720,7 +720,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
       const gate = only(asked.gates);
       expect(gate).toMatchObject({
         kind: 'step',
-        message: expect.stringContaining('Is it the one of outer > left?'),
+        message: expect.stringContaining('Is it the call of outer > left?'),
         artifact: { node: 'outer', step: 'post', place: ['outer', 'left'], state: 'done', result: 'right' },
       });
       expect(only((await app.run('run')).gates)).toEqual(gate); // driven again, the same question

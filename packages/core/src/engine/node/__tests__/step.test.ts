@@ -395,7 +395,7 @@ describe('step is refused', () => {
       });
     });
     const failed = await durable(twoSteps(twice), { db }).run('run', {});
-    expect(failed.reason).toMatch(/"draft" was used before in this visit of "first"/);
+    expect(failed.reason).toMatch(/"draft" is already used in this execution of "first"/);
     expect(calls).toBe(1);
   });
 

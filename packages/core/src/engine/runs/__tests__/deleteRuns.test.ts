@@ -191,7 +191,7 @@ describe('deleting runs by their age', () => {
     for (const each of bad) {
       await expect(app.deleteOlderThan({ ...each, by: ada } as never)).rejects.toThrow(RangeError);
     }
-    const refused = { code: 'AGENT_MAY_NOT_DECIDE', message: 'An agent may not delete runs.' };
+    const refused = { code: 'AGENT_MAY_NOT_DECIDE', message: 'An agent cannot delete runs.' };
     await expect(app.deleteOlderThan({ endedBefore, by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject(
       refused,
     );

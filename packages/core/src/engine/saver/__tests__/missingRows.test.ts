@@ -92,9 +92,11 @@ describe('a run that waits at its gate, of whose checkpoint', () => {
     const { ok, findings } = doctor(db);
     expect(ok).toBe(true);
     expect(findings.map(({ code, table, detail }) => `${code} ${table}: ${detail}`)).toEqual([
-      'ROW_UNSEALED checkpoints: 3 rows of before have no sum over the key.',
-      expect.stringMatching(/^ROW_UNSEALED state_blobs: \d+ rows? of before ha(s|ve) no sum over the key\.$/),
-      'ROW_UNSEALED thread_inputs: 1 row of before has no sum over the key.',
+      'ROW_UNSEALED checkpoints: 3 older rows have no checksum over the key.',
+      expect.stringMatching(
+        /^ROW_UNSEALED state_blobs: \d+ older rows? ha(s|ve) no checksum over the key\.$/,
+      ),
+      'ROW_UNSEALED thread_inputs: 1 older row has no checksum over the key.',
     ]);
     await app.decide(gate, { approved: true, by: ada });
     expect((await app.run('run')).status).toBe('completed');

@@ -314,7 +314,7 @@ describe('prune', () => {
     // Stands for a fault in the plan: deleting any checkpoint takes a channel of all of them along.
     db.exec(`CREATE TRIGGER fault AFTER DELETE ON checkpoints BEGIN
       DELETE FROM checkpoint_blobs WHERE channel = 'text'; END`);
-    await expect(saver.prune('run-1', { keepLast: 2 })).rejects.toThrow(/nothing was deleted/);
+    await expect(saver.prune('run-1', { keepLast: 2 })).rejects.toThrow(/Nothing was deleted/);
     expect(saver.stats().rows).toEqual(before);
   });
 

@@ -100,14 +100,14 @@ describe('a turn', () => {
       message: expect.stringContaining(message),
     });
     await expect(app.run('run', { log: ['b'] }, turn('m-1'))).rejects.toMatchObject(
-      notTaken('another input'),
+      notTaken('different input'),
     );
     await expect(app.run('run', { log: ['a'] }, turn('m-2'))).rejects.toMatchObject(
-      notTaken('the turn before waits'),
+      notTaken('the previous turn waits'),
     );
-    await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('names none'));
+    await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('has no turn key'));
     await expect(app.run('run', { log: ['a'] }, { ...turn('m-1'), tags: ['x'] })).rejects.toMatchObject(
-      notTaken('another tags'),
+      notTaken('different tags'),
     );
     await expect(app.run('run', undefined, turn('m-2'))).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(app.run('nobody', undefined, turn('m-2'))).rejects.toMatchObject({

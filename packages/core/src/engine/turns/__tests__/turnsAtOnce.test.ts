@@ -170,7 +170,7 @@ describe('turns that are given at once', () => {
     const held = app.run('run', { log: ['b'] }, { turn: '2' });
     await expect(held).rejects.toMatchObject({
       code: 'INPUT_NOT_TAKEN',
-      message: expect.stringContaining('holds the run'),
+      message: expect.stringContaining('is in use by process'),
     });
     db.exec('UPDATE threads SET lease_expires_mono = 0'); // as after a laptop has slept
     expect(await app.run('run', { log: ['b'] }, { turn: '2' })).toMatchObject({ status: 'completed' });

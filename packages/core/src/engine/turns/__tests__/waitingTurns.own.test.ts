@@ -40,7 +40,7 @@ describe('a run that another host holds', () => {
     slept.meanwhile = () => db.exec('UPDATE threads SET lease_expires_mono = lease_expires_mono + 1');
     await expect(app.run('run', { log: ['b'] }, { turn: '2' })).rejects.toMatchObject({
       code: 'INPUT_NOT_TAKEN',
-      message: expect.stringContaining('process 9:9 holds the run'),
+      message: expect.stringContaining('the run is in use by process 9:9'),
     });
   });
 });
