@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { commentProse, countProse, debt, markdownProse, rates, sourceComments, sum } from './prose.mjs';
+import { publicComments } from './public-docs.mjs';
+import { asProse, userTexts } from './user-texts.mjs';
 
 const HELP = `Usage: node scripts/check-prose.mjs [--save] [--json] [--worst N] [FILE…]
 
@@ -34,7 +36,13 @@ const LIMITS = 'docs/prose-limits.json';
 const TARGETS = {
   guide: { max: { what: 2, told: 1, who: 1.5, none: 6, median: 13, p90: 22 }, min: { you: 8, verbs: 8 } },
   reference: { max: { what: 3, told: 1.5, who: 2, none: 8, median: 14, p90: 24 }, min: { verbs: 4 } },
+  comments: { max: { what: 3, told: 1.5, who: 2, none: 8, median: 10, p90: 18 }, min: {} },
+  // "No runs" is a plain answer of a command.
+  texts: { max: { what: 3, told: 1.5, who: 2, none: 12, median: 14, p90: 24 }, min: {} },
 };
+
+/** Packages whose public names are commented for users. */
+const PUBLIC = ['core', 'agents', 'cli', 'mcp', 'postgres', 'ui'];
 
 /** A single page of a shelf may be this much above its target: a short page has few words. */
 const PAGE_ROOM = 2;
@@ -83,7 +91,7 @@ function complaintsOfTarget(label, numbers, { max, min }, room) {
 function shelfComplaints({ name, pattern, target }, files) {
   const pages = files.filter(({ path }) => pattern.test(path));
   if (pages.length === 0) return [];
-  const long = pages.filter(({ words }) => words >= 150);
+  const long = pages.filter(({ words }) => words >= 400);
   return [
     ...complaintsOfTarget(`the ${name}`, rates(sum(pages)), target, 1),
     ...long.flatMap((page) =>
@@ -133,16 +141,34 @@ function line(label, numbers) {
 
 const TITLE = `${['words', 'what', 'told', 'who', 'none', 'you', 'verbs', 'median', 'p90'].map((name) => name.padStart(7)).join('')}\n`;
 
-function figures(files) {
+/** What is not in a file of its own: comments of public names, and texts that the program prints. */
+function spread() {
+  const comments = publicComments({ packages: PUBLIC }).map(({ text }) => text);
+  return [
+    {
+      name: 'comments of public names',
+      target: TARGETS.comments,
+      counted: countProse(comments.flatMap(commentProse)),
+    },
+    {
+      name: 'texts of the program',
+      target: TARGETS.texts,
+      counted: countProse(markdownProse(asProse(userTexts()))),
+    },
+  ];
+}
+
+function figures(files, others) {
   const comments = files.filter(({ path }) => !path.endsWith('.md'));
   const rest = files.filter(
     ({ path }) => path.endsWith('.md') && !SHELVES.some(({ pattern }) => pattern.test(path)),
   );
   const shelves = SHELVES.map(({ name, pattern }) => [name, files.filter(({ path }) => pattern.test(path))]);
   const all = [...shelves, ['other pages', rest], ['comments', comments]];
-  return Object.fromEntries(
-    all.filter(([, some]) => some.length > 0).map(([name, some]) => [name, rates(sum(some))]),
-  );
+  return Object.fromEntries([
+    ...all.filter(([, some]) => some.length > 0).map(([name, some]) => [name, rates(sum(some))]),
+    ...others.map(({ name, counted }) => [name, rates(counted)]),
+  ]);
 }
 
 function main() {
@@ -162,7 +188,8 @@ function main() {
   const files = tracked()
     .filter((path) => isPage(path) || isSource(path))
     .map(countFile);
-  const found = figures(files);
+  const others = spread();
+  const found = figures(files, others);
   if (values.json) print(`${JSON.stringify(found, null, 2)}\n`);
   else
     print(
@@ -175,6 +202,7 @@ function main() {
   const now = debts(files);
   const complaints = [
     ...SHELVES.flatMap((shelf) => shelfComplaints(shelf, files)),
+    ...others.flatMap(({ name, target, counted }) => complaintsOfTarget(name, rates(counted), target, 1)),
     ...(values.save ? save(now, kept(), values.moved) : risen(now, kept())),
   ];
   for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
