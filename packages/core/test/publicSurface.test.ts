@@ -245,6 +245,7 @@ describe('the public surface', () => {
         "emptyLog",
         "hasEnded",
         "isOwnerAlive",
+        "listedGate",
         "localHost",
         "newRunFile",
         "openStateCopy",

@@ -26,7 +26,7 @@ export function followRun(
   return withView(session, async (devs) => {
     const run = await devs.run(id);
     const reader = new Reader(run, session, verbose);
-    const news = await devs.news({ run: id });
+    const news = await devs.news({ threadId: id });
     return endingWith(news.stop, async () => {
       while (!signal.aborted) {
         const isOver = OVER.has((await run.status()).status); // before the log is read: the end itself is told

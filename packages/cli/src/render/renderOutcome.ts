@@ -68,21 +68,28 @@ export function renderOutcome(
       ];
     case 'waiting':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
+    case 'failed':
+    case 'cancelled':
+    case 'dead_letter':
+      return ['', ...badEndLines({ id, workspace }, result, devs)];
     case 'paused':
     case 'created':
     case 'running':
       return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
-    case 'failed':
-    case 'cancelled':
-    case 'dead_letter':
-      return [
-        '',
-        { style: 'bad', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
-        ...workLines(result, workspace),
-        `what happened: ${devs('log', id)}`,
-        ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
-      ];
   }
+}
+
+function badEndLines(
+  { id, workspace }: Pick<PipelineRunInfo, 'id' | 'workspace'>,
+  result: PipelineResult,
+  devs: Session['devs'],
+): readonly Line[] {
+  return [
+    { style: 'bad', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
+    ...workLines(result, workspace),
+    `what happened: ${devs('log', id)}`,
+    ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
+  ];
 }
 
 const completedWords = (id: string, { reason }: PipelineResult): string =>

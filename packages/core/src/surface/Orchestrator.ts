@@ -327,11 +327,11 @@ export class Orchestrator {
    * Returns a watcher for viewers of other processes' work. `next(ms, signal)` resolves when something may have changed
    * since the last call, or after `ms`. Create it before the first read to miss no change; stop it at the end.
    *
-   * @param about - `run`: watch one run; in a cluster this is faster.
+   * @param about - `threadId`: watch one run; in a cluster this is faster.
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
-  async news({ run }: { readonly run?: string } = {}): Promise<StateNews> {
-    return this.#home.news(run);
+  async news({ threadId }: { readonly threadId?: string } = {}): Promise<StateNews> {
+    return this.#home.news(threadId);
   }
 
   /**

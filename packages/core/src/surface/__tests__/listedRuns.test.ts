@@ -89,7 +89,7 @@ describe('runs that have files elsewhere', () => {
   test('say that there is something new, which a number counts', async () => {
     const { devs } = await elsewhere();
     const run = await devs.start({ id: 'export', brief: BRIEF });
-    const news = await devs.news({ run: 'export' });
+    const news = await devs.news({ threadId: 'export' });
     const before = await devs.dataVersion();
     expect(await devs.dataVersion()).toBe(before);
     await run.drive();
