@@ -8,7 +8,7 @@
 //   --prose  one paragraph for each text, as Markdown: save it to a file and measure it with prose-check.mjs
 //   --kind   only texts of this kind: error, remedy, help, page or text
 //
-// A value in a text is written as `X`. Prompts, SQL and test code are left out.
+// A value in a text is written as `X`. Prompts, what only agents read, SQL and test code are left out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -19,6 +19,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['packages/*/src/**', 'packages/ui/page/**'];
 const LEFT_OUT =
   /\/__tests__\/|\.test\.|\.d\.ts$|\/migrations\/|\/core\/src\/testing\/|\/masking\/|[pP]rompts|\/models\/stage|\/recipes\.ts$/;
+/** What only agents read: tools, schemas of answers, verdicts of checks. Recordings keep these texts. */
+const FOR_AGENTS =
+  /\/models\/(FileDesk|FileSearch|checkTools|fileTools|claims|matchLines|liveAgents|renderRequest|modelTool)\.ts$|\/agents\/src\/answers\.ts$|\/orchestration\/(checks|nodes)\//;
 const SQL =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|PRAGMA|BEGIN|ALTER|DROP|SAVEPOINT|RELEASE|ROLLBACK|AND|OR|WHERE|FROM|ORDER|LEFT|JOIN|VACUUM|ATTACH|EXISTS|NOT EXISTS|SET|LISTEN|LOCK|GRANT|CASE|IN)\b/;
 const HELP = new Set([
@@ -103,7 +106,9 @@ function sources(paths) {
     ...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths),
   ];
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0');
-  return listed.filter((path) => /\.tsx?$/.test(path) && !LEFT_OUT.test(`/${path}`));
+  return listed.filter(
+    (path) => /\.tsx?$/.test(path) && !LEFT_OUT.test(`/${path}`) && !FOR_AGENTS.test(`/${path}`),
+  );
 }
 
 /** Every text below the paths; without one, in all packages. */

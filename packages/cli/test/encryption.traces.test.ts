@@ -53,7 +53,9 @@ describe('devs with DEVS_ENCRYPTION_KEY', () => {
     }
     expect(await devs(dir, ['status'], { DEVS_ENCRYPTION_KEY: '' })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('The encryption key is 0 characters'),
+      stderr: expect.stringContaining(
+        'The encryption key must be 32 bytes or a string of at least 16 characters, got 0 characters',
+      ),
     });
     const cluster = ['--db', 'postgres://nobody@127.0.0.1:1/none'];
     expect(await devs(dir, ['push', 'sum', ...cluster], withKey)).toMatchObject({

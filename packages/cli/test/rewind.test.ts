@@ -29,7 +29,7 @@ describe('devs rewind', () => {
       run: RUN,
       undone: { target: 'T1', kept: null },
     });
-    expect((await devs('status', RUN)).stdout).toMatch(/status +completed[\s\S]*taken back since$/m);
+    expect((await devs('status', RUN)).stdout).toMatch(/status +completed[\s\S]*undone since$/m);
 
     expect((await devs('rewind', RUN, 'T1')).exitCode).toBe(0);
     expect(await drive(dir)).toBe('completed');

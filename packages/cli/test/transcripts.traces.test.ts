@@ -64,7 +64,7 @@ test('what a model, an agent over the protocol and a command say is read while i
   }
   expect(said['research']).toContain('│ * submit_documents');
   expect(said['research']).toContain('│ used: openai:scripted, 100 tokens in, 10 out');
-  expect(said['T1.implement']).toContain('│ spent: 20 tokens in, 7 out');
+  expect(said['T1.implement']).toContain('│ used: 20 tokens in, 7 out');
   expect(said['T1.document']).toContain('│ I document with [REDACTED:github]');
   expect(said['T1.review']).toContain('│ * search_text [REDACTED:github]');
   expect(JSON.stringify([screen, said])).not.toContain(CANARY);

@@ -175,7 +175,7 @@ describe('devs ui', () => {
     const taken = await callMain(dir, ['ui', '--port', String(port)]);
     expect(taken).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining(`Cannot use port ${port} cannot be used`),
+      stderr: expect.stringContaining(`Cannot use port ${port}`),
     });
     for (const none of ['65536', 'http', '-1']) {
       expect(await callMain(dir, ['ui', `--port=${none}`])).toMatchObject({ exitCode: 2 });

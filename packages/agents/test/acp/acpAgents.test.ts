@@ -162,7 +162,7 @@ describe('an agent that misbehaves', () => {
     ['max_tokens', 'AGENT_INVALID_OUTPUT', /token limit/],
     ['max_turn_requests', 'AGENT_INVALID_OUTPUT', /request limit/],
     ['cancelled', 'AGENT_FAILED', /without a request/],
-    ['invented', 'AGENT_FAILED', /a reason nobody knows: because/],
+    ['invented', 'AGENT_FAILED', /an unknown reason: because/],
     ['fails', 'AGENT_FAILED', /Internal error: overdrawn .*REDACTED/],
     ['newer', 'AGENT_FAILED', /speaks version 2 of the protocol/],
     ['pesters', 'AGENT_FAILED', /sent 65 requests at once/],

@@ -105,7 +105,7 @@ describe('what one life of a driver did wrong', () => {
   test('repeating what was in flight is counted and allowed, one per branch', () => {
     expect(judgeLife(killed, resumed, 1)).toEqual({ violations: [], repeatedCalls: 1, redoneNodes: 1 });
     expect(judgeLife(killed, resumed, 0).violations).toEqual([
-      '1 calls in flight made again: k2',
+      '1 calls in flight were repeated: k2',
       '1 nodes redone: v2',
     ]);
   });
@@ -118,18 +118,18 @@ describe('what one life of a driver did wrong', () => {
   test.for<[string, Observation, RegExp]>([
     ['a lost checkpoint', afterWith({ checkpoints: [] }), /checkpoint lost: p1/],
     ['a lost journal row', afterWith({ turns: resumed.file.turns.slice(1) }), /journal row lost: t1/],
-    ['a lost step', afterWith({ steps: [attempted] }), /recorded step lost: k1/],
+    ['a lost step', afterWith({ steps: [attempted] }), /recorded step was lost: k1/],
     ['a lost session', afterWith({ sessions: [] }), /session lost: s1/],
     ['a lost decision', afterWith({ decisions: [] }), /decision lost: s1/],
     ['a lost commit', after({ commits: [] }), /commit lost: c1/],
     ['a lost output', afterWith({ outputs: new Set() }), /output lost: v1/],
-    ['a lost acknowledged event', afterWith({ events: [] }), /acknowledged event lost: TASK_COMPLETED/],
+    ['a lost acknowledged event', afterWith({ events: [] }), /acknowledged event was lost: TASK_COMPLETED/],
     [
       'an acknowledged turn without its row',
       after({ acknowledged: [{ name: 'NODE_FINISHED', payload: {} }, event, event] }),
-      /acknowledged event lost: NODE_FINISHED.*acknowledged event lost: TASK_COMPLETED/s,
+      /acknowledged event was lost: NODE_FINISHED.*acknowledged event was lost: TASK_COMPLETED/s,
     ],
-    ['a recorded call made again', after({ calls: ['k1', 'k2', 'k1'] }), /recorded call made again: k1/],
+    ['a recorded call made again', after({ calls: ['k1', 'k2', 'k1'] }), /recorded call was repeated: k1/],
     ['a call made twice in one life', after({ calls: ['k1', 'k2', 'k2', 'k2'] }), /twice in one life: k2/],
     ['a call without its intent', after({ calls: ['k1', 'k2', 'k9'] }), /1 calls, 0 recorded attempts: k9/],
     [
