@@ -58,6 +58,11 @@ export function tokenRule(name: string, pattern: RegExp, hint?: MaskRule['hint']
   return { name, pattern, replace: () => redacted(name), ...(hint !== undefined && { hint }) };
 }
 
+/** A text as a pattern that finds it, wherever it stands in a pattern. */
+export function escapeForRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
 /** The mark left in place of a secret of a given family. */
 export function redacted(name: string): string {
   return `[REDACTED:${name}]`;

@@ -1,6 +1,6 @@
 import { encodingsOf } from './encodings.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
-import { type IsAllowed, type MaskRule, redacted, tokenRule } from './MaskRule.ts';
+import { escapeForRegExp, type IsAllowed, type MaskRule, redacted, tokenRule } from './MaskRule.ts';
 import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { isSecretVariable } from './secretVariables.ts';
 import { TOKEN_SHAPES } from './tokenShapes.ts';
@@ -125,10 +125,6 @@ function patternOf(values: Iterable<string>): RegExp {
   const forms = new Set([...values].flatMap(encodingsOf));
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map(escapeForRegExp).join('|'), 'g');
-}
-
-function escapeForRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
 /** True for a text that masks themselves write. */

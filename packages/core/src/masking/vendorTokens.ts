@@ -1,5 +1,12 @@
 import { around, atNames, wordStarts } from './fastFind.ts';
-import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
+import {
+  type AnchoredRules,
+  escapeForRegExp,
+  type MaskRule,
+  type RuleSet,
+  redacted,
+  tokenRule,
+} from './MaskRule.ts';
 import type { TokenShape } from './tokenRow.ts';
 import { NEWER_SHAPES, TOKEN_SHAPES } from './tokenShapes.ts';
 
@@ -177,8 +184,4 @@ function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule
         return { name, pattern, replace: ([whole]) => (CROSSED_OUT.test(whole) ? whole : redacted(name)) };
       }),
   );
-}
-
-function escapeForRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

@@ -1,6 +1,7 @@
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGate.ts';
 import { gatedNode } from '../node/innerGate.ts';
+import { likewise } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
@@ -100,6 +101,3 @@ function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
 
 const isGraph = (runnable: unknown): runnable is CompiledGraph =>
   (Object(runnable) as Partial<CompiledGraph>).lg_is_pregel === true;
-
-const likewise = <T extends object>(original: T, fields: object): T =>
-  Object.assign(Object.create(Object.getPrototypeOf(original) as object) as T, original, fields);

@@ -145,6 +145,6 @@ function mapOrSame(parts: readonly unknown[], change: (part: unknown) => unknown
 }
 
 /** A copy of an instance of any class with other fields. */
-function likewise<T extends object>(original: T, fields: object): T {
-  return Object.assign(Object.create(Object.getPrototypeOf(original)) as T, original, fields);
+export function likewise<T extends object>(original: T, fields: object): T {
+  return Object.assign(Object.create(Object.getPrototypeOf(original) as object) as T, original, fields);
 }
