@@ -21,7 +21,7 @@ export const KINDS = [
     what: 'paths that lead out of the folder or beside the tree',
     files: [
       { path: `${AGENTS}/pathJail.test.ts`, titles: /refuses |never resolves/ },
-      { path: `${AGENTS}/refuseUnheld.test.ts`, titles: /refuses |holds what it takes/ },
+      { path: `${AGENTS}/assertTracked.test.ts`, titles: /refuses |holds what it takes/ },
       {
         path: 'packages/cli/test/existingRepository.test.ts',
         titles: /out of it by links|bring runs with it/,
@@ -172,7 +172,7 @@ export const KINDS = [
     name: 'cluster',
     what: "another graph's runs, forged bases and changes, options that lead elsewhere",
     files: [
-      { path: 'packages/core/src/engine/files/__tests__/runsCases.test.ts' },
+      { path: 'packages/core/src/engine/remote/__tests__/runsCases.test.ts' },
       { path: 'packages/postgres/src/__tests__/RunFiles.own.test.ts' },
       { path: 'packages/postgres/src/__tests__/options.test.ts', titles: /would take for/ },
     ],
@@ -221,7 +221,7 @@ export const KINDS = [
     files: [
       { path: 'packages/core/src/db/__tests__/copyInMemory.test.ts', titles: /last commit that is whole/ },
       {
-        path: 'packages/core/src/state/__tests__/immediately.test.ts',
+        path: 'packages/core/src/state/__tests__/immediateTransaction.test.ts',
         titles: /is not acknowledged|truncated/,
       },
       { path: 'packages/core/src/db/__tests__/fileIdentity.test.ts', titles: /a state file that is/ },

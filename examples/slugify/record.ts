@@ -24,7 +24,7 @@ const devs = await Orchestrator.open({
 });
 const brief = readFileSync(join(here, 'brief.md'), 'utf8');
 const run = await devs.start({ id: 'slugify', brief, gates: { design: 'auto', dag: 'auto' } });
-const { status, reason } = await run.drive();
+const { status, reason } = await run.resume();
 devs.close();
 if (status !== 'completed') throw new Error(`The run ended ${status}: ${reason}`);
 renameSync(recording, join(here, 'recording.jsonl'));

@@ -36,7 +36,7 @@ export interface App {
     input: null,
     options: { streamMode: readonly ('updates' | 'custom')[]; after: number },
   ): AsyncIterable<{ readonly seq: number; readonly mode: string }>;
-  driveDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
+  runDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
   close(): void;
 }
 

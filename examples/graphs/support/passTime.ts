@@ -7,7 +7,7 @@ export async function passTime(app: App, ran: Ran, { signals = {} }: Pick<Exampl
     const { until, waitsFor = [] } = now;
     for (const name of waitsFor.filter((one) => Object.hasOwn(signals, one)))
       await app.signal('run', name, signals[name], { by: { kind: 'human', id: 'you' }, signalId: name });
-    const { driven } = await app.driveDue(until === undefined ? {} : { now: until });
+    const { driven } = await app.runDue(until === undefined ? {} : { now: until });
     now = driven[0] ?? now;
   }
   return now;

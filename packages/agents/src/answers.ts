@@ -10,46 +10,46 @@ import { z } from 'zod';
 
 // What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.
 
-const text = z.string();
-const texts = z.array(text);
+const textSchema = z.string();
+const textList = z.array(textSchema);
 
-const documents = z.array(
+const documentList = z.array(
   z.strictObject({
-    type: text.describe('PRD, TAS, RESEARCH, …: one document per type'),
-    title: text,
-    content: text.describe('Markdown'),
+    type: textSchema.describe('PRD, TAS, RESEARCH, …: one document per type'),
+    title: textSchema,
+    content: textSchema.describe('Markdown'),
   }),
 );
 
-export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({ documents });
+export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({ documents: documentList });
 
 /** With what an agent was told within its stage. */
 export const recordedDocumentsShape: z.ZodType<DocumentsResult> = z.strictObject({
-  documents,
-  toldOf: texts.exactOptional(),
+  documents: documentList,
+  toldOf: textList.exactOptional(),
 });
 
 export const planShape: z.ZodType<PlanResult> = z.strictObject({
   requirements: z.array(
-    z.strictObject({ externalId: text.describe('for example REQ-1'), description: text }),
+    z.strictObject({ externalId: textSchema.describe('for example REQ-1'), description: textSchema }),
   ),
   epics: z.array(
     z.strictObject({
-      name: text,
-      description: text,
+      name: textSchema,
+      description: textSchema,
       tasks: z.array(
         z.strictObject({
-          key: text.describe('short name, unique in the plan'),
-          name: text,
-          description: text,
-          dependsOn: texts.describe('keys of tasks that must be finished before'),
-          requirements: texts.describe('external ids of the requirements it traces to'),
-          acceptanceCriteria: texts,
+          key: textSchema.describe('short name, unique in the plan'),
+          name: textSchema,
+          description: textSchema,
+          dependsOn: textList.describe('keys of tasks that must be finished before'),
+          requirements: textList.describe('external ids of the requirements it traces to'),
+          acceptanceCriteria: textList,
           kind: z
             .enum(['test-first', 'behaviour-kept', 'checked-by'])
             .describe('how its work is shown to be right; test-first when left out')
             .exactOptional(),
-          checkedBy: text
+          checkedBy: textSchema
             .min(1)
             .describe('of a task that is checked-by: one command without a shell, or review')
             .exactOptional(),
@@ -60,19 +60,19 @@ export const planShape: z.ZodType<PlanResult> = z.strictObject({
 });
 
 export const workShape: z.ZodType<WorkResult> = z.strictObject({
-  summary: text,
-  files: z.array(z.strictObject({ path: text, content: text.nullable() })),
-  wrongTest: text.exactOptional(),
+  summary: textSchema,
+  files: z.array(z.strictObject({ path: textSchema, content: textSchema.nullable() })),
+  wrongTest: textSchema.exactOptional(),
 });
 
 export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
   approved: z.boolean(),
-  comments: text.describe('what has to change, or why nothing has to'),
+  comments: textSchema.describe('what has to change, or why nothing has to'),
   evidence: z
     .array(
       z.strictObject({
-        criterion: text.describe('an acceptance criterion, word for word'),
-        shownBy: text.min(1).describe('what shows that it is met: the test, by file and name'),
+        criterion: textSchema.describe('an acceptance criterion, word for word'),
+        shownBy: textSchema.min(1).describe('what shows that it is met: the test, by file and name'),
       }),
     )
     .optional()
@@ -80,10 +80,10 @@ export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
 });
 
 export const answerShape: z.ZodType<AnswerResult> = z.strictObject({
-  answer: text.min(1).describe('Markdown, for the person who asked'),
+  answer: textSchema.min(1).describe('Markdown, for the person who asked'),
 });
 
 export const pivotShape: z.ZodType<PivotResult> = z.strictObject({
-  strategy: text.describe('what the next attempts do differently, for the agents that make them'),
-  reason: text.describe('why it may work where the others did not'),
+  strategy: textSchema.describe('what the next attempts do differently, for the agents that make them'),
+  reason: textSchema.describe('why it may work where the others did not'),
 });

@@ -42,7 +42,7 @@ describe('devs adopt', () => {
   test('commits a hand fix as the human’s, and the run completes the task from there', async ({ dir }) => {
     const stuck = await withRun(dir, async (devs) => {
       const gates = { design: 'auto', dag: 'auto' } as const;
-      return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
+      return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).resume();
     });
     expect(stuck.status).toBe('waiting');
     const folder = join(dir, '.devs-work', RUN);
@@ -60,7 +60,7 @@ describe('devs adopt', () => {
       const run = await devs.run(RUN);
       if (gate !== undefined)
         await run.decide(gate, { action: 'continue', by: { kind: 'human', id: 'ada' } });
-      return run.drive();
+      return run.resume();
     });
     expect(done.status).toBe('completed');
     const log = execFileSync('git', ['log', '--format=%an: %s'], { cwd: folder, encoding: 'utf8' });
@@ -72,7 +72,7 @@ describe('devs adopt', () => {
   test('has nothing to do in a folder that nobody changed', async ({ dir }) => {
     await withRun(dir, async (devs) => {
       const gates = { design: 'auto', dag: 'auto' } as const;
-      return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).drive();
+      return (await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC })).resume();
     });
     const said = await callMain(dir, ['admin', 'adopt', RUN, '--author', 'A <a@b>', '--json']);
     expect(JSON.parse(said.stdout)).toEqual({ id: RUN, run: RUN, adopted: null });

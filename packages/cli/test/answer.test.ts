@@ -27,7 +27,7 @@ async function drive(
     config: { ...config, hitlEntropyThreshold: 0.75 },
   });
   const run = await devs.start({ id: RUN, brief: '# Shop', gates: { design: 'auto', dag: 'auto' } });
-  const result = await run.drive();
+  const result = await run.resume();
   devs.close();
   return result;
 }
@@ -135,7 +135,7 @@ describe('devs answer', () => {
 
   test('names approve and reject at a gate that is approved', async ({ dir }) => {
     const devs = await Orchestrator.open({ dir: join(dir, '.devs') });
-    await (await devs.start({ id: RUN, brief: '# Shop' })).drive();
+    await (await devs.start({ id: RUN, brief: '# Shop' })).resume();
     devs.close();
     for (const argv of [
       ['answer', RUN, '--retry'],

@@ -27,7 +27,7 @@ test('no command shows a secret that a model said, but for what a gate has to sh
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'canary', brief: `# Use ${TOKEN}\n\nWith password=${NAMED}.\n` });
-  await run.drive();
+  await run.resume();
   const atGate = [await callMain(dir, ['gates', '--json'])];
   const [gate] = JSON.parse(atGate[0]?.stdout ?? '') as Gate[];
   atGate.push(await callMain(dir, ['show', gate?.sessionId ?? '']));
@@ -37,7 +37,7 @@ test('no command shows a secret that a model said, but for what a gate has to sh
   }
 
   const shown = [await callMain(dir, ['approve', gate?.sessionId ?? ''])];
-  await run.drive();
+  await run.resume();
   devs.close();
   for (const argv of [['status'], ['status', 'canary'], ['log', 'canary'], ['gates']]) {
     shown.push(await callMain(dir, argv), await callMain(dir, [...argv, '--json']));

@@ -14,7 +14,7 @@ describe('devs log --follow', () => {
     onTestFinished(() => reads.mockRestore());
     reads.mockImplementationOnce(async (...query) => {
       await run.cancel();
-      await run.drive();
+      await run.resume();
       return log.apply(run, query);
     });
 

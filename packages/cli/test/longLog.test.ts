@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { tablesOf } from '../../core/test/support/insides.ts';
 import { wholeLog } from '../src/project/wholeLog.ts';
 import { storyLines } from '../src/render/storyLines.ts';
-import { textOf } from '../src/terminal/Line.ts';
+import { lineText } from '../src/terminal/Line.ts';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 
@@ -47,7 +47,7 @@ describe('a long log is told page by page', () => {
     const { stdout, pieces, longest, entries } = await logOf(dir, []);
     expect(stdout).toBe(
       storyLines(entries)
-        .map((line) => `${textOf(line)}\n`)
+        .map((line) => `${lineText(line)}\n`)
         .join(''),
     );
     expect(pieces).toBe(3);

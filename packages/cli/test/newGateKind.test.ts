@@ -37,9 +37,9 @@ const RULE: Place = {
 };
 
 const WORDS: Place = {
-  file: 'packages/cli/src/gates/gateWords.ts',
+  file: 'packages/cli/src/gates/gateLabels.ts',
   before: '  node_gate: {',
-  text: "  seal: { name: 'seal', choices: [approve('close the letter')], isDeclarable: false },\n",
+  text: "  seal: { name: 'seal', choices: [approveChoice('close the letter')], isDeclarable: false },\n",
 };
 
 /** A graph that asks for a seal, a wrong answer, a right one; how the command line shows the gate. */
@@ -47,7 +47,7 @@ const PROGRAM = `
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { isAnswer } from '../core/src/engine/gates/answers.ts';
-import { ask } from '../core/src/engine/gates/ask.ts';
+import { askQuestion } from '../core/src/engine/gates/askQuestion.ts';
 import { ENGINE_GATES } from '../core/src/engine/gates/engineGates.ts';
 import { questionAbout } from '../core/src/engine/gates/question.ts';
 import { gateLine } from './src/render/renderGate.ts';
@@ -56,7 +56,7 @@ const Letter = Annotation.Root({ text: Annotation<string>(), seal: Annotation<st
 const builder = new StateGraph(Letter)
   .addNode('close', ({ text }) => {
     const question = questionAbout({ text }, { kind: 'seal', key: 'seal/1', taskId: 'letter', message: 'Which wax?' });
-    const answer = ask(question, (value) => (isAnswer(ENGINE_GATES.seal, value) ? value : null));
+    const answer = askQuestion(question, (value) => (isAnswer(ENGINE_GATES.seal, value) ? value : null));
     return { seal: answer.wax };
   })
   .addEdge(START, 'close')

@@ -53,7 +53,7 @@ afterAll(async () => {
 it('one machine alone makes a commit of each task', async () => {
   const dir = folder('alone');
   const devs = await Orchestrator.open({ dir: join(dir, '.devs'), ...workingIn(dir, repository) });
-  await (await devs.start({ id: 'alone', brief: BRIEF, gates: GATES })).drive();
+  await (await devs.start({ id: 'alone', brief: BRIEF, gates: GATES })).resume();
   devs.close();
   alone = delivered('alone');
   expect(alone).toHaveLength(2);

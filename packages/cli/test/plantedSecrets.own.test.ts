@@ -158,7 +158,7 @@ test('no secret that is planted in a run is where people look', { timeout: 60_00
   const heard: unknown[] = [];
   const devs = await openPlanted(dir, heard);
   const run = await devs.start({ id: 'planted', brief: `# Planted\n\n${planted(BRIEF)}\n` });
-  await run.drive();
+  await run.resume();
 
   // At a gate, where nothing that is approved is hidden by a guess.
   const [gate] = (await run.gates()) as readonly [Gate];
@@ -183,7 +183,7 @@ test('no secret that is planted in a run is where people look', { timeout: 60_00
   expect(atGate).toContain('[REDACTED:');
 
   await run.decide(gate, { approved: false, feedback: planted(FEEDBACK), by: ADA });
-  for (let now = await run.drive(); now.status === 'waiting'; now = await run.drive()) {
+  for (let now = await run.resume(); now.status === 'waiting'; now = await run.resume()) {
     for (const open of now.gates) {
       const { hiddenCount } = JSON.parse(
         (await callMain(dir, ['show', open.sessionId, '--json'])).stdout,

@@ -211,7 +211,7 @@ describe('devs show, approve and reject', () => {
   test('a name of two gates is refused with both of them', async ({ dir }) => {
     const newId = (): string => `abcd${randomUUID().slice(4)}`;
     const devs = await Orchestrator.open({ dir: join(dir, '.devs'), newId });
-    for (const id of ['one', 'two']) await (await devs.start({ id, brief: '# B' })).drive();
+    for (const id of ['one', 'two']) await (await devs.start({ id, brief: '# B' })).resume();
     devs.close();
     const shown = await callMain(dir, ['show', 'abcd']);
     expect(shown).toMatchObject({ exitCode: 2, stdout: '' });

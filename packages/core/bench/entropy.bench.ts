@@ -1,8 +1,8 @@
 // How well the entropy score tells a stuck agent from a slow one, beside the five classic stuck patterns, and how fast
 // it is. Prints Markdown; the figures are in docs/internals/benchmarks.md. `--misses` lists the traces each one misses.
 
+import type { AgentAction } from '../src/engine/entropy/AgentAction.ts';
 import { scoreEntropy } from '../src/engine/entropy/scoreEntropy.ts';
-import type { Turn } from '../src/engine/entropy/Turn.ts';
 import { CLASSIC_PATTERNS, firstMatch } from '../test/entropy/classicPatterns.ts';
 import { classicPatterns, entropyScore } from '../test/entropy/detectors.ts';
 import { type Detector, measure } from '../test/entropy/measure.ts';
@@ -75,7 +75,11 @@ function printTimes(): void {
     const outputs = Array.from({ length: 50 }, (_, index) => text(size, index));
     const turns = Array.from(
       { length: count },
-      (_, index): Turn => ({ action: `call ${index}`, tool: 'call', output: outputs[index % 50] as string }),
+      (_, index): AgentAction => ({
+        action: `call ${index}`,
+        tool: 'call',
+        output: outputs[index % 50] as string,
+      }),
     );
     const ms = time(() => scoreEntropy(turns));
     console.log(row(count.toLocaleString('en'), size.toLocaleString('en'), ms.toFixed(1)));

@@ -10,20 +10,20 @@ export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
 export { walFrames } from './db/committedFrames.ts';
 export { openState } from './db/createDatabase.ts';
 export type { EntropyScore } from './engine/entropy/EntropyMeter.ts';
-export { runFile } from './engine/files/newRunFile.ts';
 export { listedGate } from './engine/Gate.ts';
 export type { GateComment } from './engine/gates/comments.ts';
 export { withPlaceholders } from './engine/gates/placeholders.ts';
-export type { ShownPlace } from './engine/gates/quotes.ts';
+export type { QuotableSection } from './engine/gates/quotes.ts';
+export { runFile } from './engine/remote/newRunFile.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
 export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
 export { pages } from './engine/runs/pages.ts';
 export type {
-  HeldRun,
-  HeldRunEnd,
-  LookedAtRun,
-  NewRunFile,
+  LeasedRun,
+  NewRun,
   RunDriver,
+  RunFileView,
+  RunRelease,
   RunSignal,
 } from './engine/runs/Runs.ts';
 export type { ShownGate } from './engine/shownGate.ts';
@@ -41,11 +41,11 @@ export { assertPlanEdit } from './orchestration/nodes/editedPlan.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
 export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type * as WorkspacePort from './orchestration/workspacePort.ts';
+export type { CommitBarrier } from './state/CommitBarrier.ts';
 export { CountedDeaths } from './state/CountedDeaths.ts';
 export { EventStore } from './state/EventStore.ts';
 export type { HitlSession } from './state/HitlSessionStore.ts';
 export { hosts } from './state/hostIdentity.ts';
-export type { Outlet } from './state/Outlet.ts';
 export { assertNoRuns, placeStateFile } from './state/placeStateFile.ts';
 export { StepStore } from './state/StepStore.ts';
 export { nameStateFile, readStateFileName, type StateFileName } from './state/stateFileName.ts';

@@ -199,7 +199,7 @@ describe('two decisions at once in one process', () => {
 
   test('on a run have one winner', async ({ dbPath }) => {
     const run = await (await openOrchestrator(dbPath)).start({ id: 'r', brief: '# Sum' });
-    const [gate] = (await run.drive()).gates;
+    const [gate] = (await run.resume()).gates;
     if (gate === undefined) throw new Error('No gate is open.');
     await race((answer) => run.decide(gate, answer));
     expect(await run.gates()).toEqual([]);

@@ -261,7 +261,7 @@ describe('the public surface', () => {
         "TaskRequest",
         "TestCase",
         "VerifyRoute",
-        "Waited",
+        "WaitResult",
         "WorkResult",
         "Workspace",
       ]
@@ -295,7 +295,7 @@ describe('the public surface', () => {
         "SignalReceipt",
         "StepOptions",
         "StreamEvent",
-        "Waited",
+        "WaitResult",
       ]
     `);
   });
@@ -404,7 +404,6 @@ describe('the public surface', () => {
         "decide",
         "delete",
         "deleteOlderThan",
-        "driveDue",
         "fork",
         "gates",
         "getState",
@@ -415,6 +414,7 @@ describe('the public surface', () => {
         "prune",
         "revive",
         "run",
+        "runDue",
         "signal",
         "start",
         "stream",

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { type ErrorView, renderError, unknownTool } from './renderError.ts';
+import { renderToolError, type ToolErrorView, unknownTool } from './renderToolError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';
 import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';
 import { shortLines } from './shortLines.ts';
@@ -20,7 +20,7 @@ import { TOOLS } from './tools.ts';
 
 export interface OrchestratorServerOptions extends StateReaderOptions {
   /** Called for each call of an unknown tool, masked. */
-  readonly onRefused?: (refusal: ErrorView) => void;
+  readonly onRefused?: (refusal: ToolErrorView) => void;
 }
 
 const INFO = { name: 'devs', version: '0.1.0' };
@@ -40,7 +40,7 @@ const JSON_TYPE = 'application/json';
  */
 export class OrchestratorServer {
   readonly #reader: StateReader;
-  readonly #onRefused: (refusal: ErrorView) => void;
+  readonly #onRefused: (refusal: ToolErrorView) => void;
 
   constructor({ onRefused = () => {}, ...options }: OrchestratorServerOptions) {
     this.#reader = new StateReader(options);
@@ -56,7 +56,7 @@ export class OrchestratorServer {
   mcpServer(): McpServer {
     const mcp = new McpServer(INFO);
     mcp.server.registerCapabilities({ tools: {} });
-    mcp.server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(listed) }));
+    mcp.server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(toolDescription) }));
     mcp.server.setRequestHandler('tools/call', ({ params }) => this.#call(params.name, params.arguments));
     for (const resource of RESOURCES) this.#register(resource, mcp);
     return mcp;
@@ -68,7 +68,7 @@ export class OrchestratorServer {
     try {
       return await toolResult(await this.#reader.read(tool.parse(args)));
     } catch (error) {
-      return { ...(await toolResult(renderError(error))), isError: true };
+      return { ...(await toolResult(renderToolError(error))), isError: true };
     }
   }
 
@@ -97,12 +97,12 @@ export class OrchestratorServer {
       const text = visibleJson(JSON.stringify(await maskInTurns(await this.#reader.read(read))));
       return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
     } catch (error) {
-      throw protocolError(renderError(error));
+      throw protocolError(renderToolError(error));
     }
   }
 }
 
-const listed = ({ name, description, input }: (typeof TOOLS)[number]): Tool => ({
+const toolDescription = ({ name, description, input }: (typeof TOOLS)[number]): Tool => ({
   name,
   description,
   inputSchema: z.toJSONSchema(input, { io: 'input' }) as Tool['inputSchema'],
@@ -116,7 +116,7 @@ async function toolResult(view: object): Promise<CallToolResult> {
 }
 
 /** What a client gets where the protocol has no result for errors; the code and the remedy are its data. */
-function protocolError({ code, message, remedy }: ErrorView): ProtocolError {
+function protocolError({ code, message, remedy }: ToolErrorView): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, remedy });
 }
 
@@ -158,14 +158,16 @@ const TOO_LONG = {
 
 /** A plain JSON value whose texts and names show what cannot be seen; what has been spelled out stays as it is. */
 function visibleView<View>(view: View): View {
-  return visible(view) as View;
+  return visibleInView(view) as View;
 }
 
-function visible(view: unknown): unknown {
+function visibleInView(view: unknown): unknown {
   if (typeof view === 'string') return visibleOnce(view);
-  if (Array.isArray(view)) return view.map(visible);
+  if (Array.isArray(view)) return view.map(visibleInView);
   if (typeof view !== 'object' || view === null) return view;
-  return Object.fromEntries(Object.entries(view).map(([name, value]) => [visibleOnce(name), visible(value)]));
+  return Object.fromEntries(
+    Object.entries(view).map(([name, value]) => [visibleOnce(name), visibleInView(value)]),
+  );
 }
 
 const visibleOnce = (text: string): string => (visibleJson(text) === text ? text : visibleText(text));

@@ -12,14 +12,14 @@ import { endingWith } from '@devs/core/internal';
 /** What a tool or resource may read. */
 export interface ReadContext {
   readonly devs: Pick<Orchestrator, 'list'> & {
-    view<T>(id: string, read: (run: ReadableRun) => Promise<T>): Promise<T>;
+    view<T>(id: string, read: (run: RunReader) => Promise<T>): Promise<T>;
   };
   /** Depth at which a run without progress is stopped for a human. */
   readonly maxRecursionDepth: number;
 }
 
 /** A run without what drives it or decides. */
-export type ReadableRun = Pick<
+export type RunReader = Pick<
   Run,
   'id' | 'status' | 'gates' | 'lastComments' | 'log' | 'transcript' | 'recursionDepth'
 >;

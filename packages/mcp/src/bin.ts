@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { DevsError, type Runs } from '@devs/core';
 import { OrchestratorServer, type OrchestratorServerOptions } from './OrchestratorServer.ts';
-import { type ErrorView, renderError } from './renderError.ts';
+import { renderToolError, type ToolErrorView } from './renderToolError.ts';
 
 const USAGE = `Usage: devs-mcp --dir DIR
        devs-mcp --db postgres://user@host/database [--schema SCHEMA]
@@ -42,12 +42,14 @@ const AWAY_MS = 10_000;
  */
 async function openCluster(url: string, schema: string | undefined): Promise<Runs> {
   const { postgres } = await import('@devs/postgres').catch((error: unknown) => {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND' ? notInstalled(error) : error;
+    throw (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND'
+      ? postgresNotInstalled(error)
+      : error;
   });
   return postgres({ url, migrate: false, awayMs: AWAY_MS, ...(schema !== undefined && { schema }) });
 }
 
-const notInstalled = (cause: unknown): DevsError =>
+const postgresNotInstalled = (cause: unknown): DevsError =>
   new DevsError('A cluster needs a package that is not installed: @devs/postgres.', {
     code: 'CONFIG_INVALID',
     remedy: 'Run npm install @devs/postgres where @devs/mcp is installed, then start the server again.',
@@ -72,11 +74,11 @@ function readArguments(): Arguments {
   }
 }
 
-function report({ code, message, remedy }: ErrorView): void {
+function report({ code, message, remedy }: ToolErrorView): void {
   process.stderr.write(`devs-mcp: ${code}: ${message} ${remedy}\n`);
 }
 
 main().catch((error: unknown) => {
-  report(renderError(error));
+  report(renderToolError(error));
   process.exitCode = 1;
 });

@@ -1,6 +1,6 @@
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
-import { listRuns, runView } from './views.ts';
+import { listRunLines, toolRunView } from './views.ts';
 
 /** A read-only address. `{id}` in it is the id of a run. */
 export interface ReadResource {
@@ -15,13 +15,13 @@ export const RESOURCES: readonly ReadResource[] = [
     name: 'runs',
     uri: 'devs://runs',
     description: 'Every run in the folder, newest first.',
-    read: async ({ devs }) => listRuns(devs, {}),
+    read: async ({ devs }) => listRunLines(devs, {}),
   },
   {
     name: 'run',
     uri: 'devs://runs/{id}',
     description: 'One run: status, tasks, cost, current process, open gates.',
-    read: async ({ devs }, threadId) => devs.view(threadId, async (run) => runView(await run.status())),
+    read: async ({ devs }, threadId) => devs.view(threadId, async (run) => toolRunView(await run.status())),
   },
   {
     name: 'recursion',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
 import { transcriptView } from './transcriptView.ts';
-import { gateView, listRuns, logPage, runView } from './views.ts';
+import { listRunLines, logPage, toolGateView, toolRunView } from './views.ts';
 
 /** A tool that reads. `call` parses the arguments itself and throws a `ZodError` for bad ones. */
 export interface ReadTool {
@@ -28,13 +28,14 @@ export const TOOLS: readonly ReadTool[] = [
       limit: z.int().min(1).max(MAX_PAGE).optional(),
       after: RunId.optional().describe('nextAfter of the previous page.'),
     }),
-    read: async ({ devs }, page) => listRuns(devs, page),
+    read: async ({ devs }, page) => listRunLines(devs, page),
   }),
   readTool({
     name: 'get_run',
     description: 'Shows one run: status, tasks with their commits, cost so far, current process, open gates.',
     input: OneRun,
-    read: async ({ devs }, { threadId }) => devs.view(threadId, async (run) => runView(await run.status())),
+    read: async ({ devs }, { threadId }) =>
+      devs.view(threadId, async (run) => toolRunView(await run.status())),
   }),
   readTool({
     name: 'get_gates',
@@ -43,7 +44,9 @@ export const TOOLS: readonly ReadTool[] = [
     input: OneRun,
     read: async ({ devs }, { threadId }) =>
       devs.view(threadId, async (run) => {
-        const lines = (await run.gates()).map(async (gate) => gateView(gate, await run.lastComments(gate)));
+        const lines = (await run.gates()).map(async (gate) =>
+          toolGateView(gate, await run.lastComments(gate)),
+        );
         return { gates: await Promise.all(lines) };
       }),
   }),

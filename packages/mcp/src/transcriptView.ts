@@ -1,6 +1,6 @@
 import type { Run } from '@devs/core';
-import { WrongArguments } from './renderError.ts';
-import type { ReadableRun, ReadContext } from './StateReader.ts';
+import { WrongArguments } from './renderToolError.ts';
+import type { ReadContext, RunReader } from './StateReader.ts';
 
 /** Characters after which a page ends, whatever its limit: of JSON, unmasked. */
 const PAGE_CHARACTERS = 64 * 1024;
@@ -25,10 +25,10 @@ interface TranscriptPage {
  * @throws WrongArguments for a stage or an attempt there is none of.
  */
 export const transcriptView = ({ devs }: ReadContext, asked: TranscriptArguments): Promise<TranscriptPage> =>
-  devs.view(asked.threadId, (run) => pageIn(run, asked));
+  devs.view(asked.threadId, (run) => pageWithin(run, asked));
 
-async function pageIn(
-  run: ReadableRun,
+async function pageWithin(
+  run: RunReader,
   { threadId: _, attempt, limit, ...query }: TranscriptArguments,
 ): Promise<TranscriptPage> {
   const wanted: Parameters<Run['transcript']>[0] = { ...query, ...(attempt !== undefined && { attempt }) };

@@ -4,19 +4,19 @@ import { type LastComment, maskAtGate, type ShownGate } from '@devs/core/interna
 const DEFAULT_RUNS = 50;
 
 /** Every run; with a `limit` or an `after` a page of them, and after which run the next begins. */
-export async function listRuns(
+export async function listRunLines(
   devs: Pick<Orchestrator, 'list'>,
   { limit, after }: NonNullable<Parameters<Orchestrator['list']>[0]>,
 ) {
-  if (limit === undefined && after === undefined) return { runs: (await devs.list()).map(summaryOf) };
+  if (limit === undefined && after === undefined) return { runs: (await devs.list()).map(runListLine) };
   const size = limit ?? DEFAULT_RUNS;
   const found = await devs.list({ limit: size + 1, after });
-  const runs = found.slice(0, size).map(summaryOf);
+  const runs = found.slice(0, size).map(runListLine);
   return { runs, nextAfter: found.length > size ? (runs.at(-1)?.id ?? null) : null };
 }
 
 /** One line per run. */
-function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: PipelineRunInfo) {
+function runListLine({ id, title, status, reason, tasks, gates, updatedAt }: PipelineRunInfo) {
   return {
     id,
     title,
@@ -33,8 +33,8 @@ export interface ShownRun extends Omit<PipelineRunInfo, 'gates'> {
   readonly gates: readonly Pick<Gate, 'sessionId' | 'kind' | 'artifactHash'>[];
 }
 
-/** Everything about a run but what its gates show; that is in {@link gateView}. */
-export function runView(status: PipelineRunInfo): ShownRun {
+/** Everything about a run but what its gates show; that is in {@link toolGateView}. */
+export function toolRunView(status: PipelineRunInfo): ShownRun {
   const gates = status.gates.map(({ sessionId, kind, artifactHash }) => ({ sessionId, kind, artifactHash }));
   return { ...status, gates };
 }
@@ -49,7 +49,7 @@ type GateView = Pick<
   };
 
 /** An open question as a person would read it before deciding elsewhere, and what was said of its last version. */
-export function gateView(gate: Gate, lastComments: readonly LastComment[]): GateView {
+export function toolGateView(gate: Gate, lastComments: readonly LastComment[]): GateView {
   const { sessionId, kind, taskId, artifactHash, message, artifact, openedAt, ...shown } = shownGate(gate);
   const { hiddenPlaces, hiddenCount } = shown;
   const view = {

@@ -28,9 +28,9 @@ async function twoRuns(at: Pick<OrchestratorOptions, 'dir' | 'runs'>): Promise<v
     ...{ now: () => clock++, newId: () => `id-${ids++}` },
   });
   const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
-  const [gate] = (await run.drive()).gates;
+  const [gate] = (await run.resume()).gates;
   if (gate !== undefined) await run.decide(gate, { approved: false, feedback: 'Shorter.', by: ADA });
-  await run.drive();
+  await run.resume();
   await devs.start({ id: 'later', brief: '# Later\n\nSell more.\n' });
   devs.close();
 }

@@ -25,11 +25,11 @@ const devs = await Orchestrator.open({
   checks: scriptedChecks(),
 });
 const run = await devs.start({ id: 'csv-export', brief });
-let now = await run.drive();
+let now = await run.resume();
 while (now.status === 'waiting') {
   await holdAt('at a gate');
   for (const gate of now.gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-  now = await run.drive();
+  now = await run.resume();
 }
 process.stdout.write(`${JSON.stringify(now.status)}\n`);
 devs.close();

@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { type Db, getConstructionPlans, PgBoss } from 'pg-boss';
 import { type Jobs, MAX_DEATHS, type QueuedRun } from './Jobs.ts';
 import { jobsChannel } from './Owner.ts';
-import { quoted } from './schema.ts';
+import { quoteIdentifier } from './schema.ts';
 
 /** A run that a worker is to drive, as it took it from a queue: at most one of a run is in hand. */
 export interface FetchedJob {
@@ -89,7 +89,7 @@ export const noticeOf = (notice: string): { readonly queue: string; readonly isA
 const NO_CAP = 1_000_000;
 
 /** A run's id where pg-boss takes it as a key, else a digest of it. */
-const keyOf = (runId: string): string =>
+const jobKey = (runId: string): string =>
   /^[\w./-]+$/.test(runId) ? runId : `sha256/${createHash('sha256').update(runId).digest('hex')}`;
 
 const dbOf = (client: Pick<ClientBase, 'query'>): Db => ({
@@ -139,10 +139,10 @@ export class BossJobs implements Jobs {
   /** @param pool Of its own: what it asks on the way of a transaction must not wait for a connection that transactions have. */
   constructor(pool: Pool, options: BossJobsOptions) {
     this.#pool = pool as unknown as Pick<ClientBase, 'query'>;
-    this.#runs = `${quoted(options.schema)}.runs`;
-    this.#workers = `${quoted(options.schema)}.workers`;
+    this.#runs = `${quoteIdentifier(options.schema)}.runs`;
+    this.#workers = `${quoteIdentifier(options.schema)}.workers`;
     this.#boss = bossOf(pool, options, false);
-    this.#table = `${quoted(bossSchema(options.schema))}.job`;
+    this.#table = `${quoteIdentifier(bossSchema(options.schema))}.job`;
     this.#channel = jobsChannel(options.schema);
   }
 
@@ -191,7 +191,7 @@ export class BossJobs implements Jobs {
     const { rows } = await client.query<{ readonly id: string }>(
       `UPDATE ${this.#table} SET retry_limit = retry_count
        WHERE name = $1 AND singleton_key = $2 AND state <= 'active' RETURNING id`,
-      [run.queue, keyOf(run.runId)],
+      [run.queue, jobKey(run.runId)],
     );
     const ids = rows.map(({ id }) => id);
     await boss.fail(run.queue, ids, { error: why }, { db: dbOf(client) });
@@ -314,7 +314,7 @@ export class BossJobs implements Jobs {
       { runId: run.runId },
       {
         db: dbOf(client),
-        singletonKey: keyOf(run.runId),
+        singletonKey: jobKey(run.runId),
         priority: priorityOf(run),
         group: { id: run.tenant, tier: run.tenant },
         startAfter: Math.ceil(afterMs / 1000),

@@ -2,12 +2,12 @@ import { DevsError } from '@devs/core';
 import type { Pool } from 'pg';
 import { BossJobs, type DeadLetter } from './BossJobs.ts';
 import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
-import type { Waiting } from './insist.ts';
 import { isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { openSchema, reaching } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
 import { CONNECTION, poolOf } from './postgres.ts';
+import type { AwayWait } from './retryWhileAway.ts';
 import { SCHEMA_STEPS } from './schema.ts';
 import { Tables } from './Tables.ts';
 import { type TenantLine, tenantLines } from './TenantView.ts';
@@ -48,7 +48,7 @@ export class ClusterAdmin {
   readonly #pool: Pool;
   readonly #tables: Tables;
   readonly #server: string;
-  readonly #waiting: Waiting;
+  readonly #waiting: AwayWait;
   readonly #jobs: BossJobs;
 
   /**

@@ -1,5 +1,5 @@
 import { bossSchema } from './BossJobs.ts';
-import { quoted } from './schema.ts';
+import { quoteIdentifier } from './schema.ts';
 import type { Tables } from './Tables.ts';
 
 /** Waiting runs of one queue and its workers. */
@@ -43,7 +43,7 @@ export interface ClusterNumbers {
   readonly deadRows: number;
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type ClusterRow = Readonly<Record<string, unknown>>;
 
 /** The cluster as it stands, for people and for metrics. Reads; nothing of it is fenced. */
 export class ClusterView {
@@ -54,7 +54,7 @@ export class ClusterView {
   constructor(tables: Tables) {
     this.#tables = tables;
     this.#schema = tables.schema;
-    this.#jobs = `${quoted(bossSchema(tables.schemaName))}.job`;
+    this.#jobs = `${quoteIdentifier(bossSchema(tables.schemaName))}.job`;
   }
 
   /** @throws DevsError `STATE_IO` where PostgreSQL does not answer. */
@@ -64,7 +64,7 @@ export class ClusterView {
 
   /** Every queue that has a job, a run that has not ended, or a worker; by name. */
   async queues(): Promise<readonly QueueLine[]> {
-    const rows = await this.#tables.query<Row>(
+    const rows = await this.#tables.query<ClusterRow>(
       `
 WITH jobs AS (
   SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND start_after <= now()) AS ready,
@@ -96,7 +96,7 @@ FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY
 
   /** The oldest first. */
   async workers(): Promise<readonly WorkerLine[]> {
-    const rows = await this.#tables.query<Row>(
+    const rows = await this.#tables.query<ClusterRow>(
       `
 SELECT w.*, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
 FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
@@ -120,7 +120,7 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
       `SELECT status, count(*) AS n FROM ${this.#schema}.runs GROUP BY status`,
       [],
     );
-    const rows = await this.#tables.query<Row>(
+    const rows = await this.#tables.query<ClusterRow>(
       `
 SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gates,
   (SELECT extract(epoch FROM now() - min(opened_at)) FROM ${this.#schema}.gates WHERE status = 'open') AS oldest,
@@ -128,7 +128,7 @@ SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gat
   (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
       [`${this.#schema}.run_changes`],
     );
-    const row = rows[0] as Row;
+    const row = rows[0] as ClusterRow;
     return {
       runs: new Map(statuses.map(({ status, n }) => [status, Number(n)])),
       openGates: Number(row['gates']),

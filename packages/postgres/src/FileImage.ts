@@ -1,4 +1,4 @@
-import { type Change, type PageEdit, sumOf } from './change.ts';
+import { type Change, type PageEdit, pageChecksum } from './change.ts';
 
 /** A SQLite file in memory, to which changes are applied in their order. */
 export class FileImage {
@@ -40,14 +40,14 @@ export class FileImage {
 
   #edit({ page, at, bytes }: PageEdit): void {
     const before = this.page(page);
-    this.#sum ^= sumOf(page, before);
+    this.#sum ^= pageChecksum(page, before);
     before.set(bytes, at);
-    this.#sum ^= sumOf(page, before);
+    this.#sum ^= pageChecksum(page, before);
   }
 
   #cutTo(pages: number): void {
     const had = this.#bytes.length / this.#pageSize;
-    for (let page = pages + 1; page <= had; page += 1) this.#sum ^= sumOf(page, this.page(page));
+    for (let page = pages + 1; page <= had; page += 1) this.#sum ^= pageChecksum(page, this.page(page));
     if (pages < had) this.#bytes = this.#bytes.subarray(0, pages * this.#pageSize);
   }
 
@@ -57,7 +57,7 @@ export class FileImage {
     const grown = Buffer.alloc(pages * this.#pageSize);
     grown.set(this.#bytes);
     this.#bytes = grown;
-    for (let page = had + 1; page <= pages; page += 1) this.#sum ^= sumOf(page, this.page(page));
+    for (let page = had + 1; page <= pages; page += 1) this.#sum ^= pageChecksum(page, this.page(page));
   }
 }
 
@@ -71,7 +71,7 @@ export function pageSizeOf(file: Buffer): number {
 function imageSum(file: Buffer, pageSize: number): number {
   let sum = 0;
   for (let at = 0; at < file.length; at += pageSize) {
-    sum ^= sumOf(at / pageSize + 1, file.subarray(at, at + pageSize));
+    sum ^= pageChecksum(at / pageSize + 1, file.subarray(at, at + pageSize));
   }
   return sum >>> 0;
 }

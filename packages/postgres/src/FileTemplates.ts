@@ -21,7 +21,7 @@ export class FileTemplates {
 
   /** @throws DevsError `STATE_CORRUPT` for a version that nobody has stored; `STATE_IO` */
   of(version: number): Promise<Uint8Array> {
-    return this.#once(version, async () => (await this.#read(version)) ?? missing(version));
+    return this.#once(version, async () => (await this.#read(version)) ?? templateMissing(version));
   }
 
   #once(version: number, find: () => Promise<Uint8Array>): Promise<Uint8Array> {
@@ -52,7 +52,7 @@ export class FileTemplates {
       `INSERT INTO ${this.#tables.schema}.file_templates (version, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [runFile.schema, bytes],
     );
-    return (await this.#read(runFile.schema)) ?? missing(runFile.schema);
+    return (await this.#read(runFile.schema)) ?? templateMissing(runFile.schema);
   }
 }
 
@@ -62,16 +62,16 @@ export class FileTemplates {
  */
 export function unlike(file: Uint8Array, template: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(file);
-  const [words, known] = [wordsOf(bytes), wordsOf(Uint8Array.from(template))];
+  const [words, known] = [viewUint32(bytes), viewUint32(Uint8Array.from(template))];
   const both = Math.min(words.length, known.length);
   for (let at = 0; at < both; at += 1) words[at] = (words[at] ?? 0) ^ (known[at] ?? 0);
   return bytes;
 }
 
-const wordsOf = ({ buffer, byteLength }: Uint8Array): Uint32Array =>
+const viewUint32 = ({ buffer, byteLength }: Uint8Array): Uint32Array =>
   new Uint32Array(buffer, 0, byteLength >> 2);
 
-function missing(version: number): never {
+function templateMissing(version: number): never {
   throw new DevsError(
     `PostgreSQL has no empty file of version ${version}, which stored files are based on.`,
     {

@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDevsError } from '@devs/core';
-import type { Outlet } from '@devs/core/internal';
+import type { CommitBarrier } from '@devs/core/internal';
 import { CountedDeaths, OpenQuestions, runFile } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import { encodeChange } from './change.ts';
 import { assertFileFits } from './fileLimit.ts';
 import type { RunAtOnce, RunCodec } from './RunFiles.ts';
-import type { Claim } from './RunRows.ts';
+import type { RunClaim } from './RunRows.ts';
 import { lost, type Sender, type Shipment, type Shipper } from './Shipper.ts';
 import { WalTap } from './WalTap.ts';
 
@@ -30,12 +30,12 @@ export interface HeldParts {
 }
 
 /**
- * A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link arrived}.
+ * A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link pending}.
  * The working copy is never trusted: its name has the epoch, and it is deleted when it is closed.
  */
-export class HeldFile implements Outlet, Sender {
+export class HeldFile implements CommitBarrier, Sender {
   readonly db: Database;
-  readonly #claim: Claim;
+  readonly #claim: RunClaim;
   readonly #parts: HeldParts;
   readonly #path: string;
   readonly #tap: WalTap;
@@ -59,7 +59,7 @@ export class HeldFile implements Outlet, Sender {
   /** How many times the run has gone on since it packed. */
   #ahead = 0;
 
-  private constructor(claim: Claim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
+  private constructor(claim: RunClaim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
     this.#claim = claim;
     this.#parts = parts;
     this.#path = path;
@@ -84,7 +84,7 @@ export class HeldFile implements Outlet, Sender {
   }
 
   /** @throws DevsError `SCHEMA_TOO_NEW`, `STATE_CORRUPT`, `STATE_DISK_FULL`, `STATE_IO` */
-  static async checkout(claim: Claim, at: RunAtOnce, parts: HeldParts): Promise<HeldFile> {
+  static async checkout(claim: RunClaim, at: RunAtOnce, parts: HeldParts): Promise<HeldFile> {
     const path = join(
       parts.dir,
       `${encodeURIComponent(claim.runId).slice(0, 100)}.${claim.lease}.${claim.epoch}.sqlite`,
@@ -93,7 +93,7 @@ export class HeldFile implements Outlet, Sender {
       await writeFile(path, at.image.bytes, { mode: 0o600 });
       return new HeldFile(claim, at, path, parts);
     } catch (error) {
-      remove(path);
+      removeFiles(path);
       throw error;
     }
   }
@@ -119,7 +119,7 @@ export class HeldFile implements Outlet, Sender {
    * @throws DevsError, by the promise: `LEASE_LOST` if somebody else has the run, now and ever after; `STATE_IO` if PostgreSQL
    *   stays away; `VALUE_TOO_LARGE` if the file has become too large to be kept.
    */
-  arrived(): Promise<void> | null {
+  pending(): Promise<void> | null {
     const arrival = this.#arrival();
     this.#send?.();
     return arrival;
@@ -133,7 +133,7 @@ export class HeldFile implements Outlet, Sender {
 
   keepsUp(): Promise<void> | null {
     this.#ahead += 1;
-    if (this.#ahead > AHEAD) return this.arrived();
+    if (this.#ahead > AHEAD) return this.pending();
     void this.leaving();
     return null;
   }
@@ -209,10 +209,10 @@ export class HeldFile implements Outlet, Sender {
     this.#send?.();
     this.db.close();
     this.#tap.close();
-    remove(this.#path);
+    removeFiles(this.#path);
   }
 }
 
-function remove(path: string): void {
+function removeFiles(path: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
 }

@@ -1,11 +1,11 @@
-import type { HeldRun, HeldRunEnd, Outlet, RunSignal } from '@devs/core/internal';
+import type { CommitBarrier, LeasedRun, RunRelease, RunSignal } from '@devs/core/internal';
 import type { Database } from 'better-sqlite3';
 import type { HeldFile } from './HeldFile.ts';
 import type { RunFiles } from './RunFiles.ts';
-import type { Claim, RunRows } from './RunRows.ts';
+import type { RunClaim, RunRows } from './RunRows.ts';
 
 export interface HeldRunParts {
-  readonly claim: Claim;
+  readonly claim: RunClaim;
   readonly file: HeldFile;
   readonly rows: RunRows;
   readonly files: RunFiles;
@@ -18,14 +18,14 @@ export interface HeldRunParts {
 }
 
 /** A run that this process has: its file, and what it is told. */
-export class HeldPostgresRun implements HeldRun {
+export class HeldPostgresRun implements LeasedRun {
   readonly id: string;
   readonly epoch: number;
   /** Of this claim alone. */
   readonly lease: string;
   readonly db: Database;
   readonly isCopy = true;
-  readonly outlet: Outlet;
+  readonly outlet: CommitBarrier;
   readonly lost: AbortSignal;
   /** Resolves when others may be driven beside it; see {@link HeldFile.shared}. */
   readonly shared: Promise<void>;
@@ -72,9 +72,9 @@ export class HeldPostgresRun implements HeldRun {
     };
   }
 
-  async settle(end: HeldRunEnd): Promise<'settled' | 'again'> {
+  async settle(end: RunRelease): Promise<'settled' | 'again'> {
     const { claim, file, files, rows } = this.#parts;
-    await file.arrived();
+    await file.pending();
     const grown = file.grown();
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
     const settlement = { end, seq: file.seq, taken: this.#given, base };
@@ -87,7 +87,7 @@ export class HeldPostgresRun implements HeldRun {
 
   async remove(): Promise<boolean> {
     const { claim, file, rows } = this.#parts;
-    await file.arrived();
+    await file.pending();
     return this.#whileEnding(async () => {
       const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
       this.#isSettled ||= left;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Runs } from '@devs/core';
 import { DevsError } from '@devs/core';
-import type { LookedAtRun, NewRunFile, RunSignal } from '@devs/core/internal';
+import type { NewRun, RunFileView, RunSignal } from '@devs/core/internal';
 import { runFile } from '@devs/core/internal';
 import type { BossJobs } from './BossJobs.ts';
 import type { ClusterView } from './ClusterView.ts';
@@ -14,7 +14,7 @@ import { toldChannel } from './Owner.ts';
 import { requireTenant } from './options.ts';
 import type { RunAtOnce, RunFiles } from './RunFiles.ts';
 import type { RunLists } from './RunLists.ts';
-import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
+import type { Claimer, NotClaimed, RunClaim, RunRows } from './RunRows.ts';
 import type { LeaseComparison, SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
 import type { Watches } from './Watches.ts';
@@ -111,25 +111,25 @@ export class PostgresRuns implements Runs {
     return this.#parts.owner;
   }
 
-  async create(run: NewRunFile): Promise<boolean> {
+  async create(run: NewRun): Promise<boolean> {
     const { id, file } = run;
     if (id === '' || id.includes('\0')) throw new RangeError('id: expected a string without NUL');
     requireTenant(run.tenant ?? 'default');
     assertFileFits(id, file.length, this.#parts.maxFileBytes);
     runFile.openBytes(file).close(); // refuses what is none
     await this.#parts.ready();
-    return this.#parts.rows.create({ ...run, file: withLog(file) }, runFile.schema);
+    return this.#parts.rows.create({ ...run, file: markWalMode(file) }, runFile.schema);
   }
 
-  async look(id: string): Promise<LookedAtRun> {
+  async open(id: string): Promise<RunFileView> {
     return (await this.#look(id, null)) ?? unknown(id);
   }
 
-  lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
+  reopen(id: string, at: string): Promise<RunFileView | null> {
     return this.#look(id, at);
   }
 
-  async #look(id: string, before: string | null): Promise<LookedAtRun | null> {
+  async #look(id: string, before: string | null): Promise<RunFileView | null> {
     await this.#parts.ready();
     const { looked, rows } = this.#parts;
     return looked.look(id, (run) => {
@@ -177,7 +177,7 @@ export class PostgresRuns implements Runs {
   }
 
   async #claim(
-    wanted: Pick<Claim, 'runId' | 'lease'>,
+    wanted: Pick<RunClaim, 'runId' | 'lease'>,
     how: Omit<Claimer, 'owner'>,
   ): Promise<HeldPostgresRun | NotClaimed> {
     const { owner, ready, rows, schema } = this.#parts;
@@ -195,7 +195,7 @@ export class PostgresRuns implements Runs {
     }
   }
 
-  async #checkout(claim: Claim): Promise<HeldPostgresRun> {
+  async #checkout(claim: RunClaim): Promise<HeldPostgresRun> {
     const { rows, files, shipper, copies, maxFileBytes } = this.#parts;
     const at = await this.#read(claim.runId);
     const parts = { shipper, maxFileBytes, codec: files.codecOf(claim.tenant), dir: copies.dir() };
@@ -288,7 +288,7 @@ export class PostgresRuns implements Runs {
 }
 
 /** As of a file that is written through a log: where it is one already, no page becomes another when it is opened. */
-function withLog(file: Uint8Array): Uint8Array {
+function markWalMode(file: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(file);
   bytes.set([2, 2], 18);
   return bytes;

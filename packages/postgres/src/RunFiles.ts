@@ -35,7 +35,7 @@ export interface RunCodec {
 export type RunCodecs = (tenant: string) => RunCodec;
 
 const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
-export const plain: RunCodecs = () => PLAIN;
+export const plainCodecs: RunCodecs = () => PLAIN;
 
 /** A file that was read: what its run had come to, and who had brought it there. */
 export interface KnownFile {
@@ -63,7 +63,7 @@ export interface RunAtOnce extends KnownFile {
   readonly signals: readonly RunSignal[];
 }
 
-interface Piece {
+interface FilePiece {
   readonly kind: 'run' | 'base' | 'change' | 'signal';
   readonly bytes: Buffer | null;
   readonly text: string | null;
@@ -111,12 +111,13 @@ export class RunFiles {
    */
   async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
     const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
-    const pieces = await this.#tables.query<Piece>(this.#sql.read, [runId, ...values]);
-    const of = (kind: Piece['kind']): readonly Piece[] => pieces.filter((piece) => piece.kind === kind);
+    const pieces = await this.#tables.query<FilePiece>(this.#sql.read, [runId, ...values]);
+    const of = (kind: FilePiece['kind']): readonly FilePiece[] =>
+      pieces.filter((piece) => piece.kind === kind);
     const [run] = of('run');
     if (run === undefined) return null;
     const { grown, ...row } = JSON.parse(run.text ?? '') as RunText;
-    const changes = of('change').map(bytesOf);
+    const changes = of('change').map(pieceBytes);
     const codec = this.#codecs(row.tenant);
     try {
       const image = (grown ? known?.image : undefined) ?? (await this.#imageOf(of('base'), codec));
@@ -125,7 +126,7 @@ export class RunFiles {
       const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
       return { ...row, image, changed, signals };
     } catch (error) {
-      throw corrupt(runId, error, this.#maxFileBytes);
+      throw runFileCorrupt(runId, error, this.#maxFileBytes);
     }
   }
 
@@ -146,8 +147,8 @@ export class RunFiles {
     return this.#codecs(tenant).encode(Buffer.concat([header, await compressed(own, { params })]));
   }
 
-  async #imageOf(base: readonly Piece[], codec: RunCodec): Promise<FileImage> {
-    const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(bytesOf))));
+  async #imageOf(base: readonly FilePiece[], codec: RunCodec): Promise<FileImage> {
+    const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(pieceBytes))));
     const template = await this.#templates.of(bytes.readUInt32LE());
     const limit = { maxOutputLength: this.#maxFileBytes };
     const file = unlike(await decompressed(bytes.subarray(HEADER), limit), template);
@@ -167,7 +168,7 @@ export class RunFiles {
   }
 }
 
-const bytesOf = ({ bytes }: Piece): Buffer => bytes ?? Buffer.alloc(0);
+const pieceBytes = ({ bytes }: FilePiece): Buffer => bytes ?? Buffer.alloc(0);
 
 /** One statement: nothing is added or compacted between its parts. */
 const readSql = (schema: string): string => `
@@ -212,7 +213,7 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof RangeError &&
   (error.message === TOO_LARGE || Reflect.get(error, 'code') === 'ERR_BUFFER_TOO_LARGE');
 
-function corrupt(runId: string, cause: unknown, most: number): DevsError {
+function runFileCorrupt(runId: string, cause: unknown, most: number): DevsError {
   const what = isTooLarge(cause)
     ? `results in a file of more than ${most} bytes`
     : 'does not result in its file';

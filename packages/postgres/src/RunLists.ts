@@ -40,7 +40,7 @@ export class RunLists {
     const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
-    return { runs: items.map(({ row }) => summaryOf(row)), next };
+    return { runs: items.map(({ row }) => runRowSummary(row)), next };
   }
 
   /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */
@@ -105,7 +105,7 @@ const valuesOf = ({
   limit + 1,
 ];
 
-function summaryOf(row: RunRow): RunInfo {
+function runRowSummary(row: RunRow): RunInfo {
   const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
   return {
     ...{ id, status, reason, graph, isDriven },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HeldRunEnd, NewRunFile, RunSignal } from '@devs/core/internal';
+import type { NewRun, RunRelease, RunSignal } from '@devs/core/internal';
 import { hasEnded } from '@devs/core/internal';
 import type { ClientBase } from 'pg';
 import { gateRows } from './gateRows.ts';
@@ -12,7 +12,7 @@ import { lost } from './Shipper.ts';
 import type { Statement, Tables } from './Tables.ts';
 
 /** A run whose newest epoch is the caller's. */
-export interface Claim extends QueuedRun {
+export interface RunClaim extends QueuedRun {
   readonly epoch: number;
   /** Of this claim alone: also a server that has lost the claim and counts anew knows it from the next one. */
   readonly lease: string;
@@ -36,8 +36,8 @@ export interface Claimer {
 export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
 
 /** Where a run stands when it is let go of. */
-export interface Settlement {
-  readonly end: HeldRunEnd;
+export interface RowSettlement {
+  readonly end: RunRelease;
   /** Of the last change that was made: another one there is not from here. */
   readonly seq: number;
   /** Of what it was told and has taken. */
@@ -90,7 +90,7 @@ export class RunRows {
   }
 
   /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
-  async create(run: NewRunFile, schemaVersion: number): Promise<boolean> {
+  async create(run: NewRun, schemaVersion: number): Promise<boolean> {
     const { id: runId, tenant = 'default', priority = 0, index } = run;
     const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0 };
     await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
@@ -120,10 +120,10 @@ export class RunRows {
    * @param lease - Of this claim alone: known to whoever compares leases before the row has it.
    */
   async claim(
-    { runId, lease }: Pick<Claim, 'runId' | 'lease'>,
+    { runId, lease }: Pick<RunClaim, 'runId' | 'lease'>,
     { owner, jobId, isCapped = false, isAlone = true }: Claimer,
     schemaVersion: number,
-  ): Promise<Claim | NotClaimed> {
+  ): Promise<RunClaim | NotClaimed> {
     const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
     const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
     if (row === undefined) return 'unknown';
@@ -170,7 +170,7 @@ export class RunRows {
    *
    * @throws DevsError `LEASE_LOST`, `STATE_IO`
    */
-  async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
+  async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
@@ -191,7 +191,7 @@ export class RunRows {
 
   async #whyNotSettled(
     client: ClientBase,
-    { runId, lease }: Claim,
+    { runId, lease }: RunClaim,
     seq: number,
   ): Promise<'settled' | 'again'> {
     const { rows } = await client.query<{ lease: string; settled: string; head_seq: string }>(
@@ -209,7 +209,7 @@ export class RunRows {
    *
    * @throws DevsError `LEASE_LOST`; `CONFIG_INVALID` for a role that may not.
    */
-  async remove(claim: Claim, { seq, taken }: Pick<Settlement, 'seq' | 'taken'>): Promise<boolean> {
+  async remove(claim: RunClaim, { seq, taken }: Pick<RowSettlement, 'seq' | 'taken'>): Promise<boolean> {
     const values = [claim.runId, claim.lease, seq, taken];
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.remove, values });
@@ -220,7 +220,7 @@ export class RunRows {
     });
   }
 
-  async #isGone(client: ClientBase, { runId, lease }: Claim, seq: number): Promise<boolean> {
+  async #isGone(client: ClientBase, { runId, lease }: RunClaim, seq: number): Promise<boolean> {
     const sql = `SELECT lease, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`;
     const { rows } = await client.query<{ lease: string; head_seq: string }>(sql, [runId]);
     const [row] = rows;
@@ -230,7 +230,7 @@ export class RunRows {
   }
 
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
-  async free({ lease, ...run }: Claim): Promise<void> {
+  async free({ lease, ...run }: RunClaim): Promise<void> {
     await this.#tables.transaction(async (client) => {
       const { rows } = await client.query<LeftRow>({
         ...this.#sql.free,
@@ -244,12 +244,12 @@ export class RunRows {
 }
 
 /** In the columns of {@link INDEX}. Text has no NUL in PostgreSQL. */
-const indexValues = ({ status, reason, title, view }: NewRunFile['index']): readonly (string | null)[] => [
+const indexValues = ({ status, reason, title, view }: NewRun['index']): readonly (string | null)[] => [
   status,
-  textOf(reason),
-  textOf(title),
+  sqlText(reason),
+  sqlText(title),
   JSON.stringify(view ?? null),
 ];
 
-const textOf = (text: string | null): string | null =>
+const sqlText = (text: string | null): string | null =>
   text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;

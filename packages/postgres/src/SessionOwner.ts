@@ -5,7 +5,7 @@ import { DevsError } from '@devs/core';
 import pg, { type Client, type ClientConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { isAway } from './isAway.ts';
 import { DEAD_AFTER_MS, type Owner } from './Owner.ts';
-import { quoted } from './schema.ts';
+import { quoteIdentifier } from './schema.ts';
 
 /** What `devs workers` says of a process. */
 export interface OwnerDetails {
@@ -47,7 +47,7 @@ interface HeldRow {
 }
 
 /** One connection, from its begin to its end; what is asked of it is asked one after the other. */
-class Session {
+class OwnedSession {
   readonly client: Client;
   /** Of its own: one that has not ended on the other side keeps its lock. */
   readonly lockKey = (LOCK_CLASS | BigInt(randomBytes(4).readUInt32BE())).toString();
@@ -91,15 +91,15 @@ export class SessionOwner implements Owner {
   readonly #closing = new AbortController();
   #details: OwnerDetails = { slots: 0, graphs: [], draining: false };
   #kept: Promise<void> | null = null;
-  #session: Session | null = null;
+  #session: OwnedSession | null = null;
   #failure: unknown = null;
   /** Of who waits for the session: told when it is there, and when a try for it has failed. */
   #waiting: (() => void)[] = [];
 
   constructor(options: SessionOwnerOptions) {
     this.#options = options;
-    this.#workers = `${quoted(options.schema)}.workers`;
-    this.#runs = `${quoted(options.schema)}.runs`;
+    this.#workers = `${quoteIdentifier(options.schema)}.workers`;
+    this.#runs = `${quoteIdentifier(options.schema)}.runs`;
   }
 
   get isReady(): boolean {
@@ -122,7 +122,7 @@ export class SessionOwner implements Owner {
     const told = this.#listeners.get(channel);
     if (told === undefined) {
       this.#listeners.set(channel, new Set([tell]));
-      void this.#session?.ask(`LISTEN ${quoted(channel)}`).then(
+      void this.#session?.ask(`LISTEN ${quoteIdentifier(channel)}`).then(
         () => tell(null),
         () => undefined,
       );
@@ -197,7 +197,7 @@ export class SessionOwner implements Owner {
     });
     client.on('error', () => undefined);
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    const session = new Session(client);
+    const session = new OwnedSession(client);
     try {
       await client.connect();
       await this.#open(session);
@@ -209,19 +209,19 @@ export class SessionOwner implements Owner {
     }
   }
 
-  async #open(session: Session): Promise<void> {
+  async #open(session: OwnedSession): Promise<void> {
     const { lockKey } = session;
     const timeout = `SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
     await session.ask(timeout, [String(DEAD_AFTER_MS)]);
     await session.ask('SELECT pg_advisory_lock($1)', [lockKey]);
     await this.#register(session);
-    for (const channel of this.#listeners.keys()) await session.ask(`LISTEN ${quoted(channel)}`);
+    for (const channel of this.#listeners.keys()) await session.ask(`LISTEN ${quoteIdentifier(channel)}`);
     [this.#session, this.#failure] = [session, null];
     this.#tried();
     for (const channel of this.#listeners.keys()) this.#tell(channel, null);
   }
 
-  async #register(session: Session): Promise<void> {
+  async #register(session: OwnedSession): Promise<void> {
     const { slots, graphs, draining } = this.#details;
     await session.ask(
       `INSERT INTO ${this.#workers} AS w (worker_id, lock_key, host, pid, slots, graphs, draining)
@@ -232,7 +232,7 @@ export class SessionOwner implements Owner {
   }
 
   /** Ends with the session; who finds that he was taken for dead begins a new one. */
-  async #beat(session: Session): Promise<void> {
+  async #beat(session: OwnedSession): Promise<void> {
     const isOver = session.ended.then(() => true);
     do {
       if (!(await this.#say(session))) return;
@@ -240,7 +240,7 @@ export class SessionOwner implements Owner {
   }
 
   /** That it is alive, and what it holds. False where it was taken for dead. */
-  async #say(session: Session): Promise<boolean> {
+  async #say(session: OwnedSession): Promise<boolean> {
     const { leases, compare, failed } = this.#compared();
     const beat = `
 WITH beat AS (

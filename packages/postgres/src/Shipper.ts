@@ -2,10 +2,10 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { DevsError, type Gate } from '@devs/core';
 import type { Pool } from 'pg';
 import { gateRows, gatesSql } from './gateRows.ts';
-import { insist, type Patience } from './insist.ts';
 import { DEAD_AFTER_MS } from './Owner.ts';
 import { pgFault } from './pgFault.ts';
-import { quoted } from './schema.ts';
+import { type Patience, retryWhileAway } from './retryWhileAway.ts';
+import { quoteIdentifier } from './schema.ts';
 import { WorkerMeters } from './WorkerMeters.ts';
 
 /** Who has changes of a run's file to send. */
@@ -44,13 +44,13 @@ const STALE_MS = DEAD_AFTER_MS / 2;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 
-interface Waiting {
+interface WaitingShipment {
   readonly sender: Sender;
   readonly arrived: () => void;
   readonly failed: (error: unknown) => void;
 }
 
-type Packed = Waiting & Shipment & Pick<Sender, 'runId' | 'lease'>;
+type Packed = WaitingShipment & Shipment & Pick<Sender, 'runId' | 'lease'>;
 
 /**
  * Sends the changes of all runs of a process, each run's in order, those that are there at the same time in one statement. A
@@ -63,13 +63,13 @@ export class Shipper {
   readonly #patience: Patience;
   readonly #meters: WorkerMeters;
   readonly #isPooled: boolean;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingShipment[] = [];
   #left: Packed | null = null;
   #isSending = false;
 
   constructor(pool: Pool, { schema, patience, meters = new WorkerMeters(), isPooled }: ShipperOptions) {
     this.#pool = pool;
-    this.#schema = quoted(schema);
+    this.#schema = quoteIdentifier(schema);
     this.#patience = patience;
     this.#meters = meters;
     this.#isPooled = isPooled;
@@ -110,7 +110,7 @@ export class Shipper {
   }
 
   async #send(batch: readonly Packed[]): Promise<void> {
-    const kept = await insist(() => this.#ask(batch), this.#patience);
+    const kept = await retryWhileAway(() => this.#ask(batch), this.#patience);
     for (const each of batch) {
       if (kept.has(each.runId)) each.arrived();
       else each.failed(lost(each));
@@ -183,7 +183,7 @@ export class Shipper {
 }
 
 /** `null` where there is nothing to send: all of it has arrived. */
-function pack({ sender, arrived, failed }: Waiting): Packed | null {
+function pack({ sender, arrived, failed }: WaitingShipment): Packed | null {
   const { runId, lease } = sender;
   try {
     const shipment = sender.pack();

@@ -1,8 +1,8 @@
 import type { ClientBase, Pool, QueryResultRow } from 'pg';
-import { insist, type Patience } from './insist.ts';
 import { pgFault } from './pgFault.ts';
-import { quoted } from './schema.ts';
-import { transaction } from './transaction.ts';
+import { type Patience, retryWhileAway } from './retryWhileAway.ts';
+import { quoteIdentifier } from './schema.ts';
+import { withTransaction } from './withTransaction.ts';
 
 /** As `pg` takes it. */
 export interface Statement {
@@ -33,7 +33,7 @@ export class Tables {
     this.#patience = patience;
     this.#isPooled = isPooled;
     this.schemaName = schema;
-    this.schema = quoted(schema);
+    this.schema = quoteIdentifier(schema);
   }
 
   /** What is asked for every run: to plan it takes longer than to do it. @param name - Of this text alone. */
@@ -64,7 +64,7 @@ export class Tables {
     };
     return this.insist(async () => {
       try {
-        return await transaction(this.#pool, (client) => work(client, undo));
+        return await withTransaction(this.#pool, (client) => work(client, undo));
       } catch (error) {
         if (error instanceof Undone) return error.result as Result;
         throw error;
@@ -75,7 +75,7 @@ export class Tables {
   /** Does what may be done twice until there was an answer. @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws. */
   async insist<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await insist(work, this.#patience);
+      return await retryWhileAway(work, this.#patience);
     } catch (error) {
       throw pgFault(error);
     }

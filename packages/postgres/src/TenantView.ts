@@ -1,5 +1,5 @@
 import { bossSchema } from './BossJobs.ts';
-import { quoted } from './schema.ts';
+import { quoteIdentifier } from './schema.ts';
 import type { Tables } from './Tables.ts';
 
 /** Runs of a tenant and its limit. */
@@ -31,7 +31,7 @@ WITH open AS (
   SELECT tenant, count(*) AS runs, count(*) FILTER (WHERE owner IS NOT NULL) AS driven
   FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
 ), jobs AS (
-  SELECT group_id AS tenant, count(*) AS ready FROM ${quoted(bossSchema(schemaName))}.job
+  SELECT group_id AS tenant, count(*) AS ready FROM ${quoteIdentifier(bossSchema(schemaName))}.job
   WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { walFrames } from '@devs/core/internal';
-import { besideOf, type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
+import { besideOf, type Change, editsBetween, type PageEdit, pageChecksum } from './change.ts';
 import { pageSizeOf } from './FileImage.ts';
 
 /** Pages kept in memory for each file. */
@@ -11,7 +11,7 @@ export interface TakenChange extends Change {
   readonly beside: readonly Uint8Array[];
 }
 
-interface Page {
+interface WalPage {
   readonly bytes: Buffer;
   readonly sum: number;
 }
@@ -33,7 +33,7 @@ export class WalTap {
   /** Where the newest frame of a page that was taken begins, bytes. */
   readonly #taken = new Map<number, number>();
   /** Pages as they were taken, those that changed last at the end: what changes does so again and again. */
-  readonly #hot = new Map<number, Page>();
+  readonly #hot = new Map<number, WalPage>();
 
   /**
    * @param path - Of the file, which has all that was committed: its log is empty.
@@ -119,7 +119,7 @@ export class WalTap {
     for (const [page, at] of frames) {
       if (page <= pages) {
         const before = this.#before(page);
-        const after = pageOf(page, frameAt(at));
+        const after = walPage(page, frameAt(at));
         sum ^= before.sum ^ after.sum;
         const own = editsBetween(page, before.bytes, after.bytes);
         edits.push(...own);
@@ -134,12 +134,12 @@ export class WalTap {
   }
 
   /** As it was when the last change was taken: zeros, where the file had no such page. */
-  #before(page: number): Page {
-    if (page > this.#pages) return pageOf(page, Buffer.alloc(this.#pageSize));
+  #before(page: number): WalPage {
+    if (page > this.#pages) return walPage(page, Buffer.alloc(this.#pageSize));
     const at = this.#taken.get(page);
     return (
       this.#hot.get(page) ??
-      pageOf(
+      walPage(
         page,
         at === undefined
           ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize)
@@ -148,7 +148,7 @@ export class WalTap {
     );
   }
 
-  #keepHot(page: number, { bytes, sum }: Page): void {
+  #keepHot(page: number, { bytes, sum }: WalPage): void {
     const kept = this.#hot.get(page)?.bytes ?? Buffer.allocUnsafeSlow(this.#pageSize);
     bytes.copy(kept);
     this.#hot.delete(page);
@@ -172,4 +172,4 @@ export class WalTap {
   }
 }
 
-const pageOf = (page: number, bytes: Buffer): Page => ({ bytes, sum: sumOf(page, bytes) });
+const walPage = (page: number, bytes: Buffer): WalPage => ({ bytes, sum: pageChecksum(page, bytes) });

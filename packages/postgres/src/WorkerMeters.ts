@@ -18,13 +18,13 @@ export const COUNTED = [
   'shipMs',
 ] as const;
 
-export type Counted = (typeof COUNTED)[number];
+export type MeterName = (typeof COUNTED)[number];
 
 /** Counts what a worker does, for `/metrics`. */
 export class WorkerMeters {
-  readonly #counts = new Map<Counted, number>();
+  readonly #counts = new Map<MeterName, number>();
 
-  add(what: Counted, by = 1): void {
+  add(what: MeterName, by = 1): void {
     this.#counts.set(what, this.of(what) + by);
   }
 
@@ -36,7 +36,7 @@ export class WorkerMeters {
     this.add('shippedBytes', bytes);
   }
 
-  of(what: Counted): number {
+  of(what: MeterName): number {
     return this.#counts.get(what) ?? 0;
   }
 }

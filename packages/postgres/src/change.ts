@@ -15,7 +15,7 @@ export interface Change {
   readonly pageSize: number;
   /** How many the file has afterwards; what it has more than before is zeros, but for the edits. */
   readonly pages: number;
-  /** {@link sumOf} every page afterwards, each by XOR. */
+  /** {@link pageChecksum} every page afterwards, each by XOR. */
   readonly sum: number;
   readonly edits: readonly PageEdit[];
 }
@@ -38,13 +38,13 @@ const MAX_PAGE_SIZE = 65_536;
 const GAP = PLACE;
 
 /** Of one page: its place counts, so that two pages that changed places are found. */
-export function sumOf(page: number, bytes: Uint8Array): number {
+export function pageChecksum(page: number, bytes: Uint8Array): number {
   return crc32(bytes, page);
 }
 
 /** The edits that make `after` of `before`, which are of one size, a multiple of 4. */
 export function editsBetween(page: number, before: Uint8Array, after: Uint8Array): readonly PageEdit[] {
-  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const [old, now] = [alignedUint32(before), alignedUint32(after)];
   const edits: PageEdit[] = [];
   let [from, to] = [-1, -1];
   const close = (): void => {
@@ -62,7 +62,7 @@ export function editsBetween(page: number, before: Uint8Array, after: Uint8Array
   return edits;
 }
 
-function wordsOf(bytes: Uint8Array): Uint32Array {
+function alignedUint32(bytes: Uint8Array): Uint32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }
@@ -112,51 +112,55 @@ function dictionaryOf(beside: readonly Uint8Array[]): { readonly dictionary?: Ui
  */
 export function decodeChange(bytes: Uint8Array, pageBefore: (page: number) => Uint8Array): Change {
   const from = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (from.length < HEADER) throw unreadable('cut off');
-  if (from[0] !== PLAIN && from[0] !== DEFLATED) throw unreadable('from another release, or not a change');
+  if (from.length < HEADER) throw malformedChange('cut off');
+  if (from[0] !== PLAIN && from[0] !== DEFLATED)
+    throw malformedChange('from another release, or not a change');
   const isPlain = from[0] === PLAIN;
   const [pageSize, pages, sum] = [from.readUInt32LE(1), from.readUInt32LE(5), from.readUInt32LE(9)];
   const isPageSize =
     pageSize >= MIN_PAGE_SIZE && pageSize <= MAX_PAGE_SIZE && Number.isInteger(Math.log2(pageSize));
-  if (!isPageSize) throw unreadable(`of pages of ${pageSize} bytes`);
+  if (!isPageSize) throw malformedChange(`of pages of ${pageSize} bytes`);
   const dataAt = HEADER + from.readUInt32LE(13);
-  if (dataAt > from.length) throw unreadable('cut off');
+  if (dataAt > from.length) throw malformedChange('cut off');
   const [where, rest] = [from.subarray(HEADER, dataAt), from.subarray(dataAt)];
-  const places = placesIn(isPlain ? where : inflated(where, []), { pageSize, pages });
+  const places = parsePageRanges(isPlain ? where : inflateChange(where, []), { pageSize, pages });
   const beside = () => places.map(({ page, at, length }) => besideOf(pageBefore(page), at, length));
-  const data = isPlain ? rest : inflated(rest, beside());
+  const data = isPlain ? rest : inflateChange(rest, beside());
   let end = 0;
   const edits = places.map(({ page, at, length }) => {
     end += length;
     return { page, at, bytes: data.subarray(end - length, end) };
   });
-  if (data.length !== end) throw unreadable('damaged');
+  if (data.length !== end) throw malformedChange('damaged');
   return { pageSize, pages, sum, edits };
 }
 
-interface Place {
+interface PageRange {
   readonly page: number;
   readonly at: number;
   readonly length: number;
 }
 
-function placesIn(bytes: Buffer, { pageSize, pages }: Pick<Change, 'pageSize' | 'pages'>): readonly Place[] {
-  if (bytes.length % PLACE !== 0) throw unreadable('damaged');
+function parsePageRanges(
+  bytes: Buffer,
+  { pageSize, pages }: Pick<Change, 'pageSize' | 'pages'>,
+): readonly PageRange[] {
+  if (bytes.length % PLACE !== 0) throw malformedChange('damaged');
   return Array.from({ length: bytes.length / PLACE }, (_, nth) => {
     const page = bytes.readUInt32LE(nth * PLACE);
     const at = bytes.readUInt16LE(nth * PLACE + 4);
     const length = bytes.readUInt16LE(nth * PLACE + 6) + 1;
-    if (page < 1 || page > pages || at + length > pageSize) throw unreadable('damaged');
+    if (page < 1 || page > pages || at + length > pageSize) throw malformedChange('damaged');
     return { page, at, length };
   });
 }
 
-function inflated(bytes: Buffer, beside: readonly Uint8Array[]): Buffer {
+function inflateChange(bytes: Buffer, beside: readonly Uint8Array[]): Buffer {
   try {
     return inflateRawSync(bytes, { maxOutputLength: DEFLATED_UP_TO, ...dictionaryOf(beside) });
   } catch {
-    throw unreadable('damaged, or from another file');
+    throw malformedChange('damaged, or from another file');
   }
 }
 
-const unreadable = (how: string): RangeError => new RangeError(`The change of a run's file is ${how}.`);
+const malformedChange = (how: string): RangeError => new RangeError(`The change of a run's file is ${how}.`);

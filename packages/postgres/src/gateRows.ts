@@ -22,7 +22,7 @@ export function gateRows(runs: readonly GatesOfRun[]): string {
 }
 
 /** What of {@link gateRows} there is, as rows. @param json - A parameter. */
-const rowsOf = (json: string): string =>
+const rowsFromJson = (json: string): string =>
   `json_to_recordset(${json}::json) AS a (run_id text, session_id text, kind text, artifact_hash text, gate text, opened_at timestamptz)`;
 
 /**
@@ -36,11 +36,11 @@ export const gatesSql = (
 ): string => `closed AS (
   UPDATE ${schema}.gates g SET status = 'closed', gate = 'null' FROM held h
   WHERE h.has_gates AND g.run_id = h.run_id AND g.status <> 'closed'
-    AND NOT EXISTS (SELECT 1 FROM ${rowsOf(json)} WHERE a.session_id = g.session_id)
+    AND NOT EXISTS (SELECT 1 FROM ${rowsFromJson(json)} WHERE a.session_id = g.session_id)
 ), opened AS (
   INSERT INTO ${schema}.gates AS g (session_id, run_id, tenant, kind, artifact_hash, gate, status, opened_at)
   SELECT a.session_id, a.run_id, h.tenant, a.kind, a.artifact_hash, a.gate, 'open', a.opened_at
-  FROM ${rowsOf(json)} JOIN held h ON h.run_id = a.run_id AND h.has_gates
+  FROM ${rowsFromJson(json)} JOIN held h ON h.run_id = a.run_id AND h.has_gates
   ON CONFLICT (session_id) DO UPDATE SET gate = excluded.gate, artifact_hash = excluded.artifact_hash,
     status = ${reopens ? "'open'" : "CASE g.status WHEN 'decided' THEN 'decided' ELSE 'open' END"}
   WHERE g.run_id = excluded.run_id

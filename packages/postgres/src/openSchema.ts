@@ -1,11 +1,11 @@
 import { DevsError, isDevsError } from '@devs/core';
 import type { ClientBase, Pool } from 'pg';
 import { bossSchema, migrateJobs } from './BossJobs.ts';
-import { type Waiting, waitingFor } from './insist.ts';
 import { isAway } from './isAway.ts';
 import { notReached, pgFault } from './pgFault.ts';
+import { type AwayWait, waitUntilBack } from './retryWhileAway.ts';
 import { assertRights } from './rights.ts';
-import { migrate, quoted, SCHEMA_STEPS } from './schema.ts';
+import { migrateSchema, quoteIdentifier, SCHEMA_STEPS } from './schema.ts';
 
 export interface SchemaToOpen {
   readonly schema: string;
@@ -15,7 +15,7 @@ export interface SchemaToOpen {
   readonly server: string;
 }
 
-interface Found {
+interface FoundSchema {
   readonly version: number;
   readonly hasJobs: boolean;
 }
@@ -26,7 +26,7 @@ interface Found {
  * @throws DevsError `STATE_IO` where it cannot be reached, after it was waited for; `CONFIG_INVALID` for a wrong user, a missing
  *   right, tables that are missing or old and may not be made; `SCHEMA_TOO_NEW`.
  */
-export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: Waiting): Promise<void> {
+export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: AwayWait): Promise<void> {
   await reaching(target.server, waiting, () => openOnce(pool, target));
 }
 
@@ -37,11 +37,11 @@ export async function openSchema(pool: Pool, target: SchemaToOpen, waiting: Wait
  */
 export async function reaching<Result>(
   server: string,
-  waiting: Waiting,
+  waiting: AwayWait,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await waitingFor(work, waiting);
+    return await waitUntilBack(work, waiting);
   } catch (error) {
     throw isAway(error) && !isDevsError(error) ? notReached(error, server) : pgFault(error);
   }
@@ -54,8 +54,8 @@ async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise
     const found = await find(client, schema);
     if (found.version > SCHEMA_STEPS) throw tooNew(schema);
     if (found.version < SCHEMA_STEPS || !found.hasJobs) {
-      if (!migrates) throw missing(schema, found);
-      await migrate(client, schema);
+      if (!migrates) throw schemaMissing(schema, found);
+      await migrateSchema(client, schema);
       await migrateJobs(pool, schema);
     }
     await assertRights(client, schema);
@@ -76,14 +76,14 @@ async function assertDurable(client: ClientBase): Promise<void> {
   });
 }
 
-async function find(client: ClientBase, schema: string): Promise<Found> {
+async function find(client: ClientBase, schema: string): Promise<FoundSchema> {
   const { rows } = await client.query<{ has_tables: boolean; has_jobs: boolean }>(
     `SELECT to_regclass($1) IS NOT NULL AS has_tables, to_regclass($2) IS NOT NULL AS has_jobs`,
-    [`${quoted(schema)}.schema_version`, `${quoted(bossSchema(schema))}.version`],
+    [`${quoteIdentifier(schema)}.schema_version`, `${quoteIdentifier(bossSchema(schema))}.version`],
   );
   const [{ has_tables: hasTables, has_jobs: hasJobs } = { has_tables: false, has_jobs: false }] = rows;
   if (!hasTables) return { version: 0, hasJobs };
-  const sql = `SELECT version FROM ${quoted(schema)}.schema_version`;
+  const sql = `SELECT version FROM ${quoteIdentifier(schema)}.schema_version`;
   const versions = await client.query<{ version: number }>(sql);
   return { version: versions.rows[0]?.version ?? 0, hasJobs };
 }
@@ -95,7 +95,7 @@ const tooNew = (schema: string): DevsError =>
     context: { schema },
   });
 
-const missing = (schema: string, { version }: Found): DevsError =>
+const schemaMissing = (schema: string, { version }: FoundSchema): DevsError =>
   new DevsError(`Schema ${schema} has ${version === 0 ? 'no tables' : 'tables of an older release'}.`, {
     code: 'CONFIG_INVALID',
     remedy: 'Create or upgrade them with a role that is allowed to: `devs migrate`, or `migrate: true`.',

@@ -21,7 +21,7 @@ const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 export function requireSchema(schema: unknown): string {
   const isName = typeof schema === 'string' && /^[^"'%$.\\\p{Cc}\p{Cf}]+$/u.test(schema);
   if (isName && Buffer.byteLength(schema) <= MAX_SCHEMA && !/^pg_/i.test(schema)) return schema;
-  throw invalid(
+  throw invalidUrl(
     'schema: invalid name',
     `Use letters, digits and _, such as devs; at most ${MAX_SCHEMA} bytes, and not starting with pg_.`,
   );
@@ -31,7 +31,7 @@ export function requireSchema(schema: unknown): string {
 export function requireTenant(tenant: unknown): string {
   const isName = typeof tenant === 'string' && /^(?!\s)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+(?<!\s)$/u.test(tenant);
   if (isName && tenant.length <= MAX_TENANT) return tenant;
-  throw invalid(
+  throw invalidUrl(
     'tenant: invalid name',
     `Use 1 to ${MAX_TENANT} visible characters, without spaces at the start or end.`,
   );
@@ -46,31 +46,31 @@ export function serverOf(url: unknown): string {
   const isText = typeof url === 'string' && url.length <= MAX_URL && /^postgres(?:ql)?:\/\//.test(url);
   const parsed = isText && URL.canParse(url) ? new URL(url) : null;
   if (parsed === null) throw noUrl();
-  const database = decoded(parsed.pathname.slice(1));
+  const database = decodeUrlPart(parsed.pathname.slice(1));
   const parts = [
     database,
-    decoded(parsed.username),
-    decoded(parsed.password),
+    decodeUrlPart(parsed.username),
+    decodeUrlPart(parsed.password),
     ...parsed.searchParams.values(),
   ];
   if (parts.some((part) => part === null || /\p{Cc}/u.test(part))) throw noUrl();
   if (Buffer.byteLength(database ?? '') > MAX_NAME)
-    throw invalid(
+    throw invalidUrl(
       'url: the name of the database is too long',
       `PostgreSQL allows at most ${MAX_NAME} bytes.`,
     );
-  const host = hostOf(parsed);
+  const host = urlHost(parsed);
   assertSsl(parsed.searchParams);
   return `${host}${parsed.pathname}`;
 }
 
 /** `host` and `port` of the query are stronger than those before it: whoever reads the URL would take it for another server. */
-function hostOf({ host, searchParams }: URL): string {
+function urlHost({ host, searchParams }: URL): string {
   const [socket, ...more] = searchParams.getAll('host');
   if (socket === undefined && !searchParams.has('port')) return host;
   const isFolder = socket !== undefined && more.length === 0 && isAbsolute(socket);
   if (host === '' && isFolder && /^\d{0,5}$/.test(searchParams.get('port') ?? '')) return socket;
-  throw invalid(
+  throw invalidUrl(
     'url: `host` and `port` after the question mark are not supported',
     'Put the server before the question mark, postgres://host:5432/database. For a socket folder use postgres:///database?host=/run/postgresql.',
   );
@@ -79,13 +79,14 @@ function hostOf({ host, searchParams }: URL): string {
 function assertSsl(params: URLSearchParams): void {
   const modes = params.getAll('sslmode');
   if (modes.length > 1 || modes.some((mode) => !(SSL_MODES as readonly string[]).includes(mode)))
-    throw invalid('url: unknown `sslmode`', `Use one of ${SSL_MODES.join(', ')}.`);
+    throw invalidUrl('url: unknown `sslmode`', `Use one of ${SSL_MODES.join(', ')}.`);
   const lost = SSL_FILES.find((name) => params.getAll(name).some((file) => !existsSync(file)));
-  if (lost !== undefined) throw invalid(`url: the file of \`${lost}\` does not exist`, 'Correct its path.');
+  if (lost !== undefined)
+    throw invalidUrl(`url: the file of \`${lost}\` does not exist`, 'Correct its path.');
 }
 
 /** `null` for what is no text. */
-function decoded(text: string): string | null {
+function decodeUrlPart(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -94,10 +95,10 @@ function decoded(text: string): string | null {
 }
 
 const noUrl = (): DevsError =>
-  invalid(
+  invalidUrl(
     'The PostgreSQL URL is invalid',
     'Use the form postgres://user:password@host:5432/database, with special characters encoded (%40 for @).',
   );
 
-const invalid = (what: string, remedy: string): DevsError =>
+const invalidUrl = (what: string, remedy: string): DevsError =>
   new DevsError(`${what}.`, { code: 'CONFIG_INVALID', remedy });

@@ -3,16 +3,16 @@ import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
 import { FileTemplates } from './FileTemplates.ts';
 import { MAX_FILE_BYTES, requireFileLimit } from './fileLimit.ts';
-import type { Patience, Waiting } from './insist.ts';
 import { isAway, isStarting } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { LookedAtFiles } from './LookedAtFiles.ts';
 import { openSchema } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
 import { PostgresRuns, type WaitingWorker } from './PostgresRuns.ts';
-import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
+import { plainCodecs, type RunCodecs, RunFiles } from './RunFiles.ts';
 import { RunLists } from './RunLists.ts';
 import { RunRows } from './RunRows.ts';
+import type { AwayWait, Patience } from './retryWhileAway.ts';
 import { SessionOwner } from './SessionOwner.ts';
 import { Shipper } from './Shipper.ts';
 import { Tables } from './Tables.ts';
@@ -64,7 +64,7 @@ const CONNECT_MS = 10_000;
  * ```
  */
 export function postgres(options: string | PostgresOptions): PostgresRuns {
-  const { url, directUrl = url, schema = 'devs', codec = plain, dir, ...rest } = optionsOf(options);
+  const { url, directUrl = url, schema = 'devs', codec = plainCodecs, dir, ...rest } = optionsOf(options);
   const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
   requireFileLimit(maxFileBytes);
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
@@ -104,7 +104,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
       view: new ClusterView(impatient),
       insist: (work) => tables.insist(work),
     },
-    ready: once((worker) => {
+    ready: untilOnce((worker) => {
       const target = { schema, migrates: migrate, server };
       return openSchema(pools.work, target, waitsOf(worker, patience));
     }),
@@ -139,7 +139,7 @@ export function poolOf(config: PoolConfig): Pool {
 }
 
 /** Whoever only asks something may have mistyped the address. */
-function waitsOf(worker: WaitingWorker | null, patience: Patience): Waiting {
+function waitsOf(worker: WaitingWorker | null, patience: Patience): AwayWait {
   if (worker === null) return { ...patience, passes: isStarting };
   const onAway = (why: unknown): void => {
     patience.onAway(why);
@@ -149,7 +149,7 @@ function waitsOf(worker: WaitingWorker | null, patience: Patience): Waiting {
 }
 
 /** Until it has succeeded once. A worker does not share the try of who does not wait. */
-function once(
+function untilOnce(
   work: (worker: WaitingWorker | null) => Promise<void>,
 ): (worker?: WaitingWorker) => Promise<void> {
   let isDone = false;

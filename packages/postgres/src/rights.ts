@@ -1,7 +1,7 @@
 import { DevsError } from '@devs/core';
 import type { ClientBase } from 'pg';
 import { bossSchema } from './BossJobs.ts';
-import { quoted } from './schema.ts';
+import { quoteIdentifier } from './schema.ts';
 
 /** What a process that runs runs does to each table; it makes none. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +22,11 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
  * processes set `migrate: false`.
  */
 export function rightsSql(schema: string, role: string): string {
-  const [tables, jobs, to] = [quoted(schema), quoted(bossSchema(schema)), quoted(role)];
+  const [tables, jobs, to] = [
+    quoteIdentifier(schema),
+    quoteIdentifier(bossSchema(schema)),
+    quoteIdentifier(role),
+  ];
   return [
     `GRANT USAGE ON SCHEMA ${tables}, ${jobs} TO ${to};`,
     ...Object.entries(RIGHTS).map(
@@ -42,7 +46,7 @@ export async function assertRights(client: ClientBase, schema: string): Promise<
     `SELECT string_agg(w.privilege || ' on ' || w.name, ', ') AS missing, current_user AS role
      FROM unnest($1::text[], $2::text[]) AS w (name, privilege)
      WHERE NOT has_table_privilege($3 || '.' || w.name, w.privilege)`,
-    [wanted.map(({ table }) => table), wanted.map(({ right }) => right), quoted(schema)],
+    [wanted.map(({ table }) => table), wanted.map(({ right }) => right), quoteIdentifier(schema)],
   );
   const { missing, role } = rows[0] ?? { missing: null, role: '' };
   if (missing === null) return;

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { BEGIN } from './transaction.ts';
+import { BEGIN } from './withTransaction.ts';
 
 /** One step of the schema, in the order they are made; `$` is the schema's quoted name. One that was released is never edited. */
 const STEPS: readonly string[] = [
@@ -148,18 +148,18 @@ export const SCHEMA_STEPS = STEPS.length;
 /** Of the migrations of one schema, among all sessions of the server. */
 const LOCK = 0x64657673;
 
-export const quoted = (schema: string): string => `"${schema.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (schema: string): string => `"${schema.replaceAll('"', '""')}"`;
 
 /** Returns the SQL that `migrate` executes on an empty schema. */
 export function schemaSql(schema: string): string {
-  const name = quoted(schema);
+  const name = quoteIdentifier(schema);
   const version = `CREATE TABLE ${name}.schema_version (version integer NOT NULL);\nINSERT INTO ${name}.schema_version VALUES (${STEPS.length});`;
   return [`CREATE SCHEMA ${name};`, ...STEPS.map((step) => step.replaceAll('$', name)), version].join('\n');
 }
 
 /** Brings the schema up to this release's; several may try at the same time. */
-export async function migrate(client: ClientBase, schema: string): Promise<void> {
-  const name = quoted(schema);
+export async function migrateSchema(client: ClientBase, schema: string): Promise<void> {
+  const name = quoteIdentifier(schema);
   await client.query(BEGIN);
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);

@@ -17,13 +17,13 @@ export interface HealthServer {
 /** A loop that stood still for so long makes calls late and looks dead to others, ms. */
 const STUCK_MS = 10_000;
 
-interface Answer {
+interface HealthAnswer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-const plain = (status: number, text: string): Answer => ({
+const plainAnswer = (status: number, text: string): HealthAnswer => ({
   status,
   type: 'text/plain; charset=utf-8',
   text: `${text}\n`,
@@ -33,18 +33,18 @@ const plain = (status: number, text: string): Answer => ({
 export async function serveHealth(port: number, source: HealthSource): Promise<HealthServer> {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
-  const live = async (): Promise<Answer> => {
+  const live = async (): Promise<HealthAnswer> => {
     const stood = Math.round(delay.max / 1e6); // since it was asked the last time
     delay.reset();
-    return plain(stood > STUCK_MS ? 503 : 200, `the event loop was blocked for up to ${stood} ms`);
+    return plainAnswer(stood > STUCK_MS ? 503 : 200, `the event loop was blocked for up to ${stood} ms`);
   };
-  const routes: ReadonlyMap<string, () => Promise<Answer>> = new Map([
+  const routes: ReadonlyMap<string, () => Promise<HealthAnswer>> = new Map([
     ['/livez', live],
     [
       '/readyz',
       async () => {
         const why = await source.notReady();
-        return why === null ? plain(200, 'ready') : plain(503, why);
+        return why === null ? plainAnswer(200, 'ready') : plainAnswer(503, why);
       },
     ],
     [
@@ -56,16 +56,16 @@ export async function serveHealth(port: number, source: HealthSource): Promise<H
       }),
     ],
   ]);
-  const answerTo = async ({ method, url = '/' }: IncomingMessage): Promise<Answer> => {
+  const answerTo = async ({ method, url = '/' }: IncomingMessage): Promise<HealthAnswer> => {
     const answer = method === 'GET' ? routes.get(new URL(url, 'http://health').pathname) : undefined;
     try {
-      return (await answer?.()) ?? plain(404, 'not found');
+      return (await answer?.()) ?? plainAnswer(404, 'not found');
     } catch (error) {
-      return plain(503, String(error));
+      return plainAnswer(503, String(error));
     }
   };
   const server = createServer((request, response) => {
-    void answerTo(request).then((answer) => send(response, answer));
+    void answerTo(request).then((answer) => writeAnswer(response, answer));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -81,7 +81,7 @@ export async function serveHealth(port: number, source: HealthSource): Promise<H
   };
 }
 
-function send(response: ServerResponse, { status, type, text }: Answer): void {
+function writeAnswer(response: ServerResponse, { status, type, text }: HealthAnswer): void {
   response.writeHead(status, { 'content-type': type });
   response.end(text);
 }

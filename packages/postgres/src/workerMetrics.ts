@@ -1,5 +1,5 @@
 import type { ClusterNumbers, QueueLine } from './ClusterView.ts';
-import type { Counted, WorkerMeters } from './WorkerMeters.ts';
+import type { MeterName, WorkerMeters } from './WorkerMeters.ts';
 
 /** What `/metrics` is made of. */
 export interface MeasuredWorker {
@@ -21,13 +21,13 @@ interface Metric {
 const one =
   (value: (worker: MeasuredWorker) => number): Metric['values'] =>
   (worker) => [['', value(worker)]];
-const counted = (what: Counted): Metric['values'] => one(({ meters }) => meters.of(what));
-const label = (name: string, value: string): string =>
+const meterValues = (what: MeterName): Metric['values'] => one(({ meters }) => meters.of(what));
+const metricLabel = (name: string, value: string): string =>
   `{${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"}`;
 const byQueue =
   (value: (line: QueueLine) => number): Metric['values'] =>
   ({ queues }) =>
-    queues.map((line) => [label('queue', line.queue), value(line)]);
+    queues.map((line) => [metricLabel('queue', line.queue), value(line)]);
 
 const counter = (name: string, help: string, values: Metric['values']): Metric => ({
   name,
@@ -59,52 +59,56 @@ export const METRICS: readonly Metric[] = [
     'Runs that the worker executes now.',
     one(({ busy }) => busy),
   ),
-  counter('devs_jobs_fetched_total', 'Jobs that the worker fetched from queues.', counted('fetched')),
-  counter('devs_checkouts_total', 'Runs that the worker claimed and loaded.', counted('claimed')),
-  counter('devs_runs_settled_total', 'Runs that the worker released.', counted('settled')),
+  counter('devs_jobs_fetched_total', 'Jobs that the worker fetched from queues.', meterValues('fetched')),
+  counter('devs_checkouts_total', 'Runs that the worker claimed and loaded.', meterValues('claimed')),
+  counter('devs_runs_settled_total', 'Runs that the worker released.', meterValues('settled')),
   counter(
     'devs_runs_again_total',
     'Signals or decisions that arrived while a run was being released.',
-    counted('again'),
+    meterValues('again'),
   ),
-  counter('devs_drives_failed_total', 'Executions that ended with an engine error.', counted('failed')),
-  counter('devs_leases_lost_total', 'Runs that other workers took over.', counted('leasesLost')),
-  counter('devs_runs_reaped_total', 'Runs that this worker took over from dead workers.', counted('reaped')),
-  counter('devs_timers_total', 'Runs that this worker queued because they were due.', counted('timers')),
+  counter('devs_drives_failed_total', 'Executions that ended with an engine error.', meterValues('failed')),
+  counter('devs_leases_lost_total', 'Runs that other workers took over.', meterValues('leasesLost')),
+  counter(
+    'devs_runs_reaped_total',
+    'Runs that this worker took over from dead workers.',
+    meterValues('reaped'),
+  ),
+  counter('devs_timers_total', 'Runs that this worker queued because they were due.', meterValues('timers')),
   counter(
     'devs_jobs_restored_total',
     'Runs without a job that this worker queued from their rows.',
-    counted('restoredJobs'),
+    meterValues('restoredJobs'),
   ),
   counter(
     'devs_leases_unknown_total',
     'Runs whose rows named a live worker that did not have them; they were given to other workers.',
-    counted('unknownLeases'),
+    meterValues('unknownLeases'),
   ),
   counter(
     'devs_lease_comparisons_failed_total',
     'Failed comparisons of the leases of this worker with their rows.',
-    counted('failedComparisons'),
+    meterValues('failedComparisons'),
   ),
   counter(
     'devs_away_retries_total',
     'Queries to PostgreSQL that failed and were repeated.',
-    counted('awayRetries'),
+    meterValues('awayRetries'),
   ),
-  counter('devs_ships_total', 'Statements that stored changes.', counted('ships')),
+  counter('devs_ships_total', 'Statements that stored changes.', meterValues('ships')),
   counter(
     'devs_shipped_runs_total',
     'Changes in these statements, one per run and statement.',
-    counted('shippedRuns'),
+    meterValues('shippedRuns'),
   ),
-  counter('devs_shipped_bytes_total', 'Bytes of changes in these statements.', counted('shippedBytes')),
+  counter('devs_shipped_bytes_total', 'Bytes of changes in these statements.', meterValues('shippedBytes')),
   counter(
     'devs_ship_seconds_total',
     'Duration of these statements.',
     one(({ meters }) => meters.of('shipMs') / 1000),
   ),
   gauge('devs_runs', 'Runs by status.', ({ numbers }) =>
-    [...numbers.runs].map(([status, n]) => [label('status', status), n]),
+    [...numbers.runs].map(([status, n]) => [metricLabel('status', status), n]),
   ),
   gauge(
     'devs_queue_ready',

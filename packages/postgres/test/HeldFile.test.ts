@@ -39,7 +39,7 @@ async function aRun() {
     return (turn % 2 === 0 ? one : two).hold(id);
   };
   const image = async () => {
-    const looked = await one.look(id);
+    const looked = await one.open(id);
     const bytes = looked.db.serialize();
     looked.close();
     return bytes;
@@ -59,16 +59,16 @@ describe('a run’s file', () => {
     const { take } = await aRun();
     const first = await take();
     write(first, 1);
-    await first.outlet.arrived();
+    await first.outlet.pending();
     write(first, 2); // never sent
     const second = await take();
     expect(rowsOf(second)).toEqual([1]);
     expect(first.lost.aborted).toBe(false);
-    await expect(first.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    await expect(first.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(first.outlet.pending()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(first.outlet.pending()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     expect(first.lost.aborted).toBe(true);
     write(second, 3);
-    await second.outlet.arrived();
+    await second.outlet.pending();
     await expect(first.settle(WAITING)).rejects.toMatchObject({ code: 'LEASE_LOST' });
     await first.close();
     await second.close();
@@ -110,7 +110,7 @@ describe('a run’s file', () => {
     });
     expect(isTold).toBe(false);
     write(held, 2);
-    await held.outlet.arrived();
+    await held.outlet.pending();
     await told;
     expect(held.outlet.leaving()).toBeNull();
     await held.close();
@@ -131,13 +131,13 @@ describe('a run’s file', () => {
     const templates = await cluster.sql('DELETE FROM devs.file_templates RETURNING version, bytes');
     const store = ({ version, bytes }: Row, sql: string) => cluster.sql(sql, [version, bytes]);
     const other = cluster.runs();
-    await expect(other.look(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(other.open(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     for (const row of templates)
       await store(row, `INSERT INTO devs.file_templates VALUES ($1, set_byte($2, 5000, 77))`);
-    await expect(other.look(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(other.open(held.id)).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     for (const row of templates)
       await store(row, 'UPDATE devs.file_templates SET bytes = $2 WHERE version = $1');
-    (await cluster.runs().look(held.id)).close();
+    (await cluster.runs().open(held.id)).close();
   });
 
   test('goes from process to process, byte for byte, with bases and without', async () => {
@@ -164,7 +164,7 @@ describe('a run’s file', () => {
         else if (each.do === 'vacuum') held.db.exec('VACUUM');
         else if (each.do === 'take') await takeAnew();
         else {
-          const arrives = each.do === 'arrive' ? held.outlet.arrived() : held.settle(WAITING);
+          const arrives = each.do === 'arrive' ? held.outlet.pending() : held.settle(WAITING);
           arrived = held.db.serialize();
           await arrives;
           expect((await image()).subarray(20).equals(arrived.subarray(20))).toBe(true);

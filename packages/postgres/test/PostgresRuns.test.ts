@@ -45,7 +45,7 @@ const clearJobs = (runId: string) =>
   cluster.sql(`DELETE FROM devs_boss.job WHERE data->>'runId' = $1`, [runId]);
 
 async function tell(runs: PostgresRuns, id: string, signal: RunSignal): Promise<boolean> {
-  const looked = await runs.look(id);
+  const looked = await runs.open(id);
   looked.close();
   return looked.tell(signal);
 }
@@ -66,26 +66,26 @@ describe('a run in PostgreSQL', () => {
 
   test('is looked at as a copy in which nothing is kept', async () => {
     const id = await aRun();
-    const looked = await two.look(id);
+    const looked = await two.open(id);
     expect([looked.isCopy, looked.signals]).toEqual([true, []]);
     looked.db.exec('CREATE TABLE scratch (n INTEGER)');
     looked.close();
     expect(() => looked.db.prepare('SELECT 1')).toThrow(TypeError);
-    const again = await two.look(id);
+    const again = await two.open(id);
     expect(() => again.db.prepare('SELECT * FROM scratch')).toThrow(/no such table/);
     again.close();
-    await expect(two.look('nobody')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    await expect(two.open('nobody')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });
 
   test('is told a decision by one of many, with a wake in the same commit', async () => {
     const id = await aRun(['q']);
     await clearJobs(id);
-    const looks = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? one : two).look(id)));
+    const looks = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? one : two).open(id)));
     const told = await Promise.all(looks.map((looked, n) => looked.tell(decision(id, `ada-${n}`))));
     for (const looked of looks) looked.close();
     expect(told.filter((isTold) => isTold)).toHaveLength(1);
     expect(await jobsOf(id)).toEqual(['created']);
-    const after = await one.look(id);
+    const after = await one.open(id);
     expect(after.signals).toEqual([decision(id, `ada-${told.indexOf(true)}`)]);
     after.close();
     expect(await tell(two, id, decision(id, 'bob'))).toBe(false); // it is not open any more
@@ -96,12 +96,12 @@ describe('a run in PostgreSQL', () => {
 
   test('is told nothing by who has not seen what it was told since; the same signal is told once', async () => {
     const id = await aRun();
-    const looked = await one.look(id);
+    const looked = await one.open(id);
     expect(await tell(two, id, pause('p1'))).toBe(true);
     expect(await looked.tell(pause('p2'))).toBe(false);
     expect(await looked.tell(pause('p1'))).toBe(true);
     looked.close();
-    const { signals } = await one.look(id);
+    const { signals } = await one.open(id);
     expect(signals).toEqual([pause('p1')]);
   });
 
@@ -122,7 +122,7 @@ describe('a run in PostgreSQL', () => {
     await held.close();
     const [gate] = (await two.gates()).gates.filter(({ threadId }) => threadId === id);
     expect(gate).toEqual(aGate(id, 'r'));
-    const { signals } = await two.look(id);
+    const { signals } = await two.open(id);
     expect([signals, await jobsOf(id)]).toEqual([[], []]);
   });
 
@@ -213,7 +213,7 @@ describe('an answer that is lost', () => {
     const run = cluster.newRun(id);
     proxy.loseAnswer(commit);
     expect(await lossy.create({ ...run, index: { ...run.index, gates: [aGate(id)] } })).toBe(true);
-    const looked = await lossy.look(id);
+    const looked = await lossy.open(id);
     proxy.loseAnswer(commit);
     expect(await looked.tell(decision(id, 'ada'))).toBe(true);
     looked.close();
@@ -248,12 +248,12 @@ describe('a server that has lost commits', () => {
     const id = await aRun();
     const held = await one.hold(id);
     held.db.exec('CREATE TABLE made (n INTEGER)');
-    await held.outlet.arrived();
+    await held.outlet.pending();
     await cluster.sql('DELETE FROM devs.run_changes WHERE run_id = $1', [id]);
     await cluster.sql('UPDATE devs.runs SET head_seq = 0 WHERE run_id = $1', [id]);
     await expect(held.settle(WAITING)).rejects.toMatchObject({ code: 'LEASE_LOST' });
     held.db.exec('CREATE TABLE more (n INTEGER)');
-    await expect(held.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(held.outlet.pending()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     await held.close();
   });
 
@@ -267,7 +267,7 @@ describe('a server that has lost commits', () => {
     const next = await two.hold(id);
     expect(next.epoch).toBe(held.epoch);
     held.db.exec('CREATE TABLE made (n INTEGER)');
-    await expect(held.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(held.outlet.pending()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     await Promise.all([held.close(), next.close()]);
   });
 });
@@ -345,7 +345,7 @@ describe('what a run was told and has taken', () => {
     expect(await other.settle(WAITING)).toBe('settled');
     await other.close();
     expect(await taken(id)).toEqual(['c', 'd']);
-    const { signals } = await one.look(id);
+    const { signals } = await one.open(id);
     expect(signals).toEqual([pause('d')]);
   });
 });

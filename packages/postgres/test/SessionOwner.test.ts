@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SessionOwner } from '../src/SessionOwner.ts';
-import { migrate } from '../src/schema.ts';
+import { migrateSchema } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
 let server: PostgresServer;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await startPostgres({ isOwn: true });
   pool = new pg.Pool({ connectionString: server.url, max: 2 }).on('error', () => undefined);
   const client = await pool.connect();
-  await migrate(client, 'devs');
+  await migrateSchema(client, 'devs');
   client.release();
 });
 

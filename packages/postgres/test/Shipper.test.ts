@@ -3,7 +3,7 @@ import type { Gate } from '@devs/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Sender, type Shipment, Shipper } from '../src/Shipper.ts';
-import { migrate } from '../src/schema.ts';
+import { migrateSchema } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { startProxy } from './support/startProxy.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await startPostgres({ isOwn: true });
   pool = poolOf(server.url);
   const clients = await Promise.all([1, 2, 3].map(() => pool.connect()));
-  await Promise.all(clients.map((client) => migrate(client, 'devs')));
+  await Promise.all(clients.map((client) => migrateSchema(client, 'devs')));
   for (const client of clients) client.release();
 });
 

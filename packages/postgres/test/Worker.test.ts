@@ -75,7 +75,7 @@ const messageOf = (id: string): RunSignal => ({
 });
 const tell = async (id: string, signal: string): Promise<void> => {
   for (;;) {
-    const looked = await runs.look(id);
+    const looked = await runs.open(id);
     looked.close();
     if (await looked.tell(messageOf(signal))) return;
   }

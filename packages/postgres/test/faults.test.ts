@@ -96,7 +96,7 @@ describe('a role that may only what it needs', () => {
     const url = urlWith((each) => (each.username = 'humble'));
     const runs = cluster.runs({ url, migrate: false });
     expect(await runs.create(cluster.newRun('humble'))).toBe(true);
-    const looked = await runs.look('humble');
+    const looked = await runs.open('humble');
     expect(await looked.tell({ id: 'p', kind: 'pause' })).toBe(true);
     looked.close();
     const held = await runs.hold('humble');
@@ -162,13 +162,13 @@ describe('a file', () => {
       SELECT 's' || i, 't', hex(randomblob(2500)), 1, 2, 'resumed' FROM n`;
     const runs = cluster.runs();
     await runs.create({ ...cluster.newRun('older'), file: olderFile(22, fill) });
-    const looked = await runs.look('older');
+    const looked = await runs.open('older');
     expect(looked.db.prepare('SELECT count(*) FROM hitl_sessions').pluck().get()).toBe(300);
     looked.close();
     const held = await runs.hold('older');
-    await held.outlet.arrived();
+    await held.outlet.pending();
     const file = held.db.serialize();
-    const after = await runs.look('older');
+    const after = await runs.open('older');
     expect(after.db.serialize().subarray(20).equals(file.subarray(20))).toBe(true);
     expect(after.db.pragma('integrity_check', { simple: true })).toBe('ok');
     after.close();
@@ -180,10 +180,10 @@ describe('a file', () => {
     const runs = cluster.runs({ maxFileBytes: 2_000_000 });
     const held = await runs.create(cluster.newRun('large')).then(() => runs.hold('large'));
     held.db.exec('CREATE TABLE made (body BLOB)');
-    await held.outlet.arrived();
+    await held.outlet.pending();
     held.db.exec('INSERT INTO made VALUES (zeroblob(2000000))');
     const refused = { code: 'VALUE_TOO_LARGE', remedy: expect.stringContaining('prune') };
-    await expect(held.outlet.arrived()).rejects.toMatchObject(refused);
+    await expect(held.outlet.pending()).rejects.toMatchObject(refused);
     await expect(held.settle(WAITING)).rejects.toMatchObject(refused);
     const file = held.db.serialize();
     await held.close();
@@ -208,13 +208,13 @@ describe('a file', () => {
     await one.create({ ...cluster.newRun('sealed'), tenant: 'theirs' });
     const held = await one.hold('sealed');
     held.db.exec(`CREATE TABLE made (body TEXT); INSERT INTO made VALUES ('canary canary canary')`);
-    await held.outlet.arrived();
+    await held.outlet.pending();
     const sql = `SELECT bytes FROM devs.run_changes WHERE run_id = 'sealed'`;
     for (const { bytes } of await cluster.sql(sql)) expect(bytes).not.toContain('canary');
-    const looked = await two.look('sealed');
+    const looked = await two.open('sealed');
     expect(looked.db.prepare('SELECT body FROM made').pluck().get()).toBe('canary canary canary');
     looked.close();
-    await expect(cluster.runs().look('sealed')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(cluster.runs().open('sealed')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     await held.close();
   });
 
@@ -224,11 +224,11 @@ describe('a file', () => {
     const held = await runs.hold('damaged');
     for (const name of ['a', 'b']) {
       held.db.exec(`CREATE TABLE ${name} (n INTEGER)`);
-      await held.outlet.arrived();
+      await held.outlet.pending();
     }
     await held.close();
     await cluster.sql(`DELETE FROM devs.run_changes WHERE run_id = 'damaged' AND seq = 1`);
-    await expect(runs.look('damaged')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(runs.open('damaged')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     await expect(runs.hold('damaged')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     const sql = `SELECT owner FROM devs.runs WHERE run_id = 'damaged'`;
     expect(await cluster.sql(sql)).toEqual([{ owner: null }]);
@@ -241,12 +241,12 @@ describe('a file', () => {
     const sizes: number[] = [];
     for (let n = 0; n < 5; n += 1) {
       held.db.exec('INSERT OR REPLACE INTO made VALUES (1, randomblob(3000000))');
-      await held.outlet.arrived();
+      await held.outlet.pending();
       const { log } = held.db.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { readonly log: number };
       sizes.push(log);
     }
     expect(Math.max(...sizes) * 4096).toBeLessThan(12_000_000);
-    const looked = await cluster.runs().look('long');
+    const looked = await cluster.runs().open('long');
     const sum = 'SELECT hex(body) FROM made';
     expect(looked.db.prepare(sum).pluck().get()).toBe(held.db.prepare(sum).pluck().get());
     looked.close();
@@ -266,7 +266,7 @@ describe('PostgreSQL that goes away', () => {
     const held = await runs.hold('away');
     held.db.exec('CREATE TABLE made (n INTEGER)');
     proxy.close();
-    await expect(held.outlet.arrived()).rejects.toMatchObject({ code: 'STATE_IO' });
+    await expect(held.outlet.pending()).rejects.toMatchObject({ code: 'STATE_IO' });
     await expect(runs.list()).rejects.toMatchObject({ code: 'STATE_IO' });
     expect(told).toEqual(['away', 'away']);
     await expect(held.close()).rejects.toMatchObject({ code: 'STATE_IO' });
@@ -278,7 +278,7 @@ describe('PostgreSQL that goes away', () => {
     const held = await runs.create(cluster.newRun('back')).then(() => runs.hold('back'));
     held.db.exec('CREATE TABLE made (n INTEGER)');
     const restarted = cluster.server.restart();
-    await held.outlet.arrived();
+    await held.outlet.pending();
     await restarted;
     expect(await held.settle(WAITING)).toBe('settled');
     await held.close();

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileTemplates } from '../src/FileTemplates.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
-import { plain, RunFiles } from '../src/RunFiles.ts';
+import { plainCodecs, RunFiles } from '../src/RunFiles.ts';
 import { Tables } from '../src/Tables.ts';
 import { Watches } from '../src/Watches.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
@@ -31,12 +31,12 @@ async function aRun(): Promise<string> {
 
 async function write(held: HeldRun, table: string): Promise<void> {
   held.db.exec(`CREATE TABLE ${table} (n INTEGER)`);
-  await held.outlet.arrived();
+  await held.outlet.pending();
 }
 
 /** Tables that were written, as who looks at a run sees them. */
 async function seen(by: PostgresRuns, id: string): Promise<readonly unknown[]> {
-  const looked = await by.look(id);
+  const looked = await by.open(id);
   const sql = `SELECT name FROM sqlite_schema WHERE name LIKE 'w\\_%' ESCAPE '\\' ORDER BY name`;
   const names = looked.db.prepare(sql).pluck().all();
   looked.close();
@@ -70,7 +70,7 @@ test('what a run streams has arrived where it is driven, and is read elsewhere a
   })();
   const streamed = app.stream('streamed', undefined, asked);
   for await (const event of streamed) {
-    const looked = await two.look('streamed');
+    const looked = await two.open('streamed');
     expect(looked.db.prepare(last).pluck().get()).toBeGreaterThanOrEqual('seq' in event ? event.seq : 0);
     looked.close();
     modes.push(event.mode);
@@ -113,7 +113,7 @@ describe('who looks again', () => {
       const id = await aRun();
       const lost = await one.hold(id);
       await write(lost, 'w_lost');
-      const before = await two.look(id);
+      const before = await two.open(id);
       expect(await seen(two, id)).toEqual(['w_lost']);
       await cluster.sql('DELETE FROM devs.run_changes WHERE run_id = $1', [id]);
       await cluster.sql(
@@ -124,7 +124,7 @@ describe('who looks again', () => {
       await write(held, 'w_other');
       if (how === 'further') await write(held, 'w_then');
       expect(await seen(two, id)).toEqual(['w_other', ...(how === 'further' ? ['w_then'] : [])]);
-      const again = await two.lookAgain(id, before.at);
+      const again = await two.reopen(id, before.at);
       expect(again).not.toBeNull();
       for (const each of [before, again, held, lost]) await each?.close();
     },
@@ -153,10 +153,10 @@ describe('who looks again', () => {
       isPooled: false,
     });
     const bytes =
-      (await new RunFiles(tables, new FileTemplates(tables), { codecs: plain }).read(a))?.image.bytes
+      (await new RunFiles(tables, new FileTemplates(tables), { codecs: plainCodecs }).read(a))?.image.bytes
         .length ?? 0;
     const files = new LookedAtFiles(
-      new RunFiles(tables, new FileTemplates(tables), { codecs: plain }),
+      new RunFiles(tables, new FileTemplates(tables), { codecs: plainCodecs }),
       bytes,
     );
     const look = (id: string) => files.look(id, (at) => at?.seq);
@@ -204,7 +204,7 @@ describe('who watches', () => {
     }
     const before = { ...told };
     await write(unheard, 'w_1');
-    const looked = await one.look(id);
+    const looked = await one.open(id);
     looked.close();
     expect(await looked.tell({ id: 'p', kind: 'pause' })).toBe(true);
     await heard(() => told.one > before.one && told.all > before.all);

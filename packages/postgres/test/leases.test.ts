@@ -31,7 +31,7 @@ test('who has lost a run is told as soon as he has a connection again, and those
   expect(lost.lost.reason).toMatchObject({ code: 'LEASE_LOST' });
   expect([kept.lost.aborted, settled.lost.aborted]).toEqual([false, false]);
   kept.db.exec('CREATE TABLE made (n INTEGER)');
-  await kept.outlet.arrived();
+  await kept.outlet.pending();
 });
 
 test('a call of a run that was lost is ended, and no commit is waited for', async () => {

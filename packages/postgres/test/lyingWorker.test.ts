@@ -23,7 +23,7 @@ afterAll(() => cluster.stop());
 const lie = (sql: string, values: readonly unknown[] = []) => query(url, sql, values);
 
 const tableOf = async (id: string, table: string): Promise<unknown> => {
-  const looked = await honest.look(id);
+  const looked = await honest.open(id);
   try {
     return looked.db.prepare('SELECT count(*) FROM sqlite_schema WHERE name = ?').pluck().get(table);
   } finally {
@@ -34,7 +34,7 @@ const tableOf = async (id: string, table: string): Promise<unknown> => {
 describe('who has the rights of a worker', () => {
   test('reads the files of all tenants', async () => {
     const runs = cluster.runs({ url, migrate: false });
-    const looked = await runs.look('theirs');
+    const looked = await runs.open('theirs');
     expect(looked.db.prepare('SELECT count(*) FROM threads').pluck().get()).toBe(0);
     looked.close();
     expect(await lie(`SELECT tenant FROM devs.runs WHERE run_id = 'theirs'`)).toEqual([{ tenant: 'acme' }]);
@@ -47,7 +47,7 @@ describe('who has the rights of a worker', () => {
     };
     await cluster.runs({ codec: () => codec }).create(cluster.newRun('sealed'));
     const runs = cluster.runs({ url, migrate: false });
-    await expect(runs.look('sealed')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await expect(runs.open('sealed')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
   });
 
   test('forges a file: a claim of his own and any page in it, and nobody can tell', async () => {
@@ -67,7 +67,7 @@ describe('who has the rights of a worker', () => {
       `INSERT INTO devs.signals (run_id, seq, id, signal) SELECT run_id, wake_seq, 'd', $1 FROM devs.runs WHERE run_id = 'theirs'`,
       [JSON.stringify({ ...signal, signalId: 'd' })],
     );
-    const looked = await honest.look('theirs');
+    const looked = await honest.open('theirs');
     expect(looked.signals).toMatchObject([{ by: { kind: 'human', id: 'ada' } }]);
     looked.close();
   });
@@ -76,14 +76,14 @@ describe('who has the rights of a worker', () => {
     await honest.create(cluster.newRun('kept'));
     const held = await honest.hold('kept');
     held.db.exec('CREATE TABLE mine (n INTEGER)');
-    await held.outlet.arrived();
+    await held.outlet.pending();
     await lie(`UPDATE devs.runs SET head_seq = head_seq + 1 WHERE run_id = 'kept'`);
     await lie(
       `INSERT INTO devs.run_changes (run_id, seq, bytes) SELECT run_id, head_seq, 'pages' FROM devs.runs WHERE run_id = 'kept'`,
     );
     held.db.exec('CREATE TABLE more (n INTEGER)');
-    await held.outlet.arrived(); // as if it had been sent before, and its answer was lost
-    await expect(honest.look('kept')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+    await held.outlet.pending(); // as if it had been sent before, and its answer was lost
+    await expect(honest.open('kept')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
     await held.close();
   });
 
@@ -92,10 +92,10 @@ describe('who has the rights of a worker', () => {
     const held = await honest.hold('lost');
     await lie(`UPDATE devs.runs SET lease = gen_random_uuid() WHERE run_id = 'lost'`);
     held.db.exec('CREATE TABLE mine (n INTEGER)');
-    await expect(held.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(held.outlet.pending()).rejects.toMatchObject({ code: 'LEASE_LOST' });
     await held.close();
     await lie(`DELETE FROM devs.runs WHERE run_id = 'lost'`);
-    await expect(honest.look('lost')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    await expect(honest.open('lost')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });
 
   test.each([

@@ -111,7 +111,7 @@ async function shop(dir: string, tasks: number, until?: 'dag') {
   });
   const gates = { design: 'auto', dag: 'auto' } as const;
   const run = await devs.start({ id: 'shop', brief: '# Shop', gates, review: until ? 'none' : 'task' });
-  await run.drive(until ? { until } : {});
+  await run.resume(until ? { until } : {});
   return { devs, run };
 }
 

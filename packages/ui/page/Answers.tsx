@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
-import type { Choice } from '../src/views/choices.ts';
+import type { GateChoice } from '../src/views/choices.ts';
 import { post } from './api.ts';
 import { gatePath } from './apiPath.ts';
-import { answerOf } from './gate/answerOf.ts';
+import { buildAnswer } from './gate/buildAnswer.ts';
 import { ChoiceFields } from './gate/ChoiceFields.tsx';
 import type { GateOnPage } from './gate/gateOnPage.ts';
 import { Problem } from './parts.tsx';
-import { errorOf, load, me } from './state.ts';
-import { commentsWords, placeWords, shortHash } from './words.ts';
+import { load, me, toErrorView } from './state.ts';
+import { formatCommentCount, formatPlaceName, shortHash } from './words.ts';
 
 /** What a person says at the end of what they read. Their words stay until they are recorded. */
 export function Answers({ gate }: { readonly gate: GateOnPage }) {
@@ -23,7 +23,7 @@ function AnswerForm({ gate }: { readonly gate: GateOnPage }) {
   const isSending = useSignal(false);
   const give = async (answer: object): Promise<void> => {
     isSending.value = true;
-    error.value = await failureOf(send(answer, gate));
+    error.value = await failureOf(sendGateAnswer(answer, gate));
     isSending.value = false;
   };
   return (
@@ -57,7 +57,7 @@ function AnswerForm({ gate }: { readonly gate: GateOnPage }) {
 }
 
 interface ChoiceButtonOf {
-  readonly choice: Choice;
+  readonly choice: GateChoice;
   readonly gate: GateOnPage;
   readonly isOff: boolean;
   readonly give: (answer: object) => void;
@@ -65,7 +65,7 @@ interface ChoiceButtonOf {
 
 function ChoiceButton({ choice, gate: { view, store }, isOff, give }: ChoiceButtonOf) {
   const { name, label, meaning, approves, comments } = choice;
-  const given = answerOf(choice, store.draft.value, view);
+  const given = buildAnswer(choice, store.draft.value, view);
   const unsent = comments === true ? 0 : store.draft.value.comments.length;
   return (
     <button
@@ -79,7 +79,7 @@ function ChoiceButton({ choice, gate: { view, store }, isOff, give }: ChoiceButt
     >
       {label} {approves === true && <code>{shortHash(view.artifactHash)}</code>}
       <small>{given.kind === 'missing' ? given.words : meaning}</small>
-      {unsent > 0 && <small>not sent with it: {commentsWords(unsent)}</small>}
+      {unsent > 0 && <small>not sent with it: {formatCommentCount(unsent)}</small>}
     </button>
   );
 }
@@ -90,11 +90,11 @@ function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOn
   if (!takesComments || comments.length === 0) return null;
   return (
     <details class="written">
-      <summary>{commentsWords(comments.length)}, sent when you reject</summary>
+      <summary>{formatCommentCount(comments.length)}, sent when you reject</summary>
       <ul>
         {comments.map(({ in: place, line, text }, at) => (
           <li key={at}>
-            {placeWords(place)}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
+            {formatPlaceName(place)}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
             <button
               type="button"
               class="plain"
@@ -124,7 +124,7 @@ function Words({ gate: { store } }: { readonly gate: GateOnPage }) {
 }
 
 /** For what was read: the hash goes with it. */
-async function send(answer: object, { view, store }: GateOnPage): Promise<void> {
+async function sendGateAnswer(answer: object, { view, store }: GateOnPage): Promise<void> {
   const { artifactHash } = view;
   await post(`${gatePath(view)}/decision`, { artifactHash, answer });
   store.forget();
@@ -134,7 +134,7 @@ async function send(answer: object, { view, store }: GateOnPage): Promise<void> 
 const failureOf = async (work: Promise<void>): Promise<ErrorView | null> =>
   work.then(
     () => null,
-    (failure: unknown) => errorOf(failure),
+    (failure: unknown) => toErrorView(failure),
   );
 
 const ReadOnly = () => (

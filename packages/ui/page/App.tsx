@@ -3,14 +3,14 @@ import { Inbox, Runs, Waiting } from './Inbox.tsx';
 import { Problem } from './parts.tsx';
 import { inboxHref } from './place.ts';
 import { RunScreen } from './RunScreen.tsx';
-import { me, offline, screen, waiting } from './state.ts';
+import { me, offline, screen, waitingCount } from './state.ts';
 
 export function App() {
   return (
     <>
       <nav>
         <a href={inboxHref}>devs</a>
-        <a href={inboxHref}>Inbox{waiting.value > 0 && <span class="count">{waiting}</span>}</a>
+        <a href={inboxHref}>Inbox{waitingCount.value > 0 && <span class="count">{waitingCount}</span>}</a>
         <span class="grow" />
         <span class="quiet keys">
           <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write,{' '}

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { ShownGate } from '../src/views/gateView.ts';
+import type { ShownGateView } from '../src/views/gateView.ts';
 import { Answers } from './Answers.tsx';
 import { Evidence } from './Evidence.tsx';
 import { AskBox } from './gate/AskBox.tsx';
@@ -12,9 +12,9 @@ import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
 import { Ago } from './parts.tsx';
 import { gateHref, runHref } from './place.ts';
-import { placeWords, plain, shortHash } from './words.ts';
+import { formatPlaceName, humanizeName, shortHash } from './words.ts';
 
-export function GateScreen({ view }: { readonly view: ShownGate }) {
+export function GateScreen({ view }: { readonly view: ShownGateView }) {
   const { about, title, threadId, artifact, artifactHash, message, openedAt } = view;
   const gate = useMemo(() => gateOnPage(view), [view]);
   return (
@@ -46,18 +46,18 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
 }
 
 /** The gate is closed, or asks about something else by now. */
-function Moved({ view: { closed, next, threadId } }: { readonly view: ShownGate }) {
+function Moved({ view: { closed, next, threadId } }: { readonly view: ShownGateView }) {
   const by = closed?.principal == null ? '' : ` by ${closed.principal}`;
   return (
     <div class="banner" role="status">
-      This gate is closed: {plain(closed?.status ?? 'closed')}
+      This gate is closed: {humanizeName(closed?.status ?? 'closed')}
       {by}. {next !== null && <a href={gateHref(threadId, next)}>Open the current gate</a>}
     </div>
   );
 }
 
 /** What was said about the version before, but for what is shown beside its lines. */
-function Before({ view: { before, lastComments, places } }: { readonly view: ShownGate }) {
+function Before({ view: { before, lastComments, places } }: { readonly view: ShownGateView }) {
   const isShown = (name: string): boolean => places.some(({ names }) => names.includes(name));
   const lost = lastComments.filter(({ in: name }) => !isShown(name));
   if (before?.feedback == null && lost.length === 0) return null;
@@ -79,7 +79,7 @@ function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPa
   const { words, comments } = store.draft.value;
   const said = [
     words,
-    ...comments.map((each) => `${placeWords(each.in)}, line ${each.line}: ${each.text}`),
+    ...comments.map((each) => `${formatPlaceName(each.in)}, line ${each.line}: ${each.text}`),
   ].filter((text) => text.trim() !== '');
   if (said.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import type { InboxView, RunLine, RunsView, WaitingLine, WaitingView } from '../src/views/inboxView.ts';
 import { Ago, Section, Status } from './parts.tsx';
 import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
-import { usdWords } from './words.ts';
+import { formatDollars } from './words.ts';
 
 export function Inbox({ view }: { readonly view: InboxView }) {
   return (
@@ -78,7 +78,7 @@ function GateRow({ gate }: { readonly gate: WaitingLine }) {
         </span>
         <span class="quiet">{gate.threadId}</span>
         <span class="quiet">{gate.behind} behind it</span>
-        <span class="quiet number">{usdWords(gate.cost.costUsd)}</span>
+        <span class="quiet number">{formatDollars(gate.cost.costUsd)}</span>
         <span class="quiet number">
           <Ago at={gate.openedAt} />
         </span>
@@ -115,7 +115,7 @@ function RunRows({ runs }: { readonly runs: readonly RunLine[] }) {
                 {run.tasks.completed}/{run.tasks.total} tasks
               </span>
             )}
-            <span class="quiet number">{usdWords(run.cost.costUsd)}</span>
+            <span class="quiet number">{formatDollars(run.cost.costUsd)}</span>
             <span class="quiet number">
               <Ago at={run.updatedAt} />
             </span>

@@ -12,7 +12,7 @@ const WEB = /^https?:\/\//i;
 
 const parser = new MarkdownIt({ html: false, linkify: false, typographer: false });
 
-interface Frame {
+interface TokenFrame {
   readonly token: Token | null;
   readonly children: ComponentChild[];
 }
@@ -26,20 +26,20 @@ export interface Block {
 }
 
 /** What is put around a block, such as what is said of it. */
-export type Around = (block: Block, children: ComponentChild) => ComponentChild;
+export type AroundBlock = (block: Block, children: ComponentChild) => ComponentChild;
 
-export function Markdown({ text, around }: { readonly text: string; readonly around?: Around }) {
+export function Markdown({ text, around }: { readonly text: string; readonly around?: AroundBlock }) {
   const tokens = parser.parse(text, {});
   if (around === undefined) return <div class="prose">{elements(tokens)}</div>;
-  const starts = tokens.filter(isBlock).map(startOf);
-  const whole: Around = (block, children) =>
+  const starts = tokens.filter(isBlock).map(tokenStart);
+  const whole: AroundBlock = (block, children) =>
     around({ ...block, isOf: (line) => blockOf(starts, line) === block.from }, children);
   return (
     <div class="prose">
       {topLevel(tokens).map((group) => {
         const [first] = group;
         const shown = elements(group, whole);
-        return first === undefined || !isBlock(first) ? shown : whole(linesOf(first), shown);
+        return first === undefined || !isBlock(first) ? shown : whole(blockOfToken(first), shown);
       })}
     </div>
   );
@@ -51,11 +51,11 @@ const isBlock = ({ map, level, nesting, type }: Token): boolean =>
   nesting >= 0 &&
   (type === 'list_item_open' || (level === 0 && !/^(?:bullet|ordered)_list_open$/.test(type)));
 
-const startOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1;
+const tokenStart = ({ map }: Token): number => (map?.[0] ?? 0) + 1;
 
-const linesOf = (token: Token): Block => ({
-  from: startOf(token),
-  to: token.map?.[1] ?? startOf(token),
+const blockOfToken = (token: Token): Block => ({
+  from: tokenStart(token),
+  to: token.map?.[1] ?? tokenStart(token),
   isOf: () => true,
 });
 
@@ -68,17 +68,17 @@ function topLevel(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return groups;
 }
 
-function elements(tokens: readonly Token[], around?: Around): ComponentChild[] {
-  const stack: Frame[] = [{ token: null, children: [] }];
-  const top = (): Frame => stack.at(-1) as Frame;
+function elements(tokens: readonly Token[], around?: AroundBlock): ComponentChild[] {
+  const stack: TokenFrame[] = [{ token: null, children: [] }];
+  const top = (): TokenFrame => stack.at(-1) as TokenFrame;
   for (const token of tokens) {
     if (token.hidden) continue;
     if (token.nesting === 1) stack.push({ token, children: [] });
     else if (token.nesting === 0) top().children.push(leaf(token));
     else {
-      const { token: opened, children } = stack.pop() as Frame;
+      const { token: opened, children } = stack.pop() as TokenFrame;
       const isItem = opened?.type === 'list_item_open' && around !== undefined;
-      top().children.push(element(opened, isItem ? [around(linesOf(opened), children)] : children));
+      top().children.push(element(opened, isItem ? [around(blockOfToken(opened), children)] : children));
     }
   }
   return top().children;

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
-import { decidedFirst, isDocuments, isPlan, isReview } from './artifacts.ts';
+import type { Documents, PlanArtifact, Review, ShownDocument, ShownTask } from './artifacts.ts';
+import { decidedDocumentsFirst, isDocuments, isPlan, isReview } from './artifacts.ts';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
 import { useGate } from './gate/gateOnPage.ts';
 import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
 import { Section } from './parts.tsx';
-import { taskLabel } from './words.ts';
+import { taskTag } from './words.ts';
 
 /** What is decided on. */
 export function Proposal({ artifact }: { readonly artifact: unknown }) {
@@ -31,7 +31,7 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
       {unknownFiles.length > 0 && (
         <p class="warning">Named but not in the repository: {unknownFiles.join(', ')}</p>
       )}
-      {decidedFirst(documents).map((document) => (
+      {decidedDocumentsFirst(documents).map((document) => (
         <DocumentView key={document.title} document={document} />
       ))}
     </>
@@ -67,7 +67,7 @@ function DocumentView({ document: { type, title, content, version } }: { readonl
   );
 }
 
-function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Plan }) {
+function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: PlanArtifact }) {
   const names = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
   return (
     <>
@@ -78,7 +78,7 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
           <div class="cards">
             {tasks
               .filter((task) => task.epicId === epicId)
-              .sort((a, b) => taskLabel(a.taskId).localeCompare(taskLabel(b.taskId), 'en', { numeric: true }))
+              .sort((a, b) => taskTag(a.taskId).localeCompare(taskTag(b.taskId), 'en', { numeric: true }))
               .map((task) => (
                 <TaskCard key={task.taskId} task={task} names={names} />
               ))}
@@ -111,7 +111,7 @@ function TaskCard({
   readonly names: ReadonlyMap<string, string>;
 }) {
   const { taskId, name, description, dependsOn, requirementIds, acceptanceCriteria, kind, checkedBy } = task;
-  const label = taskLabel(taskId);
+  const label = taskTag(taskId);
   return (
     <article class="card">
       <CommentedLine place={label} line={1} text={name}>
@@ -133,7 +133,7 @@ function TaskCard({
         </ul>
       )}
       <footer class="quiet">
-        {dependsOn.length > 0 && <span>after {dependsOn.map(taskLabel).join(', ')}</span>}
+        {dependsOn.length > 0 && <span>after {dependsOn.map(taskTag).join(', ')}</span>}
         {requirementIds.length > 0 && (
           <span>{requirementIds.map((id) => names.get(id) ?? id).join(', ')}</span>
         )}
@@ -169,14 +169,14 @@ function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
   return (
     <article class="card">
       <header>
-        <strong class="number">{taskLabel(taskId)}</strong>
+        <strong class="number">{taskTag(taskId)}</strong>
         <h3>{name}</h3>
       </header>
       <ul class="criteria">
         {criteriaLines(name, criteria).map(({ line, criterion, shownBy }) => (
           <li key={line}>
             <CommentedLine
-              place={taskLabel(taskId)}
+              place={taskTag(taskId)}
               line={line}
               text={criterion}
               isOf={(at) => at === line || at === line + 1}

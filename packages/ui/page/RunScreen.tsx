@@ -1,4 +1,4 @@
-import type { PastGate, RunView } from '../src/views/runView.ts';
+import type { PastGateLine, RunView } from '../src/views/runView.ts';
 import { Ago, Section, Status } from './parts.tsx';
 import { gateHref } from './place.ts';
 import { Now } from './run/Now.tsx';
@@ -7,7 +7,7 @@ import { RunGraph } from './run/RunGraph.tsx';
 import { RunLog } from './run/RunLog.tsx';
 import { Spending } from './run/Spending.tsx';
 import { Timeline } from './run/Timeline.tsx';
-import { countWords, plain, usdWords } from './words.ts';
+import { formatCount, formatDollars, humanizeName } from './words.ts';
 
 export function RunScreen({ view }: { readonly view: RunView }) {
   const { id, title, status, reason, gates, past } = view;
@@ -47,12 +47,12 @@ function Figures({ view }: { readonly view: RunView }) {
     <dl class="figures">
       <dt>cost</dt>
       <dd>
-        {usdWords(cost.costUsd)}
+        {formatDollars(cost.costUsd)}
         {cost.unpriced > 0 && ` and ${cost.unpriced} calls without a price`}
       </dd>
       <dt>tokens</dt>
       <dd>
-        {countWords(cost.tokensIn)} in, {countWords(cost.tokensOut)} out
+        {formatCount(cost.tokensIn)} in, {formatCount(cost.tokensOut)} out
       </dd>
       <dt>calls</dt>
       <dd>{cost.calls}</dd>
@@ -65,13 +65,13 @@ function Figures({ view }: { readonly view: RunView }) {
   );
 }
 
-function PastRow({ run, gate }: { readonly run: string; readonly gate: PastGate }) {
+function PastRow({ run, gate }: { readonly run: string; readonly gate: PastGateLine }) {
   return (
     <li>
       <a class="row" href={gateHref(run, gate.sessionId)}>
         <strong>{gate.about}</strong>
         <span class="grow">
-          {gate.said ?? plain(gate.status)}
+          {gate.said ?? humanizeName(gate.status)}
           {gate.principal !== null && ` by ${gate.principal}`}
         </span>
         {gate.decidedAt !== null && (

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
-import { type Place, placeOf } from './place.ts';
+import { type PageRoute, parseRoute } from './place.ts';
 
-export const place = signal<Place>({ kind: 'inbox' });
+export const place = signal<PageRoute>({ kind: 'inbox' });
 
 export function followAddress(): void {
   const read = (): void => {
-    place.value = placeOf(location.hash);
+    place.value = parseRoute(location.hash);
     scrollTo(0, 0);
   };
   addEventListener('hashchange', read);

@@ -20,19 +20,21 @@ const own = (): Record<string, string> => ({ 'x-devs-session': secret() ?? '' })
 
 /** @throws ApiError */
 export async function get<View>(path: string): Promise<View> {
-  return answerOf(await reached(fetch(at(path), { headers: own() })));
+  return readJsonOrThrow(await reachServer(fetch(at(path), { headers: own() })));
 }
 
 /** @throws ApiError */
 export async function post<View>(path: string, body: object): Promise<View> {
   const headers = { ...own(), 'content-type': 'application/json' };
-  return answerOf(await reached(fetch(at(path), { method: 'POST', headers, body: JSON.stringify(body) })));
+  return readJsonOrThrow(
+    await reachServer(fetch(at(path), { method: 'POST', headers, body: JSON.stringify(body) })),
+  );
 }
 
 /** Calls `onChange` for each change that the server tells, until it is gone. @throws ApiError */
 export async function readChanges(onChange: () => void): Promise<void> {
-  const response = await reached(fetch(at('api/changes'), { headers: own() }));
-  if (!response.ok) await answerOf(response);
+  const response = await reachServer(fetch(at('api/changes'), { headers: own() }));
+  if (!response.ok) await readJsonOrThrow(response);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {
@@ -45,7 +47,7 @@ export async function readChanges(onChange: () => void): Promise<void> {
   }
 }
 
-async function reached(asked: Promise<Response>): Promise<Response> {
+async function reachServer(asked: Promise<Response>): Promise<Response> {
   try {
     return await asked;
   } catch {
@@ -54,7 +56,7 @@ async function reached(asked: Promise<Response>): Promise<Response> {
   }
 }
 
-async function answerOf<View>(response: Response): Promise<View> {
+async function readJsonOrThrow<View>(response: Response): Promise<View> {
   const body = (await response.json()) as View & { readonly error?: ErrorView };
   if (body.error !== undefined) throw new ApiError(body.error, response.status);
   return body;

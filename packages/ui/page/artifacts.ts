@@ -24,7 +24,7 @@ export interface ShownTask {
   readonly checkedBy?: string;
 }
 
-export interface Plan {
+export interface PlanArtifact {
   readonly requirements: readonly {
     readonly requirementId: string;
     readonly externalId: string;
@@ -57,22 +57,22 @@ export interface Review {
   readonly rejections: readonly { readonly by: string; readonly at: string; readonly feedback: string }[];
 }
 
-const has = (value: unknown, ...lists: readonly string[]): boolean =>
+const hasListsIn = (value: unknown, ...lists: readonly string[]): boolean =>
   typeof value === 'object' &&
   value !== null &&
   lists.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
 
-export const isDocuments = (artifact: unknown): artifact is Documents => has(artifact, 'documents');
-export const isPlan = (artifact: unknown): artifact is Plan =>
-  has(artifact, 'requirements', 'epics', 'tasks');
+export const isDocuments = (artifact: unknown): artifact is Documents => hasListsIn(artifact, 'documents');
+export const isPlan = (artifact: unknown): artifact is PlanArtifact =>
+  hasListsIn(artifact, 'requirements', 'epics', 'tasks');
 export const isReview = (artifact: unknown): artifact is Review =>
-  has(artifact, 'tasks', 'rejections') && typeof (artifact as Partial<Review>).range?.to === 'string';
+  hasListsIn(artifact, 'tasks', 'rejections') && typeof (artifact as Partial<Review>).range?.to === 'string';
 
 /** What a proposal rests on, and nobody decides about. */
 const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
 
 /** What is decided on, then reports, then the person's own brief. */
-export const decidedFirst = <Document extends Pick<ShownDocument, 'type'>>(
+export const decidedDocumentsFirst = <Document extends Pick<ShownDocument, 'type'>>(
   documents: readonly Document[],
 ): readonly Document[] =>
   documents.toSorted((a, b) => READ_LATER.indexOf(a.type) - READ_LATER.indexOf(b.type));

@@ -5,7 +5,7 @@ const isWriting = (target: EventTarget | null): boolean =>
 
 const focus = (selector: string): void => document.querySelector<HTMLElement>(selector)?.focus();
 
-function step(by: 1 | -1): void {
+function moveFocus(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('a.row, button.at')];
   const at = rows.indexOf(document.activeElement as HTMLElement);
   rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))]?.focus();
@@ -19,8 +19,8 @@ function leave(field: HTMLElement): void {
 }
 
 const KEYS: Readonly<Record<string, () => void>> = {
-  j: () => step(1),
-  k: () => step(-1),
+  j: () => moveFocus(1),
+  k: () => moveFocus(-1),
   i: () => {
     location.hash = inboxHref;
   },

@@ -6,7 +6,7 @@ import { get, post } from './api.ts';
 import { keepDraftsWhenLeft } from './gate/gateOnPage.ts';
 import { listenToKeys } from './keys.ts';
 import { keepSecret, takeCode } from './session.ts';
-import { errorOf, follow, type Me, me, screen, waiting } from './state.ts';
+import { follow, type Me, me, screen, toErrorView, waitingCount } from './state.ts';
 
 async function signIn(): Promise<void> {
   const code = takeCode();
@@ -15,7 +15,7 @@ async function signIn(): Promise<void> {
 }
 
 effect(() => {
-  document.title = waiting.value > 0 ? `(${waiting.value}) devs` : 'devs';
+  document.title = waitingCount.value > 0 ? `(${waitingCount.value}) devs` : 'devs';
 });
 render(<App />, document.body);
 try {
@@ -25,5 +25,5 @@ try {
   keepDraftsWhenLeft();
   await follow();
 } catch (error) {
-  screen.value = { kind: 'error', error: errorOf(error) };
+  screen.value = { kind: 'error', error: toErrorView(error) };
 }

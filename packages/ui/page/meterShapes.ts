@@ -1,5 +1,5 @@
 import type { Meter } from '../src/views/evidenceView.ts';
-import { amountWords, countWords } from './words.ts';
+import { formatCount, formatMeasure } from './words.ts';
 
 export interface MeterShapes {
   /** One after the other, from 0 to 1,000. */
@@ -37,13 +37,13 @@ export function meterShapes({ level, limit, reserved, next, unit }: Meter): Mete
   return {
     bars: bars.filter(({ width }) => width > 0),
     limitAt: limit === null ? null : widthOf(limit),
-    words: wordsOf({ level, limit, reserved, next, unit }),
+    words: formatMeter({ level, limit, reserved, next, unit }),
   };
 }
 
-function wordsOf({ level, limit, reserved, next, unit }: Omit<Meter, 'name'>): string {
+function formatMeter({ level, limit, reserved, next, unit }: Omit<Meter, 'name'>): string {
   const amount = (value: number): string =>
-    unit === 'score' ? value.toFixed(2) : unit === 'count' ? countWords(value) : amountWords(unit, value);
+    unit === 'score' ? value.toFixed(2) : unit === 'count' ? formatCount(value) : formatMeasure(unit, value);
   const of = unit === 'score' ? '1' : limit === null ? null : amount(limit);
   return [
     of === null ? amount(level) : `${amount(level)} of ${of}`,

@@ -16,7 +16,7 @@ export interface DiffFile {
   readonly lines: readonly DiffLine[];
 }
 
-interface Open {
+interface OpenFileDiff {
   path: string;
   notes: string[];
   lines: DiffLine[];
@@ -29,14 +29,14 @@ interface Open {
 
 /** The files of a diff as git prints it; every line of it is in one of them. */
 export function parseDiff(diff: string): readonly DiffFile[] {
-  const files: Open[] = [];
+  const files: OpenFileDiff[] = [];
   for (const line of diff.replace(/\n$/, '').split('\n')) {
     const file = files.at(-1);
     const isInside = file !== undefined && (file.leftBefore > 0 || file.leftAfter > 0);
     if (isInside || (file !== undefined && line.startsWith('\\'))) addLine(file, line);
-    else if (line.startsWith('diff --git ')) files.push(opened(line));
+    else if (line.startsWith('diff --git ')) files.push(openFileDiff(line));
     else if (file !== undefined) addHead(file, line);
-    else if (line !== '') files.push({ ...opened(''), notes: [line] });
+    else if (line !== '') files.push({ ...openFileDiff(''), notes: [line] });
   }
   return files.map(({ path, notes, lines }) => ({
     path,
@@ -47,12 +47,12 @@ export function parseDiff(diff: string): readonly DiffFile[] {
   }));
 }
 
-function opened(line: string): Open {
+function openFileDiff(line: string): OpenFileDiff {
   const path = / b\/(.*)$/.exec(line)?.[1] ?? line.slice('diff --git '.length);
   return { path, notes: [], lines: [], before: 0, after: 0, leftBefore: 0, leftAfter: 0 };
 }
 
-function addHead(file: Open, line: string): void {
+function addHead(file: OpenFileDiff, line: string): void {
   const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
   if (hunk === null) {
     if (!/^(?:index|---|\+\+\+) /.test(line)) file.notes.push(line);
@@ -66,7 +66,7 @@ function addHead(file: Open, line: string): void {
   file.lines.push({ kind: 'place', text: line });
 }
 
-function addLine(file: Open, line: string): void {
+function addLine(file: OpenFileDiff, line: string): void {
   const text = line.slice(1);
   if (line.startsWith('\\')) {
     file.lines.push({ kind: 'place', text: line });

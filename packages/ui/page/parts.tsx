@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { ErrorView } from '../src/http/errors.ts';
-import { agoWords, plain, timeWords } from './words.ts';
+import { formatAgo, formatTime, humanizeName } from './words.ts';
 
 export function Ago({ at }: { readonly at: string }) {
   return (
-    <time dateTime={at} title={timeWords(at)}>
-      {agoWords(at)}
+    <time dateTime={at} title={formatTime(at)}>
+      {formatAgo(at)}
     </time>
   );
 }
@@ -23,7 +23,7 @@ export function Problem({ error }: { readonly error: ErrorView }) {
 }
 
 export function Status({ value }: { readonly value: string }) {
-  return <span class={`status ${value}`}>{plain(value)}</span>;
+  return <span class={`status ${value}`}>{humanizeName(value)}</span>;
 }
 
 export function Section({

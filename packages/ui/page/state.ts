@@ -1,12 +1,12 @@
 import { effect, signal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
-import type { ShownGate } from '../src/views/gateView.ts';
+import type { ShownGateView } from '../src/views/gateView.ts';
 import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
 import { place } from './address.ts';
 import { ApiError, get, readChanges } from './api.ts';
 import { gatePath, runPath } from './apiPath.ts';
-import type { Place } from './place.ts';
+import type { PageRoute } from './place.ts';
 
 /** Between two attempts to reach the server again, ms. */
 const AGAIN_MS = 1_000;
@@ -17,19 +17,19 @@ export interface Me {
 }
 
 /** What is shown, each with the place it is of: an answer that comes late for another one is dropped. */
-export type Screen =
+export type ScreenState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'inbox'; readonly view: InboxView }
   | { readonly kind: 'waiting'; readonly view: WaitingView }
   | { readonly kind: 'runs'; readonly view: RunsView }
   | { readonly kind: 'run'; readonly view: RunView }
-  | { readonly kind: 'gate'; readonly view: ShownGate }
+  | { readonly kind: 'gate'; readonly view: ShownGateView }
   | { readonly kind: 'error'; readonly error: ErrorView };
 
-export const screen = signal<Screen>({ kind: 'loading' });
+export const screen = signal<ScreenState>({ kind: 'loading' });
 export const me = signal<Me | null>(null);
 /** Open gates of all runs; in the title. */
-export const waiting = signal(0);
+export const waitingCount = signal(0);
 /** Why what is shown may be old; `null` while the server tells what is new. */
 export const offline = signal<ErrorView | null>(null);
 
@@ -52,34 +52,34 @@ async function loadAll(): Promise<void> {
   while (isStale) {
     isStale = false;
     const at = place.value;
-    const next = await shownAt(at).catch(
-      (error: unknown): Screen => ({ kind: 'error', error: errorOf(error) }),
+    const next = await loadScreen(at).catch(
+      (error: unknown): ScreenState => ({ kind: 'error', error: toErrorView(error) }),
     );
     if (at === place.value) screen.value = next;
   }
 }
 
-async function shownAt(at: Place): Promise<Screen> {
-  if (at.kind === 'inbox') return { kind: 'inbox', view: counted(await get<InboxView>('api/inbox')) };
+async function loadScreen(at: PageRoute): Promise<ScreenState> {
+  if (at.kind === 'inbox') return { kind: 'inbox', view: noteTotal(await get<InboxView>('api/inbox')) };
   if (at.kind === 'waiting') {
     const view = await get<WaitingView>(`api/gates?after=${encodeURIComponent(at.after)}`);
-    return { kind: 'waiting', view: counted(view) };
+    return { kind: 'waiting', view: noteTotal(view) };
   }
-  counted(await get<Pick<WaitingView, 'total'>>('api/waiting'));
+  noteTotal(await get<Pick<WaitingView, 'total'>>('api/waiting'));
   if (at.kind === 'runs') {
     return { kind: 'runs', view: await get<RunsView>(`api/runs?after=${encodeURIComponent(at.after)}`) };
   }
   if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(runPath(at.run)) };
   const path = gatePath({ threadId: at.run, sessionId: at.gate });
-  return { kind: 'gate', view: await get<ShownGate>(path) };
+  return { kind: 'gate', view: await get<ShownGateView>(path) };
 }
 
-function counted<View extends Pick<WaitingView, 'total'>>(view: View): View {
-  waiting.value = view.total;
+function noteTotal<View extends Pick<WaitingView, 'total'>>(view: View): View {
+  waitingCount.value = view.total;
   return view;
 }
 
-export const errorOf = (error: unknown): ErrorView =>
+export const toErrorView = (error: unknown): ErrorView =>
   error instanceof ApiError
     ? error.view
     : { code: 'INTERNAL', message: String(error), remedy: 'Reload the page. If the error stays, report it.' };
@@ -95,7 +95,7 @@ export async function follow(): Promise<void> {
       offline.value = null;
       void load();
     }).catch((error: unknown) => {
-      offline.value = errorOf(error);
+      offline.value = toErrorView(error);
     });
     if (!wasOff && offline.value === null) continue;
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));

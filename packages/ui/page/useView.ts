@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ErrorView } from '../src/http/errors.ts';
 import { get } from './api.ts';
-import { errorOf } from './state.ts';
+import { toErrorView } from './state.ts';
 
 /** A part of a screen that is read by itself. */
 export type Loaded<View> =
@@ -23,7 +23,7 @@ export function useView<View>(path: string, version: unknown = null): Signal<Loa
     };
     get<View>(path).then(
       (view) => show({ kind: 'shown', view }),
-      (error: unknown) => show({ kind: 'error', error: errorOf(error) }),
+      (error: unknown) => show({ kind: 'error', error: toErrorView(error) }),
     );
     return () => {
       isWanted = false;

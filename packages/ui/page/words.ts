@@ -1,5 +1,5 @@
 /** `2026-11-23 06:30`, in the person's own time. */
-export function timeWords(iso: string): string {
+export function formatTime(iso: string): string {
   const at = new Date(iso);
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
@@ -13,27 +13,27 @@ const STEPS = [
 ] as const;
 
 /** How long ago: `3 h`. */
-export function agoWords(iso: string, now: number = Date.now()): string {
+export function formatAgo(iso: string, now: number = Date.now()): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   const step = STEPS.find(([size]) => seconds >= size);
   return step === undefined ? 'now' : `${Math.floor(seconds / step[0])} ${step[1]}`;
 }
 
-export const usdWords = (usd: number): string => `$${usd.toFixed(2)}`;
+export const formatDollars = (usd: number): string => `$${usd.toFixed(2)}`;
 
 export const shortHash = (hash: string): string => hash.slice(0, 12);
 
 /** `T4`, as people count tasks. */
-export const taskLabel = (taskId: string): string => {
+export const taskTag = (taskId: string): string => {
   const number = /:(\d+)$/.exec(taskId)?.[1];
   return number === undefined ? taskId : `T${number}`;
 };
 
 /** `design_approval` as words. */
-export const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
+export const humanizeName = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
 
 /** `2 d 3 h`, `4 min 7 s`, `12 s`, `80 ms`: its two largest parts. */
-export function durationWords(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.floor(ms / 1_000);
   const [size = 1, name = 's'] = STEPS.find(([each]) => seconds >= each) ?? [];
@@ -45,16 +45,17 @@ export function durationWords(ms: number): string {
 }
 
 /** `1,234,567`, the same in every language. */
-export const countWords = (count: number): string => count.toLocaleString('en-US');
+export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
 /** An amount of a measure of budgets: `$1.20`, `4 min 7 s`, `1,200 tokens`. */
-export function amountWords(measure: string, amount: number): string {
-  if (measure === 'usd') return usdWords(amount);
-  if (measure === 'ms') return durationWords(amount);
-  return `${countWords(amount)} ${measure}`;
+export function formatMeasure(measure: string, amount: number): string {
+  if (measure === 'usd') return formatDollars(amount);
+  if (measure === 'ms') return formatDuration(amount);
+  return `${formatCount(amount)} ${measure}`;
 }
 
-export const commentsWords = (count: number): string => (count === 1 ? '1 comment' : `${count} comments`);
+export const formatCommentCount = (count: number): string =>
+  count === 1 ? '1 comment' : `${count} comments`;
 
 /** Of what has no name, all of it is meant. */
-export const placeWords = (place: string): string => (place === '' ? 'the gate' : place);
+export const formatPlaceName = (place: string): string => (place === '' ? 'the gate' : place);

@@ -1,15 +1,15 @@
 import type { Principal } from '@devs/core';
 import { DraftFolder } from './drafts/DraftFolder.ts';
 import { errorResponse, UiError } from './http/errors.ts';
-import { refusalOf } from './http/guard.ts';
+import { requestRefusal } from './http/guard.ts';
 import { findRoute } from './http/router.ts';
 import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
 import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type Asking, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
-import type { ReadCode, ReadCommit } from './views/gateCode.ts';
-import type { Rewinding } from './views/rewindView.ts';
+import type { ReadCommit, ReadGateCode } from './views/gateCode.ts';
+import type { WithRewindable } from './views/rewindView.ts';
 
 export interface UiOptions extends RunsPlaceOptions {
   /** `Host` values to accept, such as `inbox.example.org`. */
@@ -21,14 +21,14 @@ export interface UiOptions extends RunsPlaceOptions {
   /** Path of the handler, without a slash at its end. @defaultValue '' */
   readonly base?: string;
   /** Reads the code of a review. @defaultValue the page prints where it is */
-  readonly readCode?: ReadCode;
+  readonly readCode?: ReadGateCode;
   /** Reads the changes of a run's commit. @defaultValue the page prints where it is */
   readonly readCommit?: ReadCommit;
   /**
    * Opens a run with the agents, workspace and checks of its start, to rewind it, which moves its files.
    * @defaultValue runs with agents cannot be rewound here
    */
-  readonly rewinding?: Rewinding;
+  readonly rewinding?: WithRewindable;
   /**
    * Folder for drafts, one file each, readable by its owner only.
    *
@@ -94,8 +94,8 @@ export function createUi({
   const known = new Set(hosts);
   return async (request) => {
     try {
-      const refusal = refusalOf(request, known);
-      if (refusal !== null) throw refused(refusal);
+      const refusal = requestRefusal(request, known);
+      if (refusal !== null) throw refusalError(refusal);
       const { route, params } = routeOf(request, base);
       if (route.access === 'open') return await route.handle({ request, params }, deps);
       const by = await identify(request);
@@ -121,7 +121,7 @@ function routeOf(
   throw new UiError(Number(status), { code: String(code), message: 'Page not found.', remedy });
 }
 
-const refused = ({ status, code, message }: NonNullable<ReturnType<typeof refusalOf>>): UiError =>
+const refusalError = ({ status, code, message }: NonNullable<ReturnType<typeof requestRefusal>>): UiError =>
   new UiError(status, { code, message, remedy: 'Open the link that devs ui printed.' });
 
 const unknownPerson = (): UiError =>

@@ -26,7 +26,7 @@ describe('the handler, mounted', () => {
     const { ask, post } = mounted(dir);
     const decision = { artifactHash: first?.artifactHash, answer: { approved: false, feedback: 'Shorter.' } };
     await post(`/inbox/api/runs/shop/gates/${first?.sessionId}/decision`, decision);
-    await run.drive();
+    await run.resume();
 
     const { gates, runs } = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
     expect(runs).toMatchObject([{ id: 'shop', title: 'Shop', openGates: 1, tasks: { total: 0 } }]);

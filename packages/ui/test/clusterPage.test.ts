@@ -47,14 +47,14 @@ function mounted() {
 
 async function waitingRun(id: string): Promise<Run> {
   const run = await worker.start({ id, brief: `# ${id}\n\nSell things.\n` });
-  await run.drive();
+  await run.resume();
   return run;
 }
 
 describe('the page over a cluster', () => {
   test('lists what waits and what there is, and opens no file for it', async () => {
     for (const id of ['one', 'two']) await waitingRun(id);
-    const opened = vi.spyOn(runs, 'look');
+    const opened = vi.spyOn(runs, 'open');
     const { read } = mounted();
     const { gates, runs: lines, total, stopped } = await read<InboxView>('/api/inbox');
     expect(gates).toMatchObject([
@@ -74,7 +74,7 @@ describe('the page over a cluster', () => {
 
   test('shows a run and a gate from one copy each, and records a decision that the worker takes up', async () => {
     const run = await waitingRun('shop');
-    const opened = vi.spyOn(runs, 'look');
+    const opened = vi.spyOn(runs, 'open');
     const { read, post } = mounted();
     const [gate] = await run.gates();
     const path = `/api/runs/shop/gates/${gate?.sessionId}`;
@@ -99,7 +99,7 @@ describe('the page over a cluster', () => {
     expect(await post(`${path}/decision`, decision(gate?.artifactHash))).toMatchObject({
       error: { code: 'GATE_ALREADY_DECIDED', message: expect.stringContaining('ada') },
     });
-    expect((await run.drive()).gates).toMatchObject([{ kind: 'dag_approval' }]);
+    expect((await run.resume()).gates).toMatchObject([{ kind: 'dag_approval' }]);
     const past = await read<{ past: unknown }>('/api/runs/shop');
     expect(past.past).toMatchObject([{ said: 'approved', principal: 'human:ada' }]);
   });

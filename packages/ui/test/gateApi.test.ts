@@ -59,7 +59,7 @@ describe('at a gate', () => {
       await first.errorAt(first.post('/decision', { answer: { approved: false, comments: wrong } })),
     ).toMatchObject({ code: 'QUOTE_NOT_SHOWN' });
     expect((await first.post('/decision', { answer: { approved: false, comments } })).status).toBe(200);
-    await run.drive();
+    await run.resume();
 
     const second = await (await atGate(dir, run)).view();
     expect(second.before).toMatchObject({ feedback: null, sessionId: first.gate.sessionId });
@@ -76,7 +76,7 @@ describe('at a gate', () => {
     expect((await first.post('/shown', {})).status).toBe(200);
     expect((await first.post('/shown', { artifactHash: 'f'.repeat(64) })).status).toBe(200);
     await first.post('/decision', { answer: { approved: false, feedback: 'Shorter.' } });
-    await run.drive();
+    await run.resume();
     const second = await atGate(dir, run);
     await second.post('/shown', {});
     const { sessionId } = first.gate;
@@ -97,7 +97,7 @@ describe('at a gate', () => {
     const answer = { action: 'edit', documents: changed };
     expect((await post('/decision', { answer })).status).toBe(200);
     expect(await errorAt(post('/decision', { answer }))).toMatchObject({ code: 'GATE_ALREADY_DECIDED' });
-    await run.drive();
+    await run.resume();
     const design = await atGate(dir, run);
     expect(JSON.stringify((await design.view()).places)).toContain('Mine.');
     expect(
@@ -106,7 +106,7 @@ describe('at a gate', () => {
       code: 'GATE_STALE',
     });
     await design.post('/decision', { answer: { approved: true } });
-    await run.drive();
+    await run.resume();
 
     const plan = await atGate(dir, run);
     const draft = (await plan.get('/edit')) as { plan: { epics: { tasks: object[] }[] } };
@@ -143,7 +143,7 @@ describe('at a gate', () => {
     const devs = await openShop(dir);
     const policies = { design: 'auto', dag: 'auto' } as const;
     const run = await devs.start({ id: 'shop', brief: '# Shop', review: 'task', gates: policies });
-    await run.drive();
+    await run.resume();
     const first = await atGate(dir, run);
     const sinces: (string | undefined)[] = [];
     const readCode: UiOptions['readCode'] = async (_gate, since) => {
@@ -174,7 +174,7 @@ describe('a gate of another run', () => {
     const devs = await openShop(dir);
     const run = await waitingRun(dir);
     const other = await devs.start({ id: 'other', brief: '# Other' });
-    await other.drive();
+    await other.resume();
     const { sessionId } = (await other.gates())[0] as Gate;
     const { gate, errorAt } = await atGate(dir, other);
     const drafts = join(dir, 'drafts');

@@ -2,13 +2,13 @@ import type { PlanResult } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blockOf, lineAnchor, lineNow, selectionAnchor } from '../page/gate/anchors.ts';
-import { answerOf, widgetOf } from '../page/gate/answerOf.ts';
-import { addTask, changeTask, dropTask, listOf, moveTask } from '../page/gate/planEdits.ts';
+import { buildAnswer, widgetOf } from '../page/gate/buildAnswer.ts';
+import { addTask, changeTask, dropTask, moveTask, splitList } from '../page/gate/planEdits.ts';
 import { splitRows } from '../page/gate/splitRows.ts';
 import { versionFiles } from '../page/gate/versionFiles.ts';
 import type { DiffLine } from '../page/parseDiff.ts';
 import type { Draft } from '../src/drafts/Draft.ts';
-import { choicesAt } from '../src/views/choices.ts';
+import { choiceButtons } from '../src/views/choices.ts';
 
 const TEXT = '# Design\n\nTwo **tables**.\nOne file.\nTwo **tables**.';
 
@@ -73,13 +73,13 @@ const draft = (patch: Partial<Draft> = {}): Draft => ({
 
 /** What a choice sends, or says that is missing. */
 function given(
-  gate: Parameters<typeof choicesAt>[0] & { readonly responseSchema?: unknown },
+  gate: Parameters<typeof choiceButtons>[0] & { readonly responseSchema?: unknown },
   name: string,
   written: Partial<Draft>,
 ) {
-  const choice = choicesAt(gate).find((each) => each.name === name);
+  const choice = choiceButtons(gate).find((each) => each.name === name);
   if (choice === undefined) throw new Error(`No ${name}.`);
-  const found = answerOf(choice, draft(written), gate);
+  const found = buildAnswer(choice, draft(written), gate);
   return found.kind === 'answer' ? found.answer : found.words;
 }
 
@@ -197,7 +197,7 @@ describe('edits of a plan', () => {
       ['T1', 'new-1', 'T2'],
       ['T3', 'new-2'],
     ]);
-    const changed = changeTask(plan, { epic: 1, task: 0 }, { dependsOn: listOf('T1, ,T2 ', ',') });
+    const changed = changeTask(plan, { epic: 1, task: 0 }, { dependsOn: splitList('T1, ,T2 ', ',') });
     expect(changed.epics[1]?.tasks[0]?.dependsOn).toEqual(['T1', 'T2']);
     expect(changed.epics[0]).toEqual(plan.epics[0]);
   });

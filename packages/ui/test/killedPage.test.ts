@@ -87,7 +87,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
   if (victim === 'driver' || first !== null) expect(first).toMatchObject({ status: 200 });
   if (first !== null || again?.status !== 200) expect(again?.text).toContain('GATE_');
   // Whoever drives next is given it, whole and once; a driver that was killed has left it.
-  expect((await run.drive()).status).toBe('waiting');
+  expect((await run.resume()).status).toBe('waiting');
   const past = (await run.closedGates()).filter(({ sessionId }) => sessionId === gate.sessionId);
   expect(past).toMatchObject([{ status: 'resumed', principal: 'human:ada', via: 'page', decision: answer }]);
 }
@@ -99,7 +99,7 @@ describe('a decision on the page', () => {
     async (victim, { dir }) => {
       const devs = await openShop(dir);
       const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
-      await run.drive();
+      await run.resume();
       for (let turn = 0; turn < KILLS; turn += 1) await killedTurn(victim, turn, run, dir);
       expect(await devs.verify()).toMatchObject({ ok: true });
     },

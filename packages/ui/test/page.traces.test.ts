@@ -79,7 +79,7 @@ const draftsIn = (dir: string): string =>
     .join('');
 
 async function drive(devs: Orchestrator): Promise<string> {
-  return (await (await devs.run('shop')).drive()).status;
+  return (await (await devs.run('shop')).resume()).status;
 }
 
 describe('the page in Chromium', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDiff } from '../page/parseDiff.ts';
-import { gateHref, placeOf, runHref } from '../page/place.ts';
+import { gateHref, parseRoute, runHref } from '../page/place.ts';
 
 const DIFF = `diff --git a/a.sql b/a.sql
 index 1..2 100644
@@ -63,11 +63,11 @@ describe('parts of the page', () => {
   test('an address leads back to where it was made, and any other to the inbox', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (run, gate) => {
-        expect(placeOf(runHref(run))).toEqual({ kind: 'run', run });
-        expect(placeOf(gateHref(run, gate))).toEqual({ kind: 'gate', run, gate });
+        expect(parseRoute(runHref(run))).toEqual({ kind: 'run', run });
+        expect(parseRoute(gateHref(run, gate))).toEqual({ kind: 'gate', run, gate });
       }),
     );
-    expect(placeOf('')).toEqual({ kind: 'inbox' });
-    expect(placeOf('#/runs/%zz')).toEqual({ kind: 'run', run: '%zz' });
+    expect(parseRoute('')).toEqual({ kind: 'inbox' });
+    expect(parseRoute('#/runs/%zz')).toEqual({ kind: 'run', run: '%zz' });
   });
 });

@@ -72,7 +72,7 @@ describe('people in Chromium', () => {
     const working = { workspace: new MemoryWorkspace(), checks: scriptedChecks() };
     const worker = await Orchestrator.open({ runs: cluster.runs(), agents: fakeAgents(), ...working });
     const run = await worker.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
-    await run.drive();
+    await run.resume();
     const ada = await asReader({ runs: cluster.runs(), id: 'ada' });
     const ben = await asReader({ runs: cluster.runs(), id: 'ben', at: '/runs/shop' });
     await ben.page.locator('main a', { hasText: 'Design' }).first().waitFor();
@@ -80,7 +80,7 @@ describe('people in Chromium', () => {
     await ada.page.locator('#approve').click();
     await closedBy(ada.page, 'ada').waitFor();
     expect(await run.gates()).toEqual([]);
-    await run.drive();
+    await run.resume();
     // The next question comes to both by itself.
     await ben.page.locator('main a', { hasText: 'Plan' }).first().waitFor();
     await ada.page.keyboard.press('i');
@@ -131,7 +131,7 @@ describe('people in Chromium', () => {
       content: `${content}\nA clause.`,
     }));
     await run.edit(gate as never, { documents: edited, by: { kind: 'human', id: 'ada' } });
-    await run.drive();
+    await run.resume();
     await ben.page.locator('#approve').click();
     await ben.page.locator('form .problem').waitFor();
     expect(await ben.page.locator('form .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
@@ -149,7 +149,7 @@ describe('people in Chromium', () => {
     const devs = await openShop(dir);
     const gates = { design: 'auto', dag: 'auto' } as const;
     const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
-    await run.drive();
+    await run.resume();
     const { page } = await asReader({ dir, id: 'ada' });
     await page.locator('main a.row').first().waitFor();
     expect(await seriousOn(page), 'inbox').toEqual([]);
@@ -169,7 +169,7 @@ describe('people in Chromium', () => {
   ] as const)('axe finds nothing serious at a gate, light or dark: %s', async ([about, gates], { dir }) => {
     const devs = await openShop(dir);
     const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
-    await run.drive();
+    await run.resume();
     const [gate] = await run.gates();
     const { page } = await asReader({ dir, id: 'ada', at: `/runs/shop/gates/${gate?.sessionId}` });
     await page.locator('h1', { hasText: about }).waitFor();

@@ -1,15 +1,15 @@
 import type { LogEntry } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { layoutGraph, NODE, pathOf } from '../page/graph/layoutGraph.ts';
+import { edgePath, layoutGraph, NODE } from '../page/graph/layoutGraph.ts';
 import { planPicture } from '../page/graph/planPicture.ts';
 import { recordedPicture } from '../page/graph/recordedPicture.ts';
 import { meterShapes } from '../page/meterShapes.ts';
 import { mergedLog } from '../page/run/mergedLog.ts';
-import { doneWords, lastRewind } from '../page/run/rewindWords.ts';
+import { formatRewindResult, lastRewind } from '../page/run/rewindWords.ts';
 import { timelineAxis } from '../page/run/timelineAxis.ts';
 import { LANE, timelineLanes } from '../page/run/timelineLanes.ts';
-import { amountWords, durationWords, taskLabel } from '../page/words.ts';
+import { formatDuration, formatMeasure, taskTag } from '../page/words.ts';
 
 /** Any graph: circles, loops, and edges that lead nowhere. */
 const graphs = (most: number) =>
@@ -56,8 +56,8 @@ describe('the layout of a graph', () => {
   });
 
   test('an edge is drawn through its points, between two in a bow', () => {
-    expect(pathOf({ points: [{ x: 0, y: 0 }, { x: 10, y: 5.55 }] })).toBe('M0 0C5 0 5 5.6 10 5.6'); // biome-ignore format: one line
-    expect(pathOf({ points: [{ x: 0, y: 0 }, { x: 1, y: 1 }, { x: 2, y: 0 }] })).toBe('M0 0L1 1L2 0'); // biome-ignore format: one line
+    expect(edgePath({ points: [{ x: 0, y: 0 }, { x: 10, y: 5.55 }] })).toBe('M0 0C5 0 5 5.6 10 5.6'); // biome-ignore format: one line
+    expect(edgePath({ points: [{ x: 0, y: 0 }, { x: 1, y: 1 }, { x: 2, y: 0 }] })).toBe('M0 0L1 1L2 0'); // biome-ignore format: one line
   });
 });
 
@@ -67,7 +67,7 @@ describe('pictures', () => {
       ...{ taskId: `r:${number}`, name: `Task ${number}`, dependsOn, status: 'completed' },
     });
     const tasks = [task(1), task(2, ['r:1']), task(3)];
-    const plain = planPicture(tasks, taskLabel);
+    const plain = planPicture(tasks, taskTag);
     expect(plain.nodes.map(({ label, state, fate }) => [label, state, fate])).toEqual([
       ['T1', 'completed', undefined],
       ['T2', 'completed', undefined],
@@ -75,12 +75,12 @@ describe('pictures', () => {
     ]);
     expect(plain.edges).toEqual([{ from: 'r:1', to: 'r:2' }]);
     const fates = { target: 'r:1', undone: new Set(['r:2']) };
-    expect(planPicture(tasks, taskLabel, fates).nodes.map(({ fate }) => fate)).toEqual([
+    expect(planPicture(tasks, taskTag, fates).nodes.map(({ fate }) => fate)).toEqual([
       'target',
       'goes',
       'stays',
     ]);
-    expect(planPicture([{ taskId: 'r:1', name: '', dependsOn: [] }], taskLabel).nodes[0]?.state).toBe(
+    expect(planPicture([{ taskId: 'r:1', name: '', dependsOn: [] }], taskTag).nodes[0]?.state).toBe(
       'pending',
     );
   });
@@ -224,11 +224,11 @@ describe('words', () => {
     [7_500_000, '2 h 5 min'],
     [183_600_000, '2 d 3 h'],
   ] as const)('%d ms are %s', ([ms, words]) => {
-    expect(durationWords(ms)).toBe(words);
+    expect(formatDuration(ms)).toBe(words);
   });
 
   test('amounts are told in what they are measured in', () => {
-    expect([amountWords('usd', 1.2), amountWords('ms', 61_000), amountWords('tokens', 1_200)]).toEqual([
+    expect([formatMeasure('usd', 1.2), formatMeasure('ms', 61_000), formatMeasure('tokens', 1_200)]).toEqual([
       '$1.20',
       '1 min 1 s',
       '1,200 tokens',
@@ -239,21 +239,25 @@ describe('words', () => {
     const view = (label: string, status: 'completed' | 'failed') => ({ label, status }) as never;
     const plan = { target: view('T1', 'completed'), undone: [view('T2', 'completed'), view('T3', 'failed')] };
     const done = { commit: 'abcdef0123', kept: null, delivery: null };
-    expect(doneWords({ plan, done }, 'back', 'shop')).toEqual([
+    expect(formatRewindResult({ plan, done }, 'back', 'shop')).toEqual([
       'rewound to the end of T1, undone: T2, T3',
       'the branch of the run is at abcdef0; its history is complete',
       'to redo them: devs resume shop',
     ]);
     const branch = { branch: 'devs/shop', commit: 'c', held: 'checked_out' } as const;
     expect(
-      doneWords({ plan: null, done: { commit: null, kept: 'refs/k', delivery: branch } }, 'undo', 'shop'),
+      formatRewindResult(
+        { plan: null, done: { commit: null, kept: 'refs/k', delivery: branch } },
+        'undo',
+        'shop',
+      ),
     ).toEqual([
       'rewind undone',
       "uncommitted changes were saved; to see them in the run's folder: git show refs/k",
       'devs/shop in your repository was not updated: you have it checked out',
       'to resume: devs resume shop',
     ]);
-    expect(doneWords({ plan: null, done: null }, 'preview', 'shop')).toEqual([
+    expect(formatRewindResult({ plan: null, done: null }, 'preview', 'shop')).toEqual([
       'no task was started after it',
     ]);
     const rewind = (state: 'done' | 'undone') => ({ state }) as never;

@@ -5,7 +5,7 @@ import { fakeAgents } from '@devs/core/testing';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Rewinding } from '../src/views/rewindView.ts';
+import type { WithRewindable } from '../src/views/rewindView.ts';
 import { openShop, test } from './support/fixtures.ts';
 import { readers } from './support/pages.ts';
 
@@ -35,7 +35,7 @@ async function finishedRun(dir: string): Promise<Run> {
   const devs = await openShop(dir, hostileAgents());
   const gates = { design: 'auto', dag: 'auto' } as const;
   const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates });
-  await run.drive();
+  await run.resume();
   return run;
 }
 
@@ -68,7 +68,7 @@ describe('the screens of runs in Chromium', () => {
 
   test('a run is set back by keyboard, to what its picture shows, and forth again', async ({ dir }) => {
     const run = await finishedRun(dir);
-    const rewinding: Rewinding = async (_id, work) => work(run);
+    const rewinding: WithRewindable = async (_id, work) => work(run);
     const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop', rewinding });
     await page.locator('.picture .node').first().focus();
     await page.keyboard.press('Enter');

@@ -40,7 +40,7 @@ async function finishedRun(dir: string): Promise<Run> {
   const devs = await openShop(dir, fakeAgents({ tasks: 2 }));
   const brief = '# Shop\n\nSell things.\n';
   const run = await devs.start({ id: 'shop', brief, gates: { design: 'auto', dag: 'auto' } });
-  await run.drive();
+  await run.resume();
   return run;
 }
 

@@ -1,9 +1,9 @@
 import type { AgentCall, DevsError } from '@devs/core';
-import { agentFault, shown, uselessAnswer } from '../coding/agentFault.ts';
-import type { Ask, CodingLimits, CodingStage, CodingTool } from '../coding/CodingTool.ts';
+import { agentFault, maskedExcerpt, uselessAnswer } from '../coding/agentFault.ts';
+import type { AskTool, CodingLimits, CodingStage, CodingTool } from '../coding/CodingTool.ts';
 import { InstalledTool } from '../coding/InstalledTool.ts';
 import type { AcpProgram } from './AcpProgram.ts';
-import { Turn } from './Turn.ts';
+import { AcpTurn } from './AcpTurn.ts';
 import type { PromptEnd } from './updates.ts';
 import { WarmAgent } from './WarmAgent.ts';
 
@@ -29,12 +29,12 @@ export class AcpTool implements CodingTool {
   converse<Result>(
     { stage, ...place }: CodingStage,
     call: AgentCall,
-    work: (ask: Ask) => Promise<Result>,
+    work: (ask: AskTool) => Promise<Result>,
   ): Promise<Result> {
     const { readOnly } = place;
     return this.#warm.use(place, call, (process, stop) => {
       const { folder } = process;
-      const turn = new Turn({ folder, confined: this.#installed.isConfined, readOnly }, call.onActivity);
+      const turn = new AcpTurn({ folder, confined: this.#installed.isConfined, readOnly }, call.onActivity);
       return process.inSession(turn, stop, (prompt) => {
         return work(async (words) => {
           const reason = await this.#counted(prompt(words), turn, call);
@@ -51,7 +51,7 @@ export class AcpTool implements CodingTool {
   }
 
   /** Reports what a prompt cost, however it ends. @returns why it ended */
-  async #counted(prompt: Promise<PromptEnd>, turn: Turn, call: AgentCall): Promise<string> {
+  async #counted(prompt: Promise<PromptEnd>, turn: AcpTurn, call: AgentCall): Promise<string> {
     let end: PromptEnd | null = null;
     try {
       end = await prompt;
@@ -76,6 +76,6 @@ function stopProblem(name: string, stage: string, reason: string, text: string):
     case 'cancelled':
       return agentFault(name, 'cancelled its turn without a request');
     default:
-      return agentFault(name, `ended its turn for an unknown reason: ${shown(reason)}`);
+      return agentFault(name, `ended its turn for an unknown reason: ${maskedExcerpt(reason)}`);
   }
 }

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { type DevsError, isDevsError } from '@devs/core';
 import { z } from 'zod';
-import { agentFault, shown } from '../coding/agentFault.ts';
+import { agentFault, maskedExcerpt } from '../coding/agentFault.ts';
 import type { CodingPlace } from '../coding/CodingTool.ts';
 import type { InstalledTool } from '../coding/InstalledTool.ts';
 import type { MaskedTail } from '../process/MaskedTail.ts';
 import { killGroup } from '../process/processGroup.ts';
 import type { AcpProgram } from './AcpProgram.ts';
+import type { AcpTurn } from './AcpTurn.ts';
 import { byteLimit, guardedStream } from './guardedStream.ts';
-import { isAuthRequired, isRefusal, refusedRequest } from './refusedRequest.ts';
+import { isAcpRefusal, isAuthRequired, refusedRequest } from './refusedRequest.ts';
 import { type RunningAgent, runAgent } from './runAgent.ts';
 import { beforeAbort } from './stopSignal.ts';
-import type { Turn } from './Turn.ts';
 import { endShape, notificationShape, type PromptEnd } from './updates.ts';
 
 /** Time it has at most to go by itself once its input is closed, and again once it was told to, ms. */
@@ -49,7 +49,7 @@ export class AgentProcess {
   #connection: ClientConnection | undefined;
   #renew: () => void = () => undefined;
   #canClose = false;
-  #listening: { readonly session: string; readonly turn: Turn } | null = null;
+  #listening: { readonly session: string; readonly turn: AcpTurn } | null = null;
 
   private constructor(installed: InstalledTool<AcpProgram>, place: CodingPlace, running: RunningAgent) {
     this.#installed = installed;
@@ -100,7 +100,7 @@ export class AgentProcess {
 
   /** Runs `work` in a session of its own, and closes it where the agent can. */
   async inSession<Result>(
-    turn: Turn,
+    turn: AcpTurn,
     stop: AbortSignal,
     work: (prompt: (text: string) => Promise<PromptEnd>) => Promise<Result>,
   ): Promise<Result> {
@@ -239,11 +239,11 @@ export class AgentProcess {
   /** @throws what became of it, in words. */
   async #failed(error: unknown): Promise<never> {
     if (isDevsError(error)) throw error;
-    if (isRefusal(error)) throw refusedRequest(this.#installed.tool, error);
+    if (isAcpRefusal(error)) throw refusedRequest(this.#installed.tool, error);
     if (isTooMuch(error)) throw this.#fault(`was stopped: it ${error.message}`, error);
     const how = (await this.#exitsWithin(END_GRACE_MS)) ? await this.#exited : null;
     if (how !== null) throw this.#fault(`${how}: ${this.#errors}`, error);
-    throw this.#fault(`could not be understood: ${shown((error as Error).message)}`, error);
+    throw this.#fault(`could not be understood: ${maskedExcerpt((error as Error).message)}`, error);
   }
 
   #fault(what: string, cause?: unknown): DevsError {

@@ -17,7 +17,7 @@ export function guardedStream({ readable, writable }: Stream, onUpdate: (params:
   const writer = writable.getWriter();
   const heard = new TransformStream<AnyMessage, AnyMessage>({
     transform: (message, controller) => {
-      if (isAnswer(message)) {
+      if (isResponse(message)) {
         if (asked.delete(message.id)) controller.enqueue(message);
         return;
       }
@@ -33,7 +33,7 @@ export function guardedStream({ readable, writable }: Stream, onUpdate: (params:
   });
   const said = new WritableStream<AnyMessage>({
     write: (message) => {
-      if (isAnswer(message)) waiting -= 1;
+      if (isResponse(message)) waiting -= 1;
       else if ('id' in message) asked.add(message.id);
       return writer.write(message);
     },
@@ -41,7 +41,7 @@ export function guardedStream({ readable, writable }: Stream, onUpdate: (params:
   return { readable: readable.pipeThrough(heard), writable: said };
 }
 
-const isAnswer = (message: AnyMessage): message is AnyResponse => !('method' in message) && 'id' in message;
+const isResponse = (message: AnyMessage): message is AnyResponse => !('method' in message) && 'id' in message;
 
 /** Lets at most so many bytes through between two calls of `renew`. */
 export function byteLimit(most: number): {

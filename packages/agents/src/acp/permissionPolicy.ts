@@ -43,7 +43,7 @@ export async function permissionFor(
   if (readOnly && EDITS.has(kind)) return no('this stage cannot change files');
   if (paths.length === 0) return no('it does not name a file');
   for (const path of paths) {
-    const problem = await (EDITS.has(kind) ? unwritable(folder, path) : unreadable(folder, path));
+    const problem = await (EDITS.has(kind) ? whyUnwritable(folder, path) : whyUnreadable(folder, path));
     if (problem !== null) return no(problem);
   }
   return { granted: true, why: 'inside the folder of the run' };
@@ -59,7 +59,7 @@ const no = (why: string): PermissionAnswer => ({ granted: false, why });
 const OUTSIDE = 'outside the folder of the run';
 
 /** Why a path may not be written; `null` for a file inside the folder that no link leads to. */
-async function unwritable(folder: string, path: string): Promise<string | null> {
+async function whyUnwritable(folder: string, path: string): Promise<string | null> {
   const roots = [folder, await realpath(folder)];
   const names = roots.map((root) => (isAbsolute(path) ? relative(root, resolve(path)) : path));
   const inside = names.find((name) => !name.startsWith('..') && !isAbsolute(name));
@@ -73,7 +73,7 @@ async function unwritable(folder: string, path: string): Promise<string | null> 
 }
 
 /** Why a path may not be read; `null` for one that ends inside the folder, wherever links lead. */
-async function unreadable(folder: string, path: string): Promise<string | null> {
+async function whyUnreadable(folder: string, path: string): Promise<string | null> {
   const root = await realpath(folder);
   const target = await realpath(resolve(root, path)).catch(() => null);
   if (target === null) return 'the file does not exist';

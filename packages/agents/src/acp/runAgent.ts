@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { exitWords } from '../coding/agentFault.ts';
+import { formatExit } from '../coding/agentFault.ts';
 import type { CodingPlace } from '../coding/CodingTool.ts';
 import type { InstalledTool, Launch } from '../coding/InstalledTool.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
@@ -30,14 +30,17 @@ export function runAgent(
   return new Promise((resolve, reject) => {
     const ended = withScratch('devs-agent-', async (scratch) => {
       const launch = await installed.launch(dir, tool.argv.slice(1), scratch);
-      const child = start({ ...launch, env: { ...launch.env, ...tool.settings?.({ confined, readOnly }) } });
+      const child = startAgent({
+        ...launch,
+        env: { ...launch.env, ...tool.settings?.({ confined, readOnly }) },
+      });
       const errors = new MaskedTail(SHOWN_BYTES);
       child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
       // It may end without reading: what became of it says more than EPIPE.
       child.stdin?.on('error', () => undefined);
       const exited = new Promise<string>((done) => {
         child.once('error', (error) => done(`could not be started (${error.message})`));
-        child.once('exit', (code) => done(exitWords(code)));
+        child.once('exit', (code) => done(formatExit(code)));
       });
       resolve({ child, folder: launch.cwd, errors, exited, ended });
       await exited;
@@ -47,7 +50,7 @@ export function runAgent(
   });
 }
 
-function start({ argv: [program = '', ...args], cwd, env }: Launch): ChildProcess {
+function startAgent({ argv: [program = '', ...args], cwd, env }: Launch): ChildProcess {
   assertProcessGroups();
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   endWithUs(child);

@@ -2,8 +2,8 @@ const CONTEXT = 3;
 
 /** One change of a file as a unified diff of one hunk, from the first line that differs to the last. */
 export function unifiedDiff(path: string, before: string | null, after: string): string {
-  const old = linesOf(before ?? '');
-  const now = linesOf(after);
+  const old = splitDiffLines(before ?? '');
+  const now = splitDiffLines(after);
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   let end = 0;
@@ -24,7 +24,7 @@ export function unifiedDiff(path: string, before: string | null, after: string):
   return [...head, `@@ -${removed} +${added} @@`, ...lines, ''].join('\n');
 }
 
-function linesOf(text: string): readonly string[] {
+function splitDiffLines(text: string): readonly string[] {
   if (text === '') return [];
   return text.replace(/\n$/, '').split('\n');
 }

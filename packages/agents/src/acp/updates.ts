@@ -2,16 +2,16 @@ import { z } from 'zod';
 
 // What agents tell, as far as it is used. Loose: a member that moved costs a line of a transcript, not the work.
 
-const words = z.string().optional().catch(undefined);
+const lenientText = z.string().optional().catch(undefined);
 
 const location = z.looseObject({ path: z.string() });
 
 const content = z.looseObject({
   type: z.string(),
-  content: z.looseObject({ text: words }).optional().catch(undefined),
-  path: words,
+  content: z.looseObject({ text: lenientText }).optional().catch(undefined),
+  path: lenientText,
   oldText: z.string().nullish().catch(undefined),
-  newText: words,
+  newText: lenientText,
 });
 
 /** Names under which agents hand a path to their tools. */
@@ -24,16 +24,16 @@ const rawInput = z
 /** What is not used is not kept: agents say whole files here. */
 export const toolShape = z.object({
   toolCallId: z.string(),
-  title: words,
-  name: words,
-  kind: words,
-  status: words,
+  title: lenientText,
+  name: lenientText,
+  kind: lenientText,
+  status: lenientText,
   content: z.array(content.nullable().catch(null)).nullish().catch(undefined),
   locations: z.array(location).nullish().catch(undefined),
   rawInput: rawInput.nullish().catch(undefined),
 });
 
-const chunk = { content: z.looseObject({ text: words }), messageId: words };
+const chunk = { content: z.looseObject({ text: lenientText }), messageId: lenientText };
 
 export const updateShape = z.discriminatedUnion('sessionUpdate', [
   z.looseObject({ sessionUpdate: z.literal('agent_message_chunk'), ...chunk }),
@@ -64,7 +64,7 @@ export type ToolUpdate = z.infer<typeof toolShape>;
 export type PermissionRequest = z.infer<typeof permissionShape>;
 
 const figure = z.number().catch(Number.NaN);
-const count = z
+const lenientCount = z
   .unknown()
   .optional()
   .transform((value) => (value === undefined || value === null ? 0 : figure.parse(value)));
@@ -74,17 +74,19 @@ export const endShape = z.looseObject({
   stopReason: z.string(),
   usage: z
     .looseObject({
-      inputTokens: count,
-      outputTokens: count,
-      cachedReadTokens: count,
-      cachedWriteTokens: count,
+      inputTokens: lenientCount,
+      outputTokens: lenientCount,
+      cachedReadTokens: lenientCount,
+      cachedWriteTokens: lenientCount,
     })
     .nullish()
     .catch(undefined),
   _meta: z
     .looseObject({
       quota: z
-        .looseObject({ token_count: z.looseObject({ input_tokens: count, output_tokens: count }) })
+        .looseObject({
+          token_count: z.looseObject({ input_tokens: lenientCount, output_tokens: lenientCount }),
+        })
         .optional()
         .catch(undefined),
     })

@@ -34,9 +34,9 @@ export class CheckSuite implements Checks {
   /** Returns the first failed result, or the last one, with the output and the cases of all. */
   async run(request: CheckRequest): Promise<CheckResult> {
     const ran: Ran[] = [];
-    for (const check of this.#checks) ran.push({ check, result: await runNamed(check, request) });
+    for (const check of this.#checks) ran.push({ check, result: await runCheck(check, request) });
     const decisive = (ran.find(({ result }) => !result.passed) ?? ran.at(-1)) as Ran;
-    const cases = ran.flatMap(casesOf);
+    const cases = ran.flatMap(casesThatRan);
     const flaky = ran.flatMap(flakyOf);
     const missing = ran.find(({ result }) => result.missing !== undefined)?.result.missing;
     const { passed, exitCode, timedOut, command } = decisive.result;
@@ -76,14 +76,14 @@ interface Ran {
   readonly result: CheckResult;
 }
 
-const casesOf = ({ check, result: { cases = [] } }: Ran) =>
+const casesThatRan = ({ check, result: { cases = [] } }: Ran) =>
   cases.map((found) => ({ ...found, name: `${check.name}: ${found.name}` }));
 
 /** A flaky command is known by the name of its check. */
 const flakyOf = ({ check, result: { flaky = [], command } }: Ran) =>
   flaky.map((name) => (name === command ? check.name : `${check.name}: ${name}`));
 
-function runNamed({ dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
+function runCheck({ dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
   const { root = request.dir } = request;
   return checks.run({ ...request, root, dir: join(request.dir, dir) });
 }

@@ -178,11 +178,11 @@ export class CommandChecks implements Checks {
   }
 
   #command(): string {
-    return maskSensitiveData(this.#argv.map(quoted).join(' '));
+    return maskSensitiveData(this.#argv.map(quoteArgument).join(' '));
   }
 }
 
-function quoted(argument: string): string {
+function quoteArgument(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }
 

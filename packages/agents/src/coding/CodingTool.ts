@@ -41,7 +41,7 @@ export interface CodingStage extends CodingPlace {
 }
 
 /** Says something to it; what was said before in the same stage is known to it. */
-export type Ask = (words: string) => Promise<string>;
+export type AskTool = (words: string) => Promise<string>;
 
 /** How an installed coding CLI is reached. */
 export interface CodingTool {
@@ -53,7 +53,11 @@ export interface CodingTool {
    * @throws DevsError `AGENT_INVALID_OUTPUT` when it answers with nothing that can be used.
    * @throws the reason of the call's signal when aborted, once it and what it started are gone.
    */
-  converse<Result>(stage: CodingStage, call: AgentCall, work: (ask: Ask) => Promise<Result>): Promise<Result>;
+  converse<Result>(
+    stage: CodingStage,
+    call: AgentCall,
+    work: (ask: AskTool) => Promise<Result>,
+  ): Promise<Result>;
   /** Ends what it keeps running. */
   close?(): Promise<void>;
 }

@@ -69,7 +69,7 @@ class CodingWorker implements StageWorker {
     const prompt = this.#prompts.forEdit(stage, renderRequest(request));
     const text = await this.#tool(stage).converse(place, call, (ask) => ask(prompt));
     // No files: the engine takes what lies in the folder.
-    return { summary: summaryOf(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
+    return { summary: shortSummary(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
   }
 
   /** It sees the folder itself; the engine puts back what is changed there. */
@@ -81,7 +81,7 @@ class CodingWorker implements StageWorker {
     return tool.converse(place, call, async (ask) => {
       const first = jsonAnswer(await ask(prompt), answer.schema);
       if ('value' in first) return first.value;
-      const second = jsonAnswer(await ask(repairWords(first.problem)), answer.schema);
+      const second = jsonAnswer(await ask(formatRepair(first.problem)), answer.schema);
       if ('value' in second) return second.value;
       throw uselessAnswer(tool.name, stage, second.problem);
     });
@@ -103,10 +103,10 @@ function wrongTestIn(text: string): Pick<WorkResult, 'wrongTest'> {
   return wrongTest === undefined ? {} : { wrongTest: wrongTest.slice(0, MAX_SUMMARY) };
 }
 
-const summaryOf = (text: string): string =>
+const shortSummary = (text: string): string =>
   text.length <= MAX_SUMMARY ? text : `${TRUNCATED_MARK}\n${text.slice(-MAX_SUMMARY)}`;
 
-const repairWords = (problem: string): string =>
+const formatRepair = (problem: string): string =>
   `Your last answer could not be used: ${problem}\nAnswer again, whole: one JSON object in a block fenced with \`\`\`json.`;
 
 /** What a text says, in the shape of an answer, or what is wrong about it. */
@@ -114,20 +114,20 @@ type ReadAnswer<Answer> = { readonly value: Answer } | { readonly problem: strin
 
 /** Finds the answer in what a coding CLI said: the last fenced block that is JSON, or all, or what stands in braces. */
 function jsonAnswer<Answer>(text: string, schema: z.ZodType<Answer>): ReadAnswer<Answer> {
-  const found = candidates(text).find((candidate) => parsed(candidate) !== undefined);
+  const found = jsonCandidates(text).find((candidate) => parseJsonBlock(candidate) !== undefined);
   if (found === undefined) return { problem: 'There is no JSON object in it.' };
-  const answer = schema.safeParse(parsed(found));
+  const answer = schema.safeParse(parseJsonBlock(found));
   return answer.success ? { value: answer.data } : { problem: z.prettifyError(answer.error) };
 }
 
-function candidates(text: string): readonly string[] {
+function jsonCandidates(text: string): readonly string[] {
   // No line of JSON begins with a fence: a block ends at the next one, and some programs go on in its line.
   const found = text.matchAll(/^```(?:json)?[ \t]*\n(?=([\s\S]*?)^```)/gm);
   const blocks = [...found].map((match) => String(match[1])).reverse();
   return [...blocks, text, text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)];
 }
 
-function parsed(text: string): unknown {
+function parseJsonBlock(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;

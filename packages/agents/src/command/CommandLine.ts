@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentCall, DevsError } from '@devs/core';
-import { agentFault, exitWords, shown } from '../coding/agentFault.ts';
-import type { Ask, CodingLimits, CodingStage, CodingTool } from '../coding/CodingTool.ts';
+import { agentFault, formatExit, maskedExcerpt } from '../coding/agentFault.ts';
+import type { AskTool, CodingLimits, CodingStage, CodingTool } from '../coding/CodingTool.ts';
 import { InstalledTool, type Launch } from '../coding/InstalledTool.ts';
 import { MaskedTail, TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
@@ -22,7 +22,7 @@ interface CommandPrompt {
 const textReply = (stdout: string): CommandReply => ({ text: stdout, usage: {}, problem: null });
 
 /** What it printed, and what of it stands in an error: it may hold anything. */
-interface Output {
+interface CommandOutput {
   readonly stdout: TailBuffer;
   readonly shown: MaskedTail;
 }
@@ -48,7 +48,7 @@ export class CommandLine implements CodingTool {
   converse<Result>(
     { dir }: CodingStage,
     call: AgentCall,
-    work: (ask: Ask) => Promise<Result>,
+    work: (ask: AskTool) => Promise<Result>,
   ): Promise<Result> {
     const before: string[] = [];
     return work(async (words) => {
@@ -61,7 +61,7 @@ export class CommandLine implements CodingTool {
   async #call(prompt: CommandPrompt, call: AgentCall): Promise<CommandReply> {
     call.signal.throwIfAborted();
     const { limits, tool } = this.#installed;
-    const output: Output = {
+    const output: CommandOutput = {
       stdout: new TailBuffer(limits.maxOutputBytes),
       shown: new MaskedTail(SHOWN_BYTES),
     };
@@ -73,10 +73,10 @@ export class CommandLine implements CodingTool {
     call.usage(reply.usage);
     if (Object.keys(reply.usage).length > 0) call.onActivity?.({ kind: 'usage', usage: reply.usage });
     if (end.stoppedBy === 'timeout') throw this.#failed(`was stopped after ${limits.timeoutMs} ms`);
-    const problem = reply.problem === null ? null : shown(reply.problem);
+    const problem = reply.problem === null ? null : maskedExcerpt(reply.problem);
     if (end.exitCode !== 0) {
       const why = stdout.trim() === '' ? null : problem;
-      throw this.#failed(`${exitWords(end.exitCode)}: ${why ?? output.shown}`);
+      throw this.#failed(`${formatExit(end.exitCode)}: ${why ?? output.shown}`);
     }
     if (problem !== null) throw this.#failed(`failed: ${problem}`);
     return reply;
@@ -85,7 +85,10 @@ export class CommandLine implements CodingTool {
   async #run(
     { prompt, dir }: CommandPrompt,
     { signal, onActivity = () => undefined }: AgentCall,
-    { scratch, output: { stdout, shown: shownTail } }: { readonly scratch: Scratch; readonly output: Output },
+    {
+      scratch,
+      output: { stdout, shown: shownTail },
+    }: { readonly scratch: Scratch; readonly output: CommandOutput },
   ): Promise<ProcessEnd> {
     const { timeoutMs, graceMs } = this.#installed.limits;
     const promptFile = join(scratch.dir, 'prompt.md');

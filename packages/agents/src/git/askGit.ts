@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type GitRequest, gitCommand } from './gitCommand.ts';
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /** A repository may include a file that never ends. */
 const TIMEOUT_MS = 5_000;
@@ -19,5 +19,5 @@ export async function askGit(
 ): Promise<string> {
   const { argv, env } = gitCommand(args, request);
   const [file = 'git', ...rest] = argv;
-  return (await execute(file, rest, { cwd, env, timeout: TIMEOUT_MS })).stdout;
+  return (await execFileAsync(file, rest, { cwd, env, timeout: TIMEOUT_MS })).stdout;
 }

@@ -139,7 +139,7 @@ export const fetchFrom = ({ gitDir, commonDir }: GitSource, refspec: string): re
   '--no-write-fetch-head',
   '--no-recurse-submodules',
   '--update-shallow',
-  `--upload-pack=GIT_COMMON_DIR=${quoted(commonDir ?? gitDir)} ${served('upload-pack --strict')}`,
+  `--upload-pack=GIT_COMMON_DIR=${quoteShell(commonDir ?? gitDir)} ${served('upload-pack --strict')}`,
   gitDir,
   refspec,
 ];
@@ -149,7 +149,7 @@ export type GitSource = Pick<GitPlace, 'gitDir' | 'commonDir'>;
 /** None of our settings needs quotes in a shell. */
 const served = (command: string): string => ['git', ...asArguments(SETTINGS), command].join(' ');
 
-const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
+const quoteShell = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
 /** Reaches a repository elsewhere as its user does: keys and proxies. Nothing of it comes from a run. */
 const REACHING = [

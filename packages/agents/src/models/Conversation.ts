@@ -2,8 +2,8 @@ import { type AgentCall, DevsError } from '@devs/core';
 import type { BaseMessageLike } from '@langchain/core/messages';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
-import { callModel, type ModelReply, type ToolCall } from './modelCall.ts';
-import { InvalidInput, inputOf, type ModelTool, type ToolOutcome } from './modelTool.ts';
+import { callModel, type ModelReply, type ModelToolCall } from './modelCall.ts';
+import { InvalidInput, type ModelTool, parseToolInput, type ToolOutcome } from './modelTool.ts';
 import type { AnswerTool } from './stageAnswers.ts';
 import { ToolRefusal } from './ToolRefusal.ts';
 
@@ -111,7 +111,7 @@ export class Conversation<Answer> {
     if (calls.length === 0) return this.#takeText(text);
     const results: Result<Answer>[] = [];
     for (const call of calls) results.push(await this.#performAloud(call, agentCall));
-    const answers = results.map(({ told }, index) => toolMessage(calls[index] as ToolCall, told));
+    const answers = results.map(({ told }, index) => toolMessage(calls[index] as ModelToolCall, told));
     const refused = results.find(({ kind }) => kind === 'invalid');
     const answered = results.find((result) => result.kind === 'answer');
     const isClean = results.every(({ kind }) => kind === 'answer' || kind === 'done');
@@ -125,31 +125,31 @@ export class Conversation<Answer> {
   /** Small models write the answer down instead of calling the tool. */
   #takeText(text: string): Round<Answer> {
     const { answer } = this.#options;
-    const written = answer.schema.safeParse(jsonIn(text));
+    const written = answer.schema.safeParse(jsonInText(text));
     if (written.success) return { answers: [], answer: { value: written.data }, problem: null };
     const problem = `Call a tool; the stage ends with ${answer.name}.`;
     return { answers: [{ role: 'user', content: problem }], answer: null, problem };
   }
 
-  async #performAloud(call: ToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
+  async #performAloud(call: ModelToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
     const { onActivity: tell = () => undefined } = agentCall;
     const { id, name } = call;
     this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
-    tell({ kind: 'tool', id, name, state: 'started', ...detailOf(call) });
+    tell({ kind: 'tool', id, name, state: 'started', ...callDetail(call) });
     const result = await this.#perform(call, agentCall);
     const isDone = result.kind === 'answer' || result.kind === 'done';
     const state = isDone ? 'finished' : 'failed';
-    tell({ kind: 'tool', id, name, state, ...(!isDone && { detail: oneLine(result.told) }) });
+    tell({ kind: 'tool', id, name, state, ...(!isDone && { detail: shortLine(result.told) }) });
     if (result.kind === 'done' && result.edited) tell({ kind: 'diff', ...result.edited });
     return result;
   }
 
-  async #perform(call: ToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
+  async #perform(call: ModelToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
     const { answer } = this.#options;
     try {
       if ('problem' in call) throw new InvalidCall(call.problem);
       if (call.name === answer.name) {
-        const value = inputOf(answer, call.input);
+        const value = parseToolInput(answer, call.input);
         const objection = answer.objection?.(value) ?? null;
         if (objection !== null) return { kind: 'refused', told: objection };
         return { kind: 'answer', told: 'Received; mend the other calls first.', value };
@@ -162,7 +162,7 @@ export class Conversation<Answer> {
     }
   }
 
-  #toolOf({ name }: ToolCall): ModelTool {
+  #toolOf({ name }: ModelToolCall): ModelTool {
     const { tools, answer } = this.#options;
     const found = tools.find((tool) => tool.name === name);
     if (found !== undefined) return found;
@@ -202,15 +202,15 @@ type ToolAnswer =
 class InvalidCall extends ToolRefusal {}
 
 /** What a tool is used on, for people who watch. */
-function detailOf(call: ToolCall): { readonly detail?: string } {
+function callDetail(call: ModelToolCall): { readonly detail?: string } {
   const input: unknown = 'input' in call ? call.input : null;
   const first = Object.values(input ?? {}).find((value) => typeof value === 'string');
-  return first === undefined ? {} : { detail: oneLine(first as string) };
+  return first === undefined ? {} : { detail: shortLine(first as string) };
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_DETAIL);
+const shortLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_DETAIL);
 
-const toolMessage = ({ id, name }: ToolCall, content: string): ToolAnswer => ({
+const toolMessage = ({ id, name }: ModelToolCall, content: string): ToolAnswer => ({
   role: 'tool',
   content,
   tool_call_id: id,
@@ -218,7 +218,7 @@ const toolMessage = ({ id, name }: ToolCall, content: string): ToolAnswer => ({
 });
 
 /** The value of a text that is JSON, alone or in a fenced block; `undefined` for any other. */
-function jsonIn(text: string): unknown {
+function jsonInText(text: string): unknown {
   const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
   try {
     return JSON.parse(fenced ?? text);

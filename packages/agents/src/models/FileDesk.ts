@@ -69,7 +69,7 @@ export class FileDesk {
 
   /** @param fromLine - 1 is the first. */
   async read(named: string, fromLine = 1): Promise<string> {
-    const lines = (await this.#content(pathOf(named))).split('\n');
+    const lines = (await this.#content(deskPath(named))).split('\n');
     if (fromLine > lines.length) throw new ToolRefusal(`The file has only ${lines.length} lines.`);
     const rest = lines.slice(fromLine - 1).join('\n');
     if (rest.length <= MAX_SHOWN) return rest;
@@ -79,13 +79,13 @@ export class FileDesk {
 
   /** @returns the edit as a diff, as {@link replace} and {@link remove} do. */
   async write(named: string, content: string): Promise<EditedFile> {
-    const path = pathOf(named);
+    const path = deskPath(named);
     return this.#edit(path, (await this.names()).includes(path) ? await this.textOf(path) : null, content);
   }
 
   /** @throws ToolRefusal unless `find` occurs exactly once. */
   async replace(named: string, find: string, replacement: string): Promise<EditedFile> {
-    const path = pathOf(named);
+    const path = deskPath(named);
     const content = await this.#content(path);
     const count = content.split(find).length - 1;
     if (count !== 1) {
@@ -101,7 +101,7 @@ export class FileDesk {
   }
 
   async remove(named: string): Promise<EditedFile> {
-    const path = pathOf(named);
+    const path = deskPath(named);
     return this.#edit(path, await this.#content(path), null);
   }
 
@@ -124,7 +124,7 @@ export class FileDesk {
   }
 
   async #opened(path: string, maxBytes: number): Promise<string> {
-    if ((await bytesOf(this.#workspace.dir, path)) > maxBytes) {
+    if ((await fileBytes(this.#workspace.dir, path)) > maxBytes) {
       throw new ToolRefusal(`${path} is too large to read.`);
     }
     return this.#workspace.read(path);
@@ -137,7 +137,7 @@ export interface EditedFile {
 }
 
 /** 0 for a file that lies in no folder of this machine. */
-async function bytesOf(dir: string, path: string): Promise<number> {
+async function fileBytes(dir: string, path: string): Promise<number> {
   const file = await resolveInside(dir, path);
   return stat(file).then(
     ({ size }) => size,
@@ -145,7 +145,7 @@ async function bytesOf(dir: string, path: string): Promise<number> {
   );
 }
 
-function pathOf(named: string): string {
+function deskPath(named: string): string {
   try {
     return relativePath(named);
   } catch (error) {

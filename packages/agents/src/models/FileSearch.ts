@@ -31,7 +31,7 @@ export class FileSearch {
   async files(pattern: string): Promise<string> {
     const found = await this.#named(pattern, new MatchTime(MAX_MS));
     if (found.length === 0) return 'No file matches.';
-    return listed(found, MAX_NAMES);
+    return formatMatches(found, MAX_NAMES);
   }
 
   /** Lines with a text, as `path:line: text`. Binary and very large files are left out. */
@@ -52,7 +52,7 @@ export class FileSearch {
       const lines = content.split('\n');
       const most = MAX_MATCHES + 1 - found.length;
       for (const index of time.match(expression, lines, most)) {
-        found.push(`${path}:${index + 1}: ${shown(lines[index] ?? '')}`);
+        found.push(`${path}:${index + 1}: ${truncateLine(lines[index] ?? '')}`);
       }
       if (found.length > MAX_MATCHES) {
         return `${found.slice(0, MAX_MATCHES).join('\n')}\n… and more; search for something rarer.`;
@@ -68,16 +68,16 @@ export class FileSearch {
 }
 
 function expressionOf({ text, isExpression, ignoresCase }: TextSearch): Expression {
-  return { source: isExpression ? text : literal(text), flags: ignoresCase ? 'i' : '' };
+  return { source: isExpression ? text : escapeLiteral(text), flags: ignoresCase ? 'i' : '' };
 }
 
-const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+const escapeLiteral = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
 
 /** Without a wildcard it is a part of the path; with a slash it is the whole path, else the name at its end. */
 function globExpression(pattern: string): Expression {
-  if (!/[*?]/.test(pattern)) return { source: literal(pattern), flags: 'i' };
+  if (!/[*?]/.test(pattern)) return { source: escapeLiteral(pattern), flags: 'i' };
   const parts = pattern.replace(/^\.\//, '').split(/(\*\*\/|\*\*|\*|\?)/);
-  const body = parts.map((part) => WILDCARDS[part] ?? literal(part)).join('');
+  const body = parts.map((part) => WILDCARDS[part] ?? escapeLiteral(part)).join('');
   return { source: `${pattern.includes('/') ? '^' : '(?:^|/)'}${body}$`, flags: '' };
 }
 
@@ -88,12 +88,12 @@ const WILDCARDS: Readonly<Record<string, string>> = {
   '?': '[^/]',
 };
 
-function listed(lines: readonly string[], most: number): string {
+function formatMatches(lines: readonly string[], most: number): string {
   const more = lines.length - most;
   return [...lines.slice(0, most), ...(more > 0 ? [`… and ${more} more.`] : [])].join('\n');
 }
 
-function shown(line: string): string {
+function truncateLine(line: string): string {
   const text = line.trimEnd();
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -33,14 +33,22 @@ export function checkTools(desk: FileDesk, { checks: offered }: AgentCall): read
 /** Edits that cannot be applied are the model's to mend. */
 async function saidOf(check: Promise<CheckResult>): Promise<string> {
   try {
-    return wordsOf(await check);
+    return checkReport(await check);
   } catch (error) {
     if (isDevsError(error, 'PATH_REFUSED')) throw new ToolRefusal(error.message);
     throw error;
   }
 }
 
-function wordsOf({ command, passed, exitCode, timedOut, missing, flaky = [], output }: CheckResult): string {
+function checkReport({
+  command,
+  passed,
+  exitCode,
+  timedOut,
+  missing,
+  flaky = [],
+  output,
+}: CheckResult): string {
   if (missing !== undefined) return `${command} could not run: ${missing} is not installed.`;
   const failed = timedOut ? 'ran into its time limit' : `failed (exit code ${exitCode ?? 'none'})`;
   const unsteady = flaky.length === 0 ? [] : [`Failed and passed on the same files: ${flaky.join(', ')}.`];

@@ -7,7 +7,7 @@ const CONTEXT = 3;
  * @param after - `null` for one that is deleted.
  */
 export function editDiff(path: string, before: string | null, after: string | null): string {
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const [old, now] = [splitTextLines(before), splitTextLines(after)];
   let start = 0;
   while (start < Math.min(old.length, now.length) && old[start] === now[start]) start += 1;
   let end = 0;
@@ -28,7 +28,7 @@ export function editDiff(path: string, before: string | null, after: string | nu
   ].join('\n');
 }
 
-const linesOf = (text: string | null): readonly string[] =>
+const splitTextLines = (text: string | null): readonly string[] =>
   text === null || text === '' ? [] : text.replace(/\n$/, '').split('\n');
 
 const range = (from: number, length: number): string => `${length === 0 ? from : from + 1},${length}`;

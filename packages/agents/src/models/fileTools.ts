@@ -3,7 +3,7 @@ import type { FileDesk } from './FileDesk.ts';
 import { FileSearch } from './FileSearch.ts';
 import { type ModelTool, modelTool } from './modelTool.ts';
 
-const path = z.string().describe('relative to the project, such as src/index.js');
+const pathInput = z.string().describe('relative to the project, such as src/index.js');
 
 /** Tools that look. */
 export function readingTools(desk: FileDesk): readonly ModelTool[] {
@@ -19,7 +19,7 @@ export function readingTools(desk: FileDesk): readonly ModelTool[] {
       name: 'read_file',
       description: 'Reads a text file, with the edits made so far.',
       schema: z.object({
-        path,
+        path: pathInput,
         from_line: z.int().positive().describe('first line to read; 1 when left out').optional(),
       }),
       run: ({ path: named, from_line: fromLine }) => desk.read(named, fromLine),
@@ -53,7 +53,7 @@ export function editingTools(desk: FileDesk): readonly ModelTool[] {
     modelTool({
       name: 'write_file',
       description: 'Creates a file, or replaces it whole.',
-      schema: z.object({ path, content: z.string().describe('the whole content') }),
+      schema: z.object({ path: pathInput, content: z.string().describe('the whole content') }),
       run: async ({ path: named, content }) => ({
         edited: await desk.write(named, content),
         told: `Wrote ${content.length} characters.`,
@@ -63,7 +63,7 @@ export function editingTools(desk: FileDesk): readonly ModelTool[] {
       name: 'edit_file',
       description: 'Replaces one passage of a file; the rest stays.',
       schema: z.object({
-        path,
+        path: pathInput,
         find: z
           .string()
           .min(1)
@@ -78,7 +78,7 @@ export function editingTools(desk: FileDesk): readonly ModelTool[] {
     modelTool({
       name: 'delete_file',
       description: 'Deletes a file.',
-      schema: z.object({ path }),
+      schema: z.object({ path: pathInput }),
       run: async ({ path: named }) => ({ edited: await desk.remove(named), told: 'Deleted.' }),
     }),
   ];

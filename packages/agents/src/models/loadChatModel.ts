@@ -29,8 +29,8 @@ const KEY_SETTINGS = ['apiKey', 'anthropicApiKey', 'openAIApiKey', 'configuratio
  *   command that installs it), a missing key, or a model that cannot call tools.
  */
 export async function loadChatModel(source: ModelSource, settings: ModelSettings = {}): Promise<NamedModel> {
-  if (typeof source !== 'string') return named(nameOf(source), source);
-  return named(source, await loadByName(source, settings));
+  if (typeof source !== 'string') return namedModel(chatModelName(source), source);
+  return namedModel(source, await loadByName(source, settings));
 }
 
 async function loadByName(source: string, settings: ModelSettings): Promise<BaseChatModel> {
@@ -42,11 +42,11 @@ async function loadByName(source: string, settings: ModelSettings): Promise<Base
     const { initChatModel } = await import('langchain/chat_models/universal');
     return await initChatModel(model, { maxRetries: 0, ...settings, modelProvider: provider });
   } catch (error) {
-    throw unusable(source, provider, error);
+    throw modelUnusable(source, provider, error);
   }
 }
 
-function named(name: string, chat: BaseChatModel): NamedModel {
+function namedModel(name: string, chat: BaseChatModel): NamedModel {
   if (canCallTools(chat)) return { name, chat };
   throw new DevsError(`The model ${name} cannot call tools.`, {
     code: 'CONFIG_INVALID',
@@ -82,7 +82,7 @@ function requireKey(provider: string, settings: ModelSettings): void {
   });
 }
 
-function unusable(source: string, provider: string, cause: unknown): DevsError {
+function modelUnusable(source: string, provider: string, cause: unknown): DevsError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const missing = /Unable to import (\S+)\.|Cannot find package '([^']+)'/.exec(message);
   if (missing === null) {
@@ -114,7 +114,7 @@ export function isGlobal(file: string): boolean {
   return /[\\/](?:lib|npm)[\\/]node_modules[\\/]/.test(file);
 }
 
-function nameOf(chat: BaseChatModel): string {
+function chatModelName(chat: BaseChatModel): string {
   const { model } = chat as { readonly model?: unknown };
   return typeof model === 'string' && model !== '' ? model : chat.getName();
 }

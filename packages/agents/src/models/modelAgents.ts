@@ -59,7 +59,7 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
   const loaded = new Map<ModelSource, NamedModel>();
   for (const source of new Set(sources.values())) loaded.set(source, await loadChatModel(source, settings));
   const models = new Map([...sources].map(([stage, source]) => [stage, loaded.get(source) as NamedModel]));
-  const worker = new ModelWorker(models, prompts, limitsOf(options));
+  const worker = new ModelWorker(models, prompts, conversationLimits(options));
   const agents = liveAgents(worker, { workers: models.values(), prompts });
   const answer = submitDesign(prompts.version);
   return {
@@ -68,7 +68,7 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
   };
 }
 
-function limitsOf(options: ModelAgentsOptions): ConversationLimits {
+function conversationLimits(options: ModelAgentsOptions): ConversationLimits {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRounds = DEFAULT_MAX_ROUNDS, streaming = true } = options;
   assertPositiveInteger('timeoutMs', timeoutMs);
   assertPositiveInteger('maxRounds', maxRounds);
@@ -114,7 +114,7 @@ class ModelWorker implements StageWorker {
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
   async #converse<Answer>(
-    asked: Asked,
+    asked: AskedStage,
     call: AgentCall,
     toolsOf: () => Promise<Toolbox<Answer>>,
   ): Promise<Answer> {
@@ -130,7 +130,7 @@ class ModelWorker implements StageWorker {
     }
   }
 
-  #begin<Answer>({ stage, request, system }: Asked, toolbox: Toolbox<Answer>): Conversation<Answer> {
+  #begin<Answer>({ stage, request, system }: AskedStage, toolbox: Toolbox<Answer>): Conversation<Answer> {
     return new Conversation({
       ...this.#limits,
       ...toolbox,
@@ -142,7 +142,7 @@ class ModelWorker implements StageWorker {
   }
 }
 
-type Asked = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;
+type AskedStage = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;
 
 /** What a stage works with, and how it ends. */
 interface Toolbox<Answer> {

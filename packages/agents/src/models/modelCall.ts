@@ -12,7 +12,7 @@ export interface ToolOffer {
 }
 
 /** A tool the model wants to call: with its input, or with what is wrong about it. */
-export type ToolCall = { readonly id: string; readonly name: string } & (
+export type ModelToolCall = { readonly id: string; readonly name: string } & (
   | { readonly input: unknown }
   | { readonly problem: string }
 );
@@ -22,7 +22,7 @@ export interface ModelReply {
   /** For the history. */
   readonly message: BaseMessageLike;
   readonly text: string;
-  readonly calls: readonly ToolCall[];
+  readonly calls: readonly ModelToolCall[];
   readonly usage: CallUsage;
 }
 
@@ -99,17 +99,17 @@ function usageFrom({ input_tokens, output_tokens, input_token_details }: UsageMe
   };
 }
 
-function callsOf(message: AIMessage | AIMessageChunk): readonly ToolCall[] {
+function callsOf(message: AIMessage | AIMessageChunk): readonly ModelToolCall[] {
   const chunks = 'tool_call_chunks' in message ? (message.tool_call_chunks ?? []) : [];
   const why = isCutOff(message)
     ? 'The answer was cut off at the output limit; give it in smaller pieces'
     : '';
   if (chunks.length > 0) {
     // LangChain completes broken JSON of a stream by guessing; half a file must not pass as a whole one.
-    return chunks.map(({ id, name, args }, index) => parsed({ id, name, args, index, why }));
+    return chunks.map(({ id, name, args }, index) => parseToolCall({ id, name, args, index, why }));
   }
   const broken = (message.invalid_tool_calls ?? []).map(({ id, name, args }, index) =>
-    parsed({ id, name, args, index, why }),
+    parseToolCall({ id, name, args, index, why }),
   );
   const whole = (message.tool_calls ?? []).map(({ id, name, args }, index) => ({
     id: id ?? `call-${index}`,
@@ -128,7 +128,7 @@ interface RawCall {
   readonly why: string;
 }
 
-function parsed({ id, name = '', args = '', index, why }: RawCall): ToolCall {
+function parseToolCall({ id, name = '', args = '', index, why }: RawCall): ModelToolCall {
   const named = { id: id ?? `call-${index}`, name };
   try {
     return { ...named, input: args === '' ? {} : JSON.parse(args) };
@@ -140,7 +140,7 @@ function parsed({ id, name = '', args = '', index, why }: RawCall): ToolCall {
 /** A provider refuses a history in which the answer to a call has no call. */
 function withoutBrokenInput(
   { text }: AIMessage | AIMessageChunk,
-  calls: readonly ToolCall[],
+  calls: readonly ModelToolCall[],
 ): BaseMessageLike {
   const toolCalls = calls.map((call) => ({
     id: call.id,

@@ -23,8 +23,10 @@ export async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<
  */
 export function modelCallError(cause: unknown, model: string, timeoutMs: number | null): DevsError {
   const what =
-    timeoutMs === null ? `failed: ${wordsOf(cause)}` : `timed out: no complete answer within ${timeoutMs} ms`;
-  const status = statusOf(cause);
+    timeoutMs === null
+      ? `failed: ${maskedErrorChain(cause)}`
+      : `timed out: no complete answer within ${timeoutMs} ms`;
+  const status = httpStatus(cause);
   return new DevsError(`The call of ${model} ${what}`, {
     code: 'AGENT_FAILED',
     remedy: remedyFor(status),
@@ -39,13 +41,13 @@ function retryAfterMs(error: unknown): number | null {
   return typeof ms === 'number' && ms > 0 ? ms : null;
 }
 
-function statusOf(error: unknown): number | null {
+function httpStatus(error: unknown): number | null {
   const status = (error as { readonly status?: unknown } | null)?.status;
   return typeof status === 'number' ? status : null;
 }
 
 /** The error and what it wraps, masked. */
-function wordsOf(error: unknown): string {
+function maskedErrorChain(error: unknown): string {
   const layers = [error, (error as Error | null)?.cause];
   const messages = layers.map((layer) => (layer instanceof Error ? firstLine(layer) : '')).filter(Boolean);
   return maskSensitiveData(messages.length === 0 ? String(error) : messages.join(': '));

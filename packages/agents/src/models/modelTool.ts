@@ -30,14 +30,14 @@ export function modelTool<Input>({ run, ...offer }: ModelToolOptions<Input>): Mo
   return {
     ...offer,
     run: async (input, call) => {
-      const outcome = await run(inputOf(offer, input), call);
+      const outcome = await run(parseToolInput(offer, input), call);
       return typeof outcome === 'string' ? { told: outcome } : outcome;
     },
   };
 }
 
 /** @throws InvalidInput naming what is wrong, in words for the model. */
-export function inputOf<Input>(
+export function parseToolInput<Input>(
   { name, schema }: { readonly name: string; readonly schema: z.ZodType<Input> },
   input: unknown,
 ): Input {

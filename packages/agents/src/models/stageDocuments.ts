@@ -23,12 +23,12 @@ function reportProblems({ documents }: DocumentsResult): readonly string[] {
 }
 
 function designProblems({ documents }: DocumentsResult): readonly string[] {
-  return missing(DESIGN, documents);
+  return missingDocuments(DESIGN, documents);
 }
 
 /** What is wrong with the reports of research: one is missing, or has claims without a mark. */
 function fourReportProblems({ documents }: DocumentsResult): readonly string[] {
-  return [...missing(REPORTS, documents), ...unmarkedClaims(documents)];
+  return [...missingDocuments(REPORTS, documents), ...unmarkedClaims(documents)];
 }
 
 /** What is wrong with a design: a document is missing, and nothing in the `TAS` says why it does not apply. */
@@ -36,10 +36,10 @@ function wholeDesignProblems({ documents }: DocumentsResult): readonly string[] 
   const architecture = documents.find(({ type }) => type === 'TAS')?.content ?? '';
   const reasons = itemsUnder('Left out', architecture) ?? [];
   const silent = WHERE_THEY_APPLY.filter(
-    (name) => !has(documents, name) && !reasons.some((reason) => reason.startsWith(`${name}: `)),
+    (name) => !hasDocument(documents, name) && !reasons.some((reason) => reason.startsWith(`${name}: `)),
   );
   return [
-    ...missing(DESIGN, documents),
+    ...missingDocuments(DESIGN, documents),
     ...silent.map((name) => `${name} is neither handed in nor under "## Left out" of the TAS with a reason`),
   ];
 }
@@ -51,8 +51,8 @@ function unmarkedClaims(documents: readonly DraftDocument[]): readonly string[] 
   });
 }
 
-const has = (documents: readonly DraftDocument[], name: string): boolean =>
+const hasDocument = (documents: readonly DraftDocument[], name: string): boolean =>
   documents.some(({ type }) => type === name);
 
-const missing = (names: readonly string[], documents: readonly DraftDocument[]): readonly string[] =>
-  names.filter((name) => !has(documents, name)).map((name) => `${name} is missing`);
+const missingDocuments = (names: readonly string[], documents: readonly DraftDocument[]): readonly string[] =>
+  names.filter((name) => !hasDocument(documents, name)).map((name) => `${name} is missing`);

@@ -12,7 +12,7 @@ export interface Program {
 
 /** Looks for a program before anything runs, as `execvp` would; `null` where it is not installed. */
 export async function findProgram(name: string): Promise<Program | null> {
-  for (const file of candidates(name)) {
+  for (const file of programCandidates(name)) {
     try {
       await access(file, constants.X_OK);
       return { file, folder: installFolder(await realpath(file)) };
@@ -23,7 +23,7 @@ export async function findProgram(name: string): Promise<Program | null> {
   return null;
 }
 
-function candidates(name: string): readonly string[] {
+function programCandidates(name: string): readonly string[] {
   if (isAbsolute(name)) return [name];
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name));

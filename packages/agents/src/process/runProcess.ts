@@ -39,7 +39,7 @@ export interface ProcessEnd {
  *   Windows.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
-  const child = start(request);
+  const child = startProcess(request);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
@@ -58,7 +58,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   }
 }
 
-function start({ argv, cwd, env, stdin, onStdout, onStderr }: ProcessRequest): ChildProcess {
+function startProcess({ argv, cwd, env, stdin, onStdout, onStderr }: ProcessRequest): ChildProcess {
   const [file, ...args] = argv;
   if (file === undefined || file === '') throw new TypeError('argv must name a command.');
   assertProcessGroups();
@@ -72,12 +72,15 @@ function start({ argv, cwd, env, stdin, onStdout, onStderr }: ProcessRequest): C
   return child;
 }
 
-interface Limits {
+interface ProcessLimits {
   stoppedBy(): ProcessEnd['stoppedBy'];
   clear(): void;
 }
 
-function watch(child: ChildProcess, { timeoutMs, graceMs = KILL_GRACE_MS, signal }: ProcessRequest): Limits {
+function watch(
+  child: ChildProcess,
+  { timeoutMs, graceMs = KILL_GRACE_MS, signal }: ProcessRequest,
+): ProcessLimits {
   let stoppedBy: ProcessEnd['stoppedBy'] = null;
   let kill: NodeJS.Timeout | undefined;
   const stop = (reason: 'timeout' | 'abort'): void => {

@@ -50,27 +50,27 @@ export interface Recording {
   readonly calls: readonly RecordedCall[];
 }
 
-const text = z.string();
-const count = z.int().nonnegative();
+const recordedText = z.string();
+const recordedCount = z.int().nonnegative();
 
 const header: z.ZodType<RecordingHeader> = z.strictObject({
   format: z.literal(RECORDING_FORMAT),
   label: z.enum(['scripted', 'recorded']),
-  name: text.min(1),
+  name: recordedText.min(1),
 });
 
 const call = z.strictObject({
   stage: z.enum(STAGES),
-  task: text,
+  task: recordedText,
   attempt: z.int().positive(),
   step: z.enum(STEPS),
-  question: text.min(1).optional(),
+  question: recordedText.min(1).optional(),
   request: z.json().optional(),
   response: z.unknown(),
   usage: z
     .strictObject({
-      tokensIn: count.optional(),
-      tokensOut: count.optional(),
+      tokensIn: recordedCount.optional(),
+      tokensOut: recordedCount.optional(),
       costUsd: z.number().nonnegative().optional(),
     })
     .optional(),
@@ -85,16 +85,16 @@ const call = z.strictObject({
 export function readRecording(file: string): Recording {
   const lines = readLines(file);
   const [first, ...rest] = lines;
-  if (first === undefined) throw invalid(file, 1, 'the header line is missing');
+  if (first === undefined) throw invalidLine(file, 1, 'the header line is missing');
   const seen = new Set<string>();
   const calls = rest.map(({ number, json }) => {
     const parsed = parseCall(file, number, json);
     const key = keyText(parsed);
-    if (seen.has(key)) throw invalid(file, number, `${key} is recorded twice`);
+    if (seen.has(key)) throw invalidLine(file, number, `${key} is recorded twice`);
     seen.add(key);
     return parsed;
   });
-  return { header: parse(header, { file, number: first.number, value: first.json }), calls };
+  return { header: parseShape(header, { file, number: first.number, value: first.json }), calls };
 }
 
 /** Returns the text of a recording; {@link readRecording} reads it back equal. */
@@ -102,13 +102,13 @@ export function recordingText({ header: first, calls }: Recording): string {
   return [first, ...calls].map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-interface Line {
+interface NumberedLine {
   readonly number: number;
   readonly json: unknown;
 }
 
-function readLines(file: string): readonly Line[] {
-  const lines = readText(file)
+function readLines(file: string): readonly NumberedLine[] {
+  const lines = readRecordingFile(file)
     .split('\n')
     .map((line, index) => ({ line, number: index + 1 }));
   return lines
@@ -117,12 +117,12 @@ function readLines(file: string): readonly Line[] {
       try {
         return { number, json: JSON.parse(line) as unknown };
       } catch {
-        throw invalid(file, number, 'it is not JSON');
+        throw invalidLine(file, number, 'it is not JSON');
       }
     });
 }
 
-function readText(file: string): string {
+function readRecordingFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -135,10 +135,10 @@ function readText(file: string): string {
 }
 
 function parseCall(file: string, number: number, value: unknown): RecordedCall {
-  const { response, request, ...line } = parse(call, { file, number, value });
+  const { response, request, ...line } = parseShape(call, { file, number, value });
   const problem = misfitIn(line);
-  if (problem !== null) throw invalid(file, number, `${problem}: does not match the stage`);
-  const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
+  if (problem !== null) throw invalidLine(file, number, `${problem}: does not match the stage`);
+  const answer = parseShape(responseShape(line), { file, number, value: response, at: 'response' });
   return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
 }
 
@@ -172,22 +172,22 @@ const TASK_RESPONSES: Partial<Record<RecordedStep, z.ZodType<RecordedCall['respo
   pivotAgain: pivotShape,
 };
 
-interface Place {
+interface RecordingLine {
   readonly file: string;
   readonly number: number;
   readonly value: unknown;
   readonly at?: string;
 }
 
-function parse<Value>(shape: z.ZodType<Value>, { file, number, value, at }: Place): Value {
+function parseShape<Value>(shape: z.ZodType<Value>, { file, number, value, at }: RecordingLine): Value {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const path = [...(at === undefined ? [] : [at]), ...(issue?.path ?? [])].map(String).join('.');
-  throw invalid(file, number, `${path === '' ? 'line' : path}: ${issue?.message ?? 'wrong shape'}`);
+  throw invalidLine(file, number, `${path === '' ? 'line' : path}: ${issue?.message ?? 'wrong shape'}`);
 }
 
-function invalid(file: string, line: number, why: string): DevsError {
+function invalidLine(file: string, line: number, why: string): DevsError {
   return new DevsError(`${file}:${line}: this line of the recording is not valid: ${why}.`, {
     code: 'CONFIG_INVALID',
     remedy: 'Correct the line, or record again.',

@@ -16,8 +16,16 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { askedBefore, differenceFrom } from './asked.ts';
-import { askKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { differenceFrom, recordedAnswers } from './asked.ts';
+import {
+  answerRequestKey,
+  type CallKey,
+  designKey,
+  keyText,
+  pivotKey,
+  stageKey,
+  taskKey,
+} from './callKey.ts';
 import type { AgentRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
 
@@ -104,9 +112,9 @@ export class ReplayAgents implements StageAgents {
 
   /** A question is found by its words; of several on other documents, the one whose request is the same. */
   #keyOfQuestion(request: AnswerRequest): CallKey {
-    const before = askedBefore(this.#calls.values(), request);
+    const before = recordedAnswers(this.#calls.values(), request);
     const same = before.find((asked) => differenceFrom(asked, request) === null);
-    return same ?? before.at(-1) ?? askKey(request, 1);
+    return same ?? before.at(-1) ?? answerRequestKey(request, 1);
   }
 
   /** The response has the type of its key: `readRecording` checked each line against its stage and step. */
@@ -120,7 +128,7 @@ export class ReplayAgents implements StageAgents {
     const recorded = this.#calls.get(keyText(key));
     if (recorded === undefined) throw this.#miss(key);
     assertSameRequest(recorded, request);
-    if (recorded.usage !== undefined) call.usage(usageOf(recorded.usage));
+    if (recorded.usage !== undefined) call.usage(recordedUsage(recorded.usage));
     return structuredClone(recorded.response) as Result;
   }
 
@@ -151,7 +159,7 @@ function replayMiss(message: string, { stage, task, attempt, step }: CallKey): D
   });
 }
 
-function usageOf({ tokensIn, tokensOut, costUsd }: RecordedUsage): CallUsage {
+function recordedUsage({ tokensIn, tokensOut, costUsd }: RecordedUsage): CallUsage {
   return {
     ...(tokensIn === undefined ? {} : { tokensIn }),
     ...(tokensOut === undefined ? {} : { tokensOut }),

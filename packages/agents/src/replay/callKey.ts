@@ -59,7 +59,7 @@ export function designKey({
 }
 
 /** The key of a person's question at a gate. */
-export function askKey({ stage, task, question }: AnswerRequest, attempt: number): CallKey {
+export function answerRequestKey({ stage, task, question }: AnswerRequest, attempt: number): CallKey {
   return {
     stage: 'ask',
     task: task === undefined ? '' : shortTaskId(task.taskId),

@@ -50,7 +50,7 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * versions use other texts.
  */
 export function normaliseRequest(request: AgentRequest): Json {
-  const plain = withoutRepository(request);
+  const plain = withoutRepositoryFields(request);
   const projectId = /^(.+):\d+$/.exec(plain.task?.taskId ?? '')?.[1];
   const json = JSON.parse(JSON.stringify(withoutOutput(plain))) as Json;
   return normaliseJson(json, projectId);
@@ -95,7 +95,7 @@ const NOT_RECORDED: ReadonlySet<string> = new Set<
   'earlier',
 ]);
 
-function withoutRepository(request: AgentRequest): AnyRequest {
+function withoutRepositoryFields(request: AgentRequest): AnyRequest {
   const kept = Object.entries(request).filter(([name]) => !NOT_RECORDED.has(name));
   const plain = Object.fromEntries(kept) as AnyRequest;
   const { documents } = plain;

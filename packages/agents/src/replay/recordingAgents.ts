@@ -8,8 +8,16 @@ import {
   DevsError,
   type StageAgents,
 } from '@devs/core';
-import { askedBefore, differenceFrom } from './asked.ts';
-import { askKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { differenceFrom, recordedAnswers } from './asked.ts';
+import {
+  answerRequestKey,
+  type CallKey,
+  designKey,
+  keyText,
+  pivotKey,
+  stageKey,
+  taskKey,
+} from './callKey.ts';
 import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
 import {
   RECORDING_FORMAT,
@@ -31,7 +39,7 @@ import {
 export function recordingAgents(inner: StageAgents, file: string): StageAgents {
   const pivot = inner.pivot?.bind(inner);
   const answer = inner.answer?.bind(inner);
-  const tape = new Tape(file, headerOf(inner));
+  const tape = new Tape(file, recordingHeader(inner));
   return {
     name: inner.name,
     provenance: inner.provenance,
@@ -70,7 +78,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
   };
 }
 
-type Ask<Request, Response> = (request: Request, call: AgentCall) => Promise<Response>;
+type AskAgent<Request, Response> = (request: Request, call: AgentCall) => Promise<Response>;
 
 /** The calls of one recording file. Written whole, in one rename: a kill never leaves half a line. */
 class Tape {
@@ -86,8 +94,8 @@ class Tape {
 
   recorded<Request extends AgentRequest, Response extends RecordedCall['response']>(
     keyOf: (request: Request) => CallKey,
-    ask: Ask<Request, Response>,
-  ): Ask<Request, Response> {
+    ask: AskAgent<Request, Response>,
+  ): AskAgent<Request, Response> {
     return async (request, call) => {
       const key = keyOf(request);
       const asked = normaliseRequest(request);
@@ -104,9 +112,9 @@ class Tape {
 
   /** Asked again on the same documents it takes the place of its line; on others it is another line. */
   keyOfQuestion(request: AnswerRequest): CallKey {
-    const before = askedBefore(this.#calls.values(), request);
+    const before = recordedAnswers(this.#calls.values(), request);
     const same = before.find((asked) => differenceFrom(asked, request) === null);
-    return same ?? askKey(request, before.length + 1);
+    return same ?? answerRequestKey(request, before.length + 1);
   }
 
   #save(call: RecordedCall): void {
@@ -131,7 +139,7 @@ function withReport(
   return Object.fromEntries(known.map((name) => [name, (before?.[name] ?? 0) + (report[name] ?? 0)]));
 }
 
-function headerOf({ name, provenance }: StageAgents): RecordingHeader {
+function recordingHeader({ name, provenance }: StageAgents): RecordingHeader {
   return { format: RECORDING_FORMAT, label: provenance === 'scripted' ? 'scripted' : 'recorded', name };
 }
 

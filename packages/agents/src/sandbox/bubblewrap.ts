@@ -73,9 +73,9 @@ export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandb
       ...systemFolders(),
       ...KERNEL,
       ...hidden([...TEMPORARY, homedir(), project]),
-      ...shown(folders),
+      ...readOnlyBinds(folders),
       ...coveredIn(folders, project),
-      ...shown([...readable, ...realPaths(confinement.readable ?? []).filter(isShown)]),
+      ...readOnlyBinds([...readable, ...realPaths(confinement.readable ?? []).filter(isShown)]),
       ...engineFolders(project),
       ...writable(confinement),
       ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -98,7 +98,7 @@ function coveredIn(folders: readonly string[], project: string): readonly string
   return folders.some((folder) => isInside(real, folder)) ? ['--tmpfs', real] : [];
 }
 
-function shown(paths: readonly string[]): readonly string[] {
+function readOnlyBinds(paths: readonly string[]): readonly string[] {
   return realPaths(paths).flatMap((path) => ['--ro-bind', path, path]);
 }
 

@@ -56,16 +56,16 @@ export function systemFolders(): readonly string[] {
   return [
     ...PROGRAMS.filter((path) => existsSync(path)).flatMap(asItIs),
     ...settings.filter((path) => existsSync(path)).flatMap(asItIs),
-    ...[PROCESSORS, PROFILE].filter((path) => existsSync(path)).flatMap(shown),
+    ...[PROCESSORS, PROFILE].filter((path) => existsSync(path)).flatMap(readOnlyBind),
   ];
 }
 
-const shown = (path: string): readonly string[] => ['--ro-bind-try', path, path];
+const readOnlyBind = (path: string): readonly string[] => ['--ro-bind-try', path, path];
 
 /** A link into what is shown stays one: it costs no mount, and each of those costs a command a part of a millisecond. */
 function asItIs(path: string): readonly string[] {
   const isLink = lstatSync(path).isSymbolicLink() && isOfTheSystem(realpathSync(path));
-  return isLink ? ['--symlink', readlinkSync(path), path] : shown(path);
+  return isLink ? ['--symlink', readlinkSync(path), path] : readOnlyBind(path);
 }
 
 /** Whether a real path lies in what {@link systemFolders} shows of programs. */

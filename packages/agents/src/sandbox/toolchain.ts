@@ -58,12 +58,12 @@ export function toolchain(hidden: readonly string[], project: string): Toolchain
   const isWhole = (folder: string): boolean => isShown(folder) && !isInside(project, folder);
   const programs = [node, ...onPath, ...onPath.flatMap(linkedFrom)];
   const folders = [
-    ...programs.map((folder) => wholeOf(folder, isWhole)),
+    ...programs.map((folder) => wholeFolder(folder, isWhole)),
     ...managers.map(([, folder]) => folder),
   ];
   return {
     isShown: isWhole,
-    folders: outermost(
+    folders: outermostFolders(
       realPaths(folders.filter((folder) => !isOfTheSystem(folder) && isShown(folder) && folder !== project)),
     ),
     variables: { ...Object.fromEntries(managers), PATH: [...new Set([node, ...onPath])].join(delimiter) },
@@ -77,11 +77,11 @@ function foldersOnPath(): readonly string[] {
 }
 
 /** An outer folder comes first, and shows what is in it. */
-const outermost = (folders: readonly string[]): readonly string[] =>
+const outermostFolders = (folders: readonly string[]): readonly string[] =>
   folders.filter((folder, index) => !folders.slice(0, index).some((outer) => isInside(folder, outer)));
 
 /** A program in `bin` needs what lies beside it, where nothing of its owner does. */
-function wholeOf(folder: string, isWhole: (folder: string) => boolean): string {
+function wholeFolder(folder: string, isWhole: (folder: string) => boolean): string {
   const whole = dirname(folder);
   return BIN.has(basename(folder)) && isWhole(whole) && isInstallation(whole) ? whole : folder;
 }

@@ -58,7 +58,7 @@ export class BranchRewind {
       ...commits.map((commit) => now[commit] ?? commit),
       ...found.filter((at) => at !== null),
     ]);
-    const places = [...made].map((commit) => placeOf(commit, history));
+    const places = [...made].map((commit) => indexOfCommit(commit, history));
     const ends = [...(unfinished ? [-1] : []), ...places].toSorted((a, b) => a - b);
     let tree = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
     for (const end of ends) {
@@ -72,7 +72,7 @@ export class BranchRewind {
   async reinstate({ id, move, message }: WorkspacePort.ReinstateRequest): Promise<WorkspacePort.BranchMove> {
     const kept = await readRef(this.#git, `${KEPT}/${move.id}`);
     const tip = await readRef(this.#git, this.#ref);
-    if (kept === null || tip !== move.to) throw movedOn();
+    if (kept === null || tip !== move.to) throw branchMovedOn();
     const tree = move.from === null ? EMPTY_TREE : await treeOf(this.#git, move.from);
     const folder = await treeOf(this.#git, kept);
     return { id, from: tip, to: await this.#onTop(tip, tree, message), folder };
@@ -102,13 +102,13 @@ export class BranchRewind {
     const before = first.parent === null ? EMPTY_TREE : await treeOf(this.#git, first.parent);
     const merged = await mergeTrees(this.#git, { base: last.tree, ours: tree, theirs: before });
     if ('tree' in merged) return merged.tree;
-    throw conflict(merged.conflicts);
+    throw rewindConflict(merged.conflicts);
   }
 
   /** A commit that changes nothing on top of the user's, and did before: what it changed is theirs, and stays. */
   async #refuseTaken(before: string, after: string): Promise<void> {
     if ((await this.#changes(after)) || !(await this.#changes(before))) return;
-    throw taken((await this.#git.run(['log', '-1', '--format=%s', after, '--'])).trim());
+    throw branchTaken((await this.#git.run(['log', '-1', '--format=%s', after, '--'])).trim());
   }
 
   async #changes(commit: string): Promise<boolean> {
@@ -122,7 +122,7 @@ export class BranchRewind {
   }
 }
 
-function placeOf(commit: string, history: readonly BranchCommit[]): number {
+function indexOfCommit(commit: string, history: readonly BranchCommit[]): number {
   const at = history.findIndex(({ sha }) => sha === commit);
   if (at !== -1) return at;
   throw new DevsError(`The commit ${commit} of a task is not on the run's branch.`, {
@@ -150,7 +150,7 @@ function beginningOf(history: readonly BranchCommit[], end: number): number {
   return end + 1 + own.findLastIndex(({ kind }) => kind !== 'adopted');
 }
 
-function conflict(files: readonly string[]): DevsError {
+function rewindConflict(files: readonly string[]): DevsError {
   return new DevsError(`The commits to undo conflict with later commits in ${namedFiles(files)}.`, {
     code: 'REWIND_CONFLICT',
     remedy: 'Rewind further, to a task before the conflicting one. Nothing was changed.',
@@ -158,14 +158,14 @@ function conflict(files: readonly string[]): DevsError {
   });
 }
 
-const taken = (subject: string): DevsError =>
+const branchTaken = (subject: string): DevsError =>
   new DevsError(`The work of ${JSON.stringify(subject)} is already part of your own commits.`, {
     code: 'REWIND_CONFLICT',
     remedy:
       'Rewind to a later task, or undo the work in your own commit and start a new run. Nothing was changed.',
   });
 
-const movedOn = (): DevsError =>
+const branchMovedOn = (): DevsError =>
   new DevsError("The run's branch has moved since the rewind.", {
     code: 'REWIND_CONFLICT',
     remedy: 'Resume the run from its current state. The undone work stays in the history of the branch.',

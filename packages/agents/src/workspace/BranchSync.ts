@@ -120,7 +120,7 @@ export class BranchSync {
   }
 
   /** The same commit, author and dates included, with another tree on another parent; one that names the folder names what it will be. */
-  async #again(commit: string, { tree, parent, found }: Place): Promise<string> {
+  async #again(commit: string, { tree, parent, found }: ReplayTarget): Promise<string> {
     const format = '--format=%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B';
     const [an = '', ae = '', at = '', cn = '', ce = '', ct = '', ...message] = (
       await this.#git.run(['log', '-1', format, commit, '--'])
@@ -145,10 +145,10 @@ export class BranchSync {
   async #merge(trees: TreesToMerge): Promise<string> {
     const merged = await mergeTrees(this.#git, trees);
     if ('tree' in merged) return merged.tree;
-    throw conflict(merged.conflicts);
+    throw syncConflict(merged.conflicts);
   }
 
-  async #move(to: Carried): Promise<string | null> {
+  async #move(to: CarriedChanges): Promise<string | null> {
     const { base, onto, tip, moved, folder } = to;
     const before = tip === null ? null : `${BEFORE}/${(await refsUnder(this.#git, BEFORE)).length + 1}`;
     const env = { ...signedBy(DEVS), ...signedAt(new Date(0)) };
@@ -175,14 +175,14 @@ export class BranchSync {
 }
 
 /** Where a commit is made again. */
-interface Place {
+interface ReplayTarget {
   readonly tree: string;
   readonly parent: string;
   /** Tree of the folder, before the sync. */
   readonly found: string;
 }
 
-interface Carried {
+interface CarriedChanges {
   readonly base: string | null;
   readonly onto: string;
   readonly tip: string | null;
@@ -191,7 +191,7 @@ interface Carried {
   readonly folder: string;
 }
 
-function conflict(files: readonly string[]): DevsError {
+function syncConflict(files: readonly string[]): DevsError {
   return new DevsError(`Your commits conflict with commits of the run in ${namedFiles(files)}.`, {
     code: 'SYNC_CONFLICT',
     remedy: 'Let the run end, then merge its branch yourself. Nothing was changed.',

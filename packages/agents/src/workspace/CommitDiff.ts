@@ -85,7 +85,7 @@ export class CommitDiff {
 
 function fileChange(line: string): WorkspacePort.FileChange {
   const [added = '', removed = '', ...path] = line.split('\t');
-  return { path: path.join('\t'), added: countOf(added), removed: countOf(removed) };
+  return { path: path.join('\t'), added: parseDiffCount(added), removed: parseDiffCount(removed) };
 }
 
 interface ChangedBlob {
@@ -101,7 +101,7 @@ function changedBlobs(raw: string): readonly ChangedBlob[] {
 }
 
 /** Binary files have no lines. */
-const countOf = (text: string): number | null => (text === '-' ? null : Number(text));
+const parseDiffCount = (text: string): number | null => (text === '-' ? null : Number(text));
 
 function objectId(value: string): string {
   if (/^[0-9a-f]{40}$/.test(value)) return value;

@@ -27,10 +27,10 @@ export interface GitTravelOptions {
 }
 
 /** What was done in a store. */
-export interface Departure {
+export interface GitDeparture {
   /** Of trees and commits that somebody is told of. @defaultValue none but those of the refs and the folder */
   readonly ids?: readonly string[];
-  /** Tree of the folder, as in {@link WorkspacePort.GitStand}. */
+  /** Tree of the folder, as in {@link WorkspacePort.GitPosition}. */
   readonly left: string | null;
   readonly hasMovedRefs: boolean;
 }
@@ -46,7 +46,7 @@ export class GitTravel {
   /** Ids that the record has with all that they reach. */
   readonly #known: Set<string>;
   /** As they were read last; `null` where they may have moved since. */
-  #refs: WorkspacePort.GitStand['refs'] | null = null;
+  #refs: WorkspacePort.GitPosition['refs'] | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ git, record, bringBase }: GitTravelOptions) {
@@ -63,7 +63,7 @@ export class GitTravel {
    * @returns `null` for a run that nothing is recorded of.
    * @throws DevsError `WORKSPACE_FAILED` where objects are missing; `LEASE_LOST` for a driver that was replaced.
    */
-  async arrive(): Promise<WorkspacePort.GitStand | null> {
+  async arrive(): Promise<WorkspacePort.GitPosition | null> {
     const stand = this.#record.stand();
     if (stand === null) return null;
     await this.#bring(stand);
@@ -82,7 +82,7 @@ export class GitTravel {
    *
    * @throws DevsError `VALUE_TOO_LARGE` for more than a record takes.
    */
-  depart({ ids = [], left, hasMovedRefs }: Departure): Promise<void> {
+  depart({ ids = [], left, hasMovedRefs }: GitDeparture): Promise<void> {
     if (hasMovedRefs) this.#refs = null;
     const departed = this.#last.then(() => this.#depart(ids, left));
     this.#last = departed.catch(() => undefined);
@@ -94,7 +94,7 @@ export class GitTravel {
     return this.#record.arrived();
   }
 
-  async #bring(stand: WorkspacePort.GitStand): Promise<void> {
+  async #bring(stand: WorkspacePort.GitPosition): Promise<void> {
     const packs = this.#record.packs();
     const tips = [...new Set([...packs.flatMap((pack) => pack.tips), ...tipsOf(stand)])];
     const missing = await this.#missing(tips);
@@ -123,7 +123,7 @@ export class GitTravel {
       (id) => id !== EMPTY_TREE && !this.#known.has(id),
     );
     const pack = tips.length === 0 ? null : await this.#packOf(tips, this.#known);
-    if (pack === null && isSame(stand, this.#record.stand())) return;
+    if (pack === null && isSamePosition(stand, this.#record.stand())) return;
     await this.#record.record(stand, pack);
     for (const tip of tips) this.#known.add(tip);
     if (pack !== null) await this.#merge(stand);
@@ -147,12 +147,12 @@ export class GitTravel {
 
   async #packed(args: readonly string[], stdin: string): Promise<Buffer> {
     const bytes = await this.#git.bytes(args, { stdin, isLarge: true, firstBytes: MAX_PACK_BYTES + 1 });
-    if (bytes.length > MAX_PACK_BYTES) throw tooLarge();
+    if (bytes.length > MAX_PACK_BYTES) throw packTooLarge();
     return bytes;
   }
 
   /** Nothing is left out: a step may name a tree that no ref reaches. */
-  async #merge(stand: WorkspacePort.GitStand): Promise<void> {
+  async #merge(stand: WorkspacePort.GitPosition): Promise<void> {
     const packs = this.#record.packs();
     const level = packs.at(-1)?.level ?? 0;
     const merged = packs.slice(packs.findLastIndex((pack) => pack.level > level) + 1);
@@ -163,11 +163,11 @@ export class GitTravel {
       tips,
       [...this.#known].filter((id) => !own.has(id)),
     );
-    await this.#record.record(stand, { tips, bytes, level: level + 1, replaces: merged.map(numberOf) });
+    await this.#record.record(stand, { tips, bytes, level: level + 1, replaces: merged.map(packNumber) });
     await this.#merge(stand);
   }
 
-  async #readRefs(): Promise<WorkspacePort.GitStand['refs']> {
+  async #readRefs(): Promise<WorkspacePort.GitPosition['refs']> {
     const format = '--format=%(refname) %(objectname)';
     const listed = await this.#git.run(['for-each-ref', format, '--', 'refs/heads/', 'refs/devs/']);
     const lines = listed.split('\n').filter((line) => line !== '');
@@ -182,17 +182,17 @@ export class GitTravel {
   }
 }
 
-const numberOf = ({ pack }: WorkspacePort.KeptGitPack): number => pack;
+const packNumber = ({ pack }: WorkspacePort.StoredGitPack): number => pack;
 
-const tipsOf = ({ refs, left }: WorkspacePort.GitStand): readonly string[] => [
+const tipsOf = ({ refs, left }: WorkspacePort.GitPosition): readonly string[] => [
   ...Object.values(refs),
   ...(left === null || left === EMPTY_TREE ? [] : [left]),
 ];
 
-const isSame = (stand: WorkspacePort.GitStand, last: WorkspacePort.GitStand | null): boolean =>
+const isSamePosition = (stand: WorkspacePort.GitPosition, last: WorkspacePort.GitPosition | null): boolean =>
   last !== null && JSON.stringify([stand.refs, stand.left]) === JSON.stringify([last.refs, last.left]);
 
-const tooLarge = (): DevsError =>
+const packTooLarge = (): DevsError =>
   new DevsError(
     `A change of the run's files is larger than ${MAX_PACK_BYTES} bytes and cannot be stored with the run.`,
     {

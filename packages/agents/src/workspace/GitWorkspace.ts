@@ -230,7 +230,7 @@ export class GitWorkspace implements Workspace {
 
   /** Deletes files of other runs, unless they are in use or exist only here. Returns the number of bytes. */
   async sweep(threadIds: ReadonlySet<string>): Promise<number> {
-    const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storeOf);
+    const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storedRunName);
     let bytes = 0;
     for (const { id, name } of stores.filter((each) => !threadIds.has(each.id))) {
       const store = join(this.#dir, '.devs', 'git', name);
@@ -354,7 +354,7 @@ const OLD_MS = 3_600_000;
 
 const isOld = async (dir: string): Promise<boolean> => Date.now() - (await stat(dir)).mtimeMs > OLD_MS;
 
-function storeOf(name: string): readonly { readonly id: string; readonly name: string }[] {
+function storedRunName(name: string): readonly { readonly id: string; readonly name: string }[] {
   const store = name.endsWith(GONE) ? name.slice(0, -GONE.length) : name;
   return store.endsWith('.git') ? [{ id: store.slice(0, -'.git'.length), name }] : [];
 }

@@ -173,7 +173,7 @@ export class PreparedFolder {
 
   async #refuseUnlessChanged({ command, output }: CheckResult): Promise<void> {
     const committed = await this.#folder.committedEntries(this.#patterns);
-    if (hashOf(committed) !== (await this.#key())) return;
+    if (textHash(committed) !== (await this.#key())) return;
     throw new DevsError(`The setup command failed: ${command}\n${output}`, {
       code: 'WORKSPACE_FAILED',
       remedy: `Fix the setup command (try it in ${this.#dir}), then resume the run.`,
@@ -182,7 +182,7 @@ export class PreparedFolder {
   }
 
   async #key(): Promise<string> {
-    return hashOf(await this.#folder.leftEntries(this.#patterns));
+    return textHash(await this.#folder.leftEntries(this.#patterns));
   }
 
   get #patterns(): readonly string[] {
@@ -195,4 +195,4 @@ interface Walked {
   readonly held: readonly string[];
 }
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const textHash = (text: string): string => createHash('sha256').update(text).digest('hex');

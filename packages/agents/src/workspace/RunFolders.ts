@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import type { WorkspacePort } from '@devs/core/internal';
 import { type KnownClaim, readClaim, writeClaim } from './folderClaim.ts';
 import { GitRepository } from './GitRepository.ts';
-import { isFolder, makeFolder, unusable } from './makeFolder.ts';
-import { type RefGuard, replaced } from './refs.ts';
+import { folderUnusable, isFolder, makeFolder } from './makeFolder.ts';
+import { folderTakenOver, type RefGuard } from './refs.ts';
 import { replaceText } from './replaceText.ts';
 import { LEFT } from './WorkFolder.ts';
 
@@ -100,7 +100,8 @@ export class RunFolders {
     keep: (folder: Pick<OpenFolder, 'dir' | 'kept'>) => Promise<unknown>,
   ): Promise<void> {
     const names = (await readdir(this.#root)).filter((name) => this.#isOwn(name));
-    for (const name of names.filter((each) => each.endsWith(GONE))) await removeTree(join(this.#root, name));
+    for (const name of names.filter((each) => each.endsWith(GONE)))
+      await removeFolderTree(join(this.#root, name));
     for (const name of names.filter((each) => !each.endsWith(GONE) && each !== basename(current.dir))) {
       const folder = { dir: join(this.#root, name), kept: this.#keptOf(name) };
       const holder = await readFile(join(folder.kept, HOLDER), 'utf8').catch(() => null);
@@ -111,21 +112,22 @@ export class RunFolders {
       );
       if (!isKept) continue;
       await rename(folder.dir, folder.dir + GONE);
-      await Promise.all([folder.dir + GONE, folder.kept].map(removeTree));
+      await Promise.all([folder.dir + GONE, folder.kept].map(removeFolderTree));
     }
   }
 
   /** Removes every folder of the run, and the link to the newest. */
   async removeAll(): Promise<void> {
     const names = await readdir(this.#root).catch(() => []);
-    await rm(this.#link, { force: true }).catch(() => removeTree(this.#link));
-    for (const name of names.filter((each) => this.#isOwn(each))) await removeTree(join(this.#root, name));
+    await rm(this.#link, { force: true }).catch(() => removeFolderTree(this.#link));
+    for (const name of names.filter((each) => this.#isOwn(each)))
+      await removeFolderTree(join(this.#root, name));
   }
 
   async #claimed(found: KnownClaim, driver: WorkspacePort.Driver): Promise<KnownClaim> {
     const { claim } = found;
     // Asked after the claim was read: whoever replaces this driver from here on changes the claim before it works.
-    if (!driver.isCurrent()) throw replaced(undefined);
+    if (!driver.isCurrent()) throw folderTakenOver(undefined);
     const { epoch, holder } = driver;
     if (claim?.epoch === epoch && claim.holder === holder) return found;
     if (claim !== null && claim.holder !== null && !driver.isGone(claim.holder)) {
@@ -160,7 +162,7 @@ export class RunFolders {
       await rename(staged, this.#link);
     } catch (error) {
       await rm(staged, { force: true });
-      throw unusable(this.#link, error);
+      throw folderUnusable(this.#link, error);
     }
   }
 
@@ -186,4 +188,5 @@ export class RunFolders {
   }
 }
 
-const removeTree = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
+const removeFolderTree = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true, maxRetries: 3 });

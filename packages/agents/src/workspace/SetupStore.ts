@@ -23,7 +23,7 @@ export interface KeptSetup {
 }
 
 /** Which copies stay: the newest by use, those in use, and what is so young that another process may be at it. */
-export interface Retention {
+export interface SetupRetention {
   readonly newest: number;
   readonly inUse: ReadonlySet<string>;
   readonly youngMs: number;
@@ -131,7 +131,7 @@ export class SetupStore {
   }
 
   /** Drops what need not stay, and what kills left half made. */
-  async forget({ newest, inUse, youngMs }: Retention): Promise<void> {
+  async forget({ newest, inUse, youngMs }: SetupRetention): Promise<void> {
     const names = await this.#names();
     const found = await Promise.all(
       names.map(async (name) => ({

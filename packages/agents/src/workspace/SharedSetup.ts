@@ -45,10 +45,10 @@ export class SharedSetup {
   async placesOf({ inputs, tree }: SetupSubject): Promise<readonly [SharedCopy, SharedCopy]> {
     const { dir, argv } = this.#options;
     const { platform, arch, version } = process;
-    const key = hashOf([inputs, argv, dir, platform, arch, version, await nodeOnPath()]);
+    const key = jsonHash([inputs, argv, dir, platform, arch, version, await nodeOnPath()]);
     return [
       { store: this.#store, key },
-      { store: this.#store, key: hashOf([key, tree]) },
+      { store: this.#store, key: jsonHash([key, tree]) },
     ];
   }
 
@@ -73,16 +73,16 @@ export async function sweepSharedSetups(dir: string): Promise<void> {
 async function copiesInUse(dir: string): Promise<ReadonlySet<string>> {
   const stores = join(dir, '.devs', 'git');
   const folders = await Promise.all(
-    (await namesIn(stores)).map(async (store) => {
+    (await folderNames(stores)).map(async (store) => {
       const kept = join(stores, store, 'devs-folders');
-      return (await namesIn(kept)).map((folder) => join(kept, folder, 'setup', USED));
+      return (await folderNames(kept)).map((folder) => join(kept, folder, 'setup', USED));
     }),
   );
   const used = await Promise.all(folders.flat().map((file) => readFile(file, 'utf8').catch(() => '')));
   return new Set(used);
 }
 
-const namesIn = (dir: string): Promise<readonly string[]> => readdir(dir).catch(() => []);
+const folderNames = (dir: string): Promise<readonly string[]> => readdir(dir).catch(() => []);
 
 /** What native modules are built for. A program that was replaced is another one. */
 async function nodeOnPath(): Promise<string> {
@@ -94,4 +94,4 @@ async function nodeOnPath(): Promise<string> {
   return '';
 }
 
-const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const jsonHash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');

@@ -47,7 +47,7 @@ export class StepCommits {
   async find(tip: string | null, stepKey: string): Promise<string | null> {
     const entries = await this.history(tip, [ID_AND_MESSAGE]);
     const found = entries.find((entry) => stepOf(entry) === stepKey);
-    return found === undefined ? null : idOf(found);
+    return found === undefined ? null : commitIdOf(found);
   }
 
   /** For each commit that the branch does not have, the one of the same step that it has. */
@@ -56,15 +56,15 @@ export class StepCommits {
     tip: string | null,
   ): Promise<Readonly<Record<string, string>>> {
     const entries = await this.history(tip, [ID_AND_MESSAGE]);
-    const here = new Set(entries.map(idOf));
+    const here = new Set(entries.map(commitIdOf));
     const gone = commits.filter((commit) => !here.has(commit));
     if (gone.length === 0) return {};
-    const byStep = new Map(entries.map((entry) => [stepOf(entry), idOf(entry)]));
+    const byStep = new Map(entries.map((entry) => [stepOf(entry), commitIdOf(entry)]));
     const before = await this.#log(['--no-walk=unsorted', ID_AND_MESSAGE, ...gone]);
     const pairs = before.flatMap((entry) => {
       const step = stepOf(entry);
       const now = step === null ? undefined : byStep.get(step);
-      return now === undefined ? [] : [[idOf(entry), now] as const];
+      return now === undefined ? [] : [[commitIdOf(entry), now] as const];
     });
     return Object.fromEntries(pairs);
   }
@@ -75,7 +75,7 @@ export class StepCommits {
   }
 }
 
-const idOf = (entry: string): string => entry.slice(0, 40);
+const commitIdOf = (entry: string): string => entry.slice(0, 40);
 
 function stepOf(entry: string): string | null {
   const text = entry.trimEnd();

@@ -75,7 +75,7 @@ export class UserRepository {
 
   /** The commit that is checked out; `null` before the first one. */
   head(): Promise<string | null> {
-    return this.lend(({ git }) => headOf(git));
+    return this.lend(({ git }) => userHead(git));
   }
 
   /** The folder of its objects; `null` for a shallow clone, which has not all of them. */
@@ -94,7 +94,7 @@ export class UserRepository {
   /** How the checkout differs from its commit; not at all before the first one. */
   uncommitted(): Promise<UncommittedFiles> {
     return this.lend(async ({ git }) => {
-      if ((await headOf(git)) === null) return NOTHING_UNCOMMITTED;
+      if ((await userHead(git)) === null) return NOTHING_UNCOMMITTED;
       return uncommittedFiles(git, await checkoutSettings(git, this.#gitDir));
     });
   }
@@ -123,7 +123,7 @@ export class UserRepository {
   assertStorable(): Promise<void> {
     return this.lend(async ({ git }) => {
       refuseUnknown(await repositorySettings(git, this.#gitDir));
-      const head = await headOf(git);
+      const head = await userHead(git);
       if (head !== null) await refuseSubmodules(git, head);
     });
   }
@@ -149,7 +149,7 @@ export class UserRepository {
   holds(branch: string, commit: string): Promise<boolean> {
     return this.lend(async ({ git }) => {
       const there = await askForRef(git, `refs/heads/${branch}`);
-      const heads = [there, await headOf(git)].filter((head) => head !== null);
+      const heads = [there, await userHead(git)].filter((head) => head !== null);
       const found = await Promise.all(
         heads.map(async (head) => head === commit || (await isAncestor(git, commit, head))),
       );
@@ -172,7 +172,7 @@ export class UserRepository {
   }): Promise<{ readonly name: string; readonly removed: boolean } | null> {
     const name = `refs/heads/${branch}`;
     return this.lend(async ({ git }) => {
-      const [there, head] = [await askForRef(git, name), await headOf(git)];
+      const [there, head] = [await askForRef(git, name), await userHead(git)];
       if (there === null) return null;
       const isMerged = head !== null && (head === there || (await isAncestor(git, there, head)));
       const isOurs = there === tip || (await isAncestor(git, there, tip));
@@ -189,7 +189,7 @@ export type RunInCheckout = (
   call: { readonly indexFile: string; readonly stdin?: string },
 ) => Promise<string>;
 
-async function headOf(git: GitRepository): Promise<string | null> {
+async function userHead(git: GitRepository): Promise<string | null> {
   const found = await git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
   return found.trim() || null;
 }

@@ -2,13 +2,13 @@ import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path';
 import { DevsError, type FileEdit } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
+import { assertTracked } from './assertTracked.ts';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import { GitIndex } from './GitIndex.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
 import { hasUnlistedEntries } from './hasUnlistedEntries.ts';
 import { EMPTY_TREE, moveRef, refsUnder, treeOf } from './refs.ts';
-import { refuseUnheld } from './refuseUnheld.ts';
 
 /**
  * In what is kept of a folder: the index of it as the engine left it. What it knows of the files lets git read those alone
@@ -74,7 +74,7 @@ export class WorkFolder {
   /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
   refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
     return this.withIndex((indexFile) =>
-      refuseUnheld({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
+      assertTracked({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
     );
   }
 
@@ -151,7 +151,7 @@ export class WorkFolder {
       if (due.length === 0) return;
       await this.#git.run(['read-tree', tree], { indexFile });
       for (const path of due) await rm(join(this.#git.workTree, path), { recursive: true, force: true });
-      const known = new Set(listed(await this.#git.run(['ls-files', '-z'], { indexFile })));
+      const known = new Set(splitNul(await this.#git.run(['ls-files', '-z'], { indexFile })));
       const stdin = due.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
       await this.#git.run(['checkout-index', '--force', '-z', '--stdin'], { indexFile, stdin });
     });
@@ -201,7 +201,7 @@ export class WorkFolder {
   #changed(): Promise<readonly string[]> {
     const others = ['--modified', '--others', '--exclude-standard', ...ALL_BUT_DEPENDENCIES];
     return this.#withLeft(async (indexFile) =>
-      listed(await this.#git.run(['ls-files', '-z', ...others], { indexFile })),
+      splitNul(await this.#git.run(['ls-files', '-z', ...others], { indexFile })),
     );
   }
 
@@ -235,7 +235,7 @@ export class WorkFolder {
 
   /** Files in which two trees differ. */
   async differing(before: string, after: string): Promise<readonly string[]> {
-    return listed(
+    return splitNul(
       await this.#git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     );
   }
@@ -357,4 +357,4 @@ function refuseNested(path: string | null | undefined): void {
   });
 }
 
-const listed = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
+const splitNul = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');

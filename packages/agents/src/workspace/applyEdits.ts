@@ -25,7 +25,7 @@ interface PlannedEdit {
  * @throws DevsError `PATH_REFUSED` before anything is written.
  */
 export async function applyEdits(target: EditTarget, edits: readonly FileEdit[]): Promise<void> {
-  const planned = await plan(target.root, edits);
+  const planned = await plannedEdits(target.root, edits);
   await target.judge(edits.map(({ path, content }) => ({ path: relativePath(path), content })));
   for (const { file, content } of planned) {
     if (content === null) await rm(file, { force: true });
@@ -33,18 +33,18 @@ export async function applyEdits(target: EditTarget, edits: readonly FileEdit[])
   }
 }
 
-async function plan(root: string, edits: readonly FileEdit[]): Promise<readonly PlannedEdit[]> {
+async function plannedEdits(root: string, edits: readonly FileEdit[]): Promise<readonly PlannedEdit[]> {
   const planned = await Promise.all(
     edits.map(async ({ path, content }) => ({ file: await resolveInside(root, path), content })),
   );
   const files = new Set<string>();
   for (const { file } of planned) {
-    if (files.has(file)) throw conflict(root, file, 'is edited twice');
+    if (files.has(file)) throw editConflict(root, file, 'is edited twice');
     files.add(file);
   }
   for (const file of files) {
     for (let folder = dirname(file); folder.length > root.length; folder = dirname(folder)) {
-      if (files.has(folder)) throw conflict(root, folder, 'is used as a file and as a folder');
+      if (files.has(folder)) throw editConflict(root, folder, 'is used as a file and as a folder');
     }
   }
   return planned;
@@ -66,7 +66,7 @@ async function replaceFile(staging: string, file: string, content: string): Prom
   }
 }
 
-function conflict(root: string, file: string, what: string): DevsError {
+function editConflict(root: string, file: string, what: string): DevsError {
   const path = file.slice(root.length + sep.length);
   return new DevsError(`The path ${JSON.stringify(path)} ${what} in one proposal.`, {
     code: 'PATH_REFUSED',

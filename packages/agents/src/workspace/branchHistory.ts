@@ -46,10 +46,10 @@ export async function branchHistory(
 
 function commitFrom([sha = '', parents = '', tree = '', ...message]: readonly string[]): BranchCommit {
   const [parent = ''] = parents.split(' ');
-  return { sha, parent: parent || null, tree, kind: kindOf(message) };
+  return { sha, parent: parent || null, tree, kind: commitKind(message) };
 }
 
-function kindOf(message: readonly string[]): BranchCommit['kind'] {
+function commitKind(message: readonly string[]): BranchCommit['kind'] {
   if (isAdoption(message)) return foundTree(message) === null ? 'adopted' : 'on-unverified';
   return message.length === 1 && message[0] === UNVERIFIED ? 'unverified' : 'other';
 }

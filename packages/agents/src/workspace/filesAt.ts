@@ -26,7 +26,7 @@ export async function filesAt(
   tree: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, TreeEntry>> {
-  const asked = new Set(paths.filter(isPlain));
+  const asked = new Set(paths.filter(isPlainPath));
   const found = new Map<string, TreeEntry>();
   const all = [...asked];
   for (let at = 0; at < all.length; at += AT_ONCE) {
@@ -47,7 +47,7 @@ export async function textAt(
   tree: string,
   path: string,
 ): Promise<string | null> {
-  if (!isPlain(path) || tree === EMPTY_TREE) return null;
+  if (!isPlainPath(path) || tree === EMPTY_TREE) return null;
   const loose = await looseText(git.gitDir, tree, path);
   return loose === null ? textByGit(git, tree, path) : loose.text;
 }
@@ -62,7 +62,7 @@ async function looseText(
   if (entry === null) return null;
   if (entry.found === null || !FILE_MODE.test(entry.found.mode)) return { text: null };
   const blob = await looseObject(gitDir, entry.found.id);
-  return blob === null ? null : { text: asText(blob.content.toString('utf8')) };
+  return blob === null ? null : { text: textOrNull(blob.content.toString('utf8')) };
 }
 
 async function textByGit(
@@ -73,10 +73,11 @@ async function textByGit(
   const entry = (await filesAt(git, tree, [path])).get(path);
   if (entry === undefined || !FILE_MODE.test(entry.mode)) return null;
   if (entry.bytes > MAX_TEXT_BYTES) return null;
-  return asText(await git.run(['cat-file', 'blob', entry.id]));
+  return textOrNull(await git.run(['cat-file', 'blob', entry.id]));
 }
 
-const asText = (content: string): string | null => (content.includes('\0') ? null : content);
+const textOrNull = (content: string): string | null => (content.includes('\0') ? null : content);
 
 /** As trees have them; git would look for others outside of the tree. */
-const isPlain = (path: string): boolean => !path.split('/').some((part) => ['', '.', '..'].includes(part));
+const isPlainPath = (path: string): boolean =>
+  !path.split('/').some((part) => ['', '.', '..'].includes(part));

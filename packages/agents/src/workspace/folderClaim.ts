@@ -1,6 +1,6 @@
 import type { GitRepository } from './GitRepository.ts';
 import { looseObject } from './looseObject.ts';
-import { CLAIM, moveRefs, type RefGuard, readRef, replaced } from './refs.ts';
+import { CLAIM, folderTakenOver, moveRefs, type RefGuard, readRef } from './refs.ts';
 
 /** Who works on a run, and where. */
 export interface FolderClaim {
@@ -22,11 +22,11 @@ export interface KnownClaim {
 
 export async function readClaim(git: GitRepository): Promise<KnownClaim> {
   const blob = await readRef(git, CLAIM);
-  const claim = blob === null ? null : (JSON.parse(await textOf(git, blob)) as FolderClaim);
+  const claim = blob === null ? null : (JSON.parse(await readBlobText(git, blob)) as FolderClaim);
   return { claim, guard: { name: CLAIM, value: blob } };
 }
 
-async function textOf(git: GitRepository, blob: string): Promise<string> {
+async function readBlobText(git: GitRepository, blob: string): Promise<string> {
   const loose = await looseObject(git.gitDir, blob);
   return loose?.content.toString('utf8') ?? git.run(['cat-file', 'blob', blob]);
 }
@@ -43,7 +43,7 @@ export async function writeClaim(
 ): Promise<KnownClaim> {
   const blob = (await git.run(['hash-object', '-w', '--stdin'], { stdin: JSON.stringify(claim) })).trim();
   await moveRefs(git, [{ name: CLAIM, from: guard.value, to: blob }]).catch(async (error: unknown) => {
-    throw (await readRef(git, CLAIM)) === guard.value ? error : replaced(error);
+    throw (await readRef(git, CLAIM)) === guard.value ? error : folderTakenOver(error);
   });
   return { claim, guard: { name: CLAIM, value: blob } };
 }

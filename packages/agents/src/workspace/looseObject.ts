@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 
-const inflated = promisify(inflate);
+const inflateAsync = promisify(inflate);
 
 /** Bytes; what is larger is git's to read. */
 const MAX_BYTES = 1024 * 1024;
@@ -21,7 +21,7 @@ export interface GitObject {
 export async function looseObject(gitDir: string, id: string): Promise<GitObject | null> {
   try {
     const packed = await readFile(join(gitDir, 'objects', id.slice(0, 2), id.slice(2)));
-    const bytes = await inflated(packed, { maxOutputLength: MAX_BYTES });
+    const bytes = await inflateAsync(packed, { maxOutputLength: MAX_BYTES });
     if (createHash('sha1').update(bytes).digest('hex') !== id) return null;
     const end = bytes.indexOf(0);
     const [kind = '', size] = bytes.toString('latin1', 0, end).split(' ');

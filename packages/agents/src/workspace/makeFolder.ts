@@ -10,9 +10,9 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw unusable(path, error);
+    throw folderUnusable(path, error);
   }
-  if (!(await isFolder(path))) throw unusable(path, undefined);
+  if (!(await isFolder(path))) throw folderUnusable(path, undefined);
 }
 
 /** A link to a folder is none. */
@@ -20,7 +20,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
-export function unusable(path: string, cause: unknown): DevsError {
+export function folderUnusable(path: string, cause: unknown): DevsError {
   return new DevsError(`${path} is not a usable folder.`, {
     code: 'WORKSPACE_FAILED',
     remedy: 'Remove the existing file or make its parent folder writable, then resume the run.',

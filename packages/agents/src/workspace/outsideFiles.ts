@@ -30,7 +30,7 @@ export interface FolderToWalk {
 /** Every entry of the folder that the tree does not hold, a folder before what is in it. Its own `.git` is none. */
 export async function outsideFiles({ dir, held, except }: FolderToWalk): Promise<readonly OutsideEntry[]> {
   const files = new Set(held);
-  const folders = foldersOf(held);
+  const folders = foldersAbove(held);
   const passed = new Set(['.git', ...except]);
   const walk = async (folder: string): Promise<readonly OutsideEntry[]> => {
     const names = await readdir(join(dir, folder));
@@ -52,7 +52,7 @@ export async function outsideFiles({ dir, held, except }: FolderToWalk): Promise
 export async function entryAt(dir: string, path: string): Promise<OutsideEntry> {
   const at = join(dir, path);
   const stat = await lstat(at, { bigint: true });
-  const kind = kindOf(stat);
+  const kind = entryKind(stat);
   return {
     path,
     kind,
@@ -64,14 +64,14 @@ export async function entryAt(dir: string, path: string): Promise<OutsideEntry> 
   };
 }
 
-function kindOf(stat: BigIntStats): OutsideEntry['kind'] {
+function entryKind(stat: BigIntStats): OutsideEntry['kind'] {
   if (stat.isDirectory()) return 'folder';
   if (stat.isSymbolicLink()) return 'link';
   return stat.isFile() ? 'file' : 'other';
 }
 
 /** Every folder around some of the paths, looked at once however many are in it. */
-function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+function foldersAbove(paths: readonly string[]): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
     let end = path.lastIndexOf('/');

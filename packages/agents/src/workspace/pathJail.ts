@@ -26,8 +26,8 @@ const WHOLE_PATH_RULES: readonly (readonly [reason: string, broken: (path: strin
 
 const COMPONENT_RULES: readonly (readonly [reason: string, broken: (name: string) => boolean])[] = [
   ['it has an empty component', (name) => name === ''],
-  ['it leaves the workspace', (name) => folded(name) === ''],
-  ['it names a folder of git or of the engine', (name) => RESERVED.has(folded(name))],
+  ['it leaves the workspace', (name) => foldPathName(name) === ''],
+  ['it names a folder of git or of the engine', (name) => RESERVED.has(foldPathName(name))],
   ['a component ends with a dot or a space', (name) => /[. ]$/.test(name)],
   ['a component begins with a space', (name) => name.startsWith(' ')],
   ['a component begins with "~"', (name) => name.startsWith('~')],
@@ -61,7 +61,7 @@ export async function resolveInside(root: string, path: string): Promise<string>
     const found = await lstatOrNull(current);
     if (found === null) break;
     const broken = brokenEntry(found, index === components.length - 1);
-    if (broken !== null) throw refused(path, broken);
+    if (broken !== null) throw pathRefused(path, broken);
   }
   return join(root, ...components);
 }
@@ -78,18 +78,18 @@ export function relativePath(path: string): string {
 
 function safeComponents(path: string): readonly string[] {
   const whole = WHOLE_PATH_RULES.find(([, broken]) => broken(path));
-  if (whole !== undefined) throw refused(path, whole[0]);
+  if (whole !== undefined) throw pathRefused(path, whole[0]);
   const components = path.split('/').filter((name) => name !== '.');
-  if (components.length === 0) throw refused(path, 'it names the workspace itself');
+  if (components.length === 0) throw pathRefused(path, 'it names the workspace itself');
   for (const name of components) {
     const rule = COMPONENT_RULES.find(([, broken]) => broken(name));
-    if (rule !== undefined) throw refused(path, rule[0]);
+    if (rule !== undefined) throw pathRefused(path, rule[0]);
   }
   return components;
 }
 
 /** The name as the most forgiving file system sees it: any case, any width, trailing dots and spaces dropped. */
-function folded(name: string): string {
+function foldPathName(name: string): string {
   return name
     .normalize('NFKC')
     .toUpperCase()
@@ -112,14 +112,14 @@ async function lstatOrNull(path: string): Promise<Stats | null> {
   }
 }
 
-function refused(path: string, reason: string): DevsError {
-  return new DevsError(`The path ${shown(path)} is refused: ${reason}.`, {
+function pathRefused(path: string, reason: string): DevsError {
+  return new DevsError(`The path ${quotePath(path)} is refused: ${reason}.`, {
     code: 'PATH_REFUSED',
     remedy: 'Name a file inside the workspace by a plain relative path such as "src/index.js".',
   });
 }
 
-function shown(path: string): string {
+function quotePath(path: string): string {
   return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
 }
 

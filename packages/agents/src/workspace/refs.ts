@@ -113,7 +113,7 @@ export async function moveRefs(git: GitRepository, moves: readonly RefMove[]): P
   try {
     await move();
   } catch (error) {
-    if (guard !== null && (await readRef(git, guard.name)) !== guard.value) throw replaced(error);
+    if (guard !== null && (await readRef(git, guard.name)) !== guard.value) throw folderTakenOver(error);
     const removed = await Promise.all(names.map((name) => removeDeadLocks(git.gitDir, name)));
     if (!removed.includes(true)) throw error;
     await move();
@@ -126,7 +126,7 @@ function commandOf({ name, from, to }: RefMove): string {
 }
 
 /** For a driver that moved nothing, because the run is another one's. */
-export function replaced(cause: unknown): DevsError {
+export function folderTakenOver(cause: unknown): DevsError {
   return new DevsError("Another process took over the run's folder.", {
     code: 'LEASE_LOST',
     remedy: 'Let that process continue, or resume the run.',

@@ -67,13 +67,13 @@ async function refuseLoss(
   }: { readonly run: GitRunWorkspace; readonly tip: string | null } & Pick<KeptRun, 'user' | 'branch'>,
 ): Promise<void> {
   if (await run.hasChanges()) {
-    throw refused(id, 'its folder has uncommitted changes made by hand', 'changed');
+    throw keptRunRefused(id, 'its folder has uncommitted changes made by hand', 'changed');
   }
   if (tip === null || (await user?.holds(branch, tip))) return;
-  throw refused(id, 'its commits exist nowhere else', 'not_delivered');
+  throw keptRunRefused(id, 'its commits exist nowhere else', 'not_delivered');
 }
 
-const refused = (id: string, why: string, reason: string): DevsError =>
+const keptRunRefused = (id: string, why: string, reason: string): DevsError =>
   new DevsError(`Run "${id}" was not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Save the changes that you need, or remove the run anyway with --force.',

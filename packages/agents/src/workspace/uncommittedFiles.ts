@@ -47,12 +47,12 @@ export async function uncommittedFiles(
     return path === undefined ? [] : [{ path, index, file }];
   });
   const there = entries.filter(({ index, file }) => index !== 'D' && file !== 'D');
-  const filters = await filtersOf(git, pathsOf(there), settings);
+  const filters = await filtersOf(git, entryPaths(there), settings);
   const compared = there.filter(
     ({ path, index, file }) => filters.has(path) && index === ' ' && file === 'M',
   );
-  const { same, unknown } = await withoutFilters(git, pathsOf(compared), filters);
-  const paths = new Set(pathsOf(entries));
+  const { same, unknown } = await withoutFilters(git, entryPaths(compared), filters);
+  const paths = new Set(entryPaths(entries));
   const changed = [...paths].filter((path) => !same.has(path) && !unknown.has(path)).toSorted();
   const named = [...filters].map(([path, filter]) => ({ path, filter }));
   return {
@@ -62,7 +62,7 @@ export async function uncommittedFiles(
   };
 }
 
-const pathsOf = (entries: readonly { readonly path: string }[]): readonly string[] =>
+const entryPaths = (entries: readonly { readonly path: string }[]): readonly string[] =>
   entries.map(({ path }) => path);
 
 /** By path: the filters that attributes of the checkout name. */

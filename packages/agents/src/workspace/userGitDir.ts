@@ -14,13 +14,13 @@ export interface UserGitDir {
 
 /** A linked worktree, and a submodule, has a file that names its git dir; `null` where there is none. */
 export async function userGitDir(root: string): Promise<UserGitDir | null> {
-  const own = await namedIn(root);
+  const own = await gitDirNamedIn(root);
   if (own === null) return null;
   const common = await readFile(join(own, 'commondir'), 'utf8').catch(() => '.');
   return { own, common: resolve(own, common.trimEnd()) };
 }
 
-async function namedIn(root: string): Promise<string | null> {
+async function gitDirNamedIn(root: string): Promise<string | null> {
   const dotGit = join(root, '.git');
   const found = await stat(dotGit).catch(() => null);
   if (found === null) return null;
@@ -53,7 +53,7 @@ export async function withCommonDir<T>(
   try {
     const from = await realpath(common);
     await Promise.all(DATA.map((name) => symlink(join(from, name), join(dir, name))));
-    await writeFile(join(dir, 'config'), configOf(existsSync(join(from, 'reftable'))));
+    await writeFile(join(dir, 'config'), gitConfigText(existsSync(join(from, 'reftable'))));
     return await work(dir);
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -61,7 +61,7 @@ export async function withCommonDir<T>(
 }
 
 /** How refs are kept decides where git finds them; all else that a repository says of itself is asked for before a run. */
-const configOf = (isReftable: boolean): string =>
+const gitConfigText = (isReftable: boolean): string =>
   isReftable
     ? '[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n'
     : '[core]\n\trepositoryformatversion = 0\n';

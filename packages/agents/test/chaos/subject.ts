@@ -94,7 +94,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
   return {
     events: devs.events,
     async drive() {
-      const { status, reason, commits } = await run.drive(options.goal);
+      const { status, reason, commits } = await run.resume(options.goal);
       const tree = await (await workspace.open(RUN_ID)).snapshot();
       return {
         status,

@@ -64,7 +64,7 @@ async function runOf(agents: StageAgents): Promise<Run> {
   onTestFinished(() => devs.close());
   const gates = { design: 'auto', dag: 'auto' } as const;
   const run = await devs.start({ id: 'r', brief: '# R\n', gates, docsInBranch: true });
-  expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 2 } });
+  expect(await run.resume()).toMatchObject({ status: 'completed', commits: { length: 2 } });
   return run;
 }
 
@@ -105,7 +105,7 @@ test('the documents of a run are files of its branch, as approved, and no part o
 
   const by = { kind: 'human', id: 'ada' } as const;
   await run.rewind('T1', { by });
-  expect(await run.drive()).toMatchObject({ status: 'completed' });
+  expect(await run.resume()).toMatchObject({ status: 'completed' });
   expect(inBranch()).toEqual(await asDocuments(run));
 
   commit('b.txt');

@@ -59,7 +59,7 @@ describe('a run', () => {
       checks: shell(CHECK),
     });
     const run = await devs.start({ id: 'r', brief: '# R\n', gates: { design: 'auto', dag: 'auto' } });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect(JSON.stringify(await run.log())).toContain("the run's trees do not hold it");
     devs.close();
 

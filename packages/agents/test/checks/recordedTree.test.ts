@@ -37,7 +37,7 @@ test("a task's commit holds what its last turn recorded, and what came into the 
   const agents = fakeAgents({ tasks: 1 });
   const devs = await Orchestrator.open({ dir: join(dir, '.devs'), agents, workspace, checks });
   const run = await devs.start({ id: 'r', brief: '# R\n', gates: { design: 'auto', dag: 'auto' } });
-  expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 1 } });
+  expect(await run.resume()).toMatchObject({ status: 'completed', commits: { length: 1 } });
   devs.close();
   expect(readFileSync(join(dir, '.devs-work/r/intruder.txt'), 'utf8')).toBe('nobody reviewed this\n');
   const files = await (await new GitWorkspace({ dir }).open('r')).changes(null);

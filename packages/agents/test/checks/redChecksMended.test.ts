@@ -40,7 +40,7 @@ test('red checks that the user mended in the repository are judged at the commit
   try {
     const run = await devs.start({ id: 'mended', brief: '# Mended\n' });
     const again = async (): Promise<Gate | undefined> => {
-      const [gate] = (await run.drive()).gates;
+      const [gate] = (await run.resume()).gates;
       if (gate?.kind === 'baseline')
         await run.decide(gate, { action: 'again', by: { kind: 'human', id: 'ada' } });
       return gate;

@@ -29,7 +29,7 @@ export async function takesToACommit(
   try {
     const gates = { design: 'auto', dag: 'auto' } as const;
     const run = await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.', gates });
-    const { status, reason, commits, cost } = await run.drive();
+    const { status, reason, commits, cost } = await run.resume();
     expectEqual('the run', `${status} ${reason ?? ''}`.trim(), 'completed');
     const files = execFileSync('git', ['ls-files'], {
       cwd: join(dir, '.devs-work', 'sum'),

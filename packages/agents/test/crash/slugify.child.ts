@@ -32,6 +32,6 @@ const run = await devs.start({
   brief: readFileSync(join(example, 'brief.md'), 'utf8'),
   gates: { design: 'auto', dag: 'auto' },
 });
-const { status, commits } = await run.drive();
+const { status, commits } = await run.resume();
 devs.close();
 process.stdout.write(JSON.stringify({ status, commits: commits.map(({ subject }) => subject) }));

@@ -70,7 +70,7 @@ async function drive(dir: string): Promise<PipelineResult> {
   const devs = await Orchestrator.open({ dir: join(dir, '.devs'), workspace, ...(await watched(null)) });
   try {
     const gates = { design: 'auto', dag: 'auto' } as const;
-    return await (await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.', gates })).drive();
+    return await (await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.', gates })).resume();
   } finally {
     devs.close();
   }

@@ -45,7 +45,7 @@ export class Project {
   async toFirstGate() {
     const devs = await this.open();
     const run = await devs.start({ id: 'victim', brief: BRIEF });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     devs.close();
     const [gate] = gates;
     if (gate?.kind !== 'design_approval') throw new Error('The run did not reach its first gate.');
@@ -71,7 +71,7 @@ export class Project {
     try {
       const gates = { design: 'auto', dag: 'auto' } as const;
       const victim = await devs.start({ id: 'victim', brief: BRIEF, gates });
-      await victim.drive({ signal: stop.signal });
+      await victim.resume({ signal: stop.signal });
       return await victim.status();
     } finally {
       devs.close();
@@ -83,7 +83,7 @@ export class Project {
     try {
       const devs = await this.open();
       try {
-        const { gates } = await (await devs.run('victim')).drive();
+        const { gates } = await (await devs.run('victim')).resume();
         return gates[0]?.kind === 'design_approval' ? 'closed' : 'forged';
       } finally {
         devs.close();

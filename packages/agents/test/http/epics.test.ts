@@ -43,12 +43,12 @@ async function drive(epic: string, approve: readonly string[]): Promise<Pipeline
   });
   try {
     const run = await devs.start({ id: 'sum', brief: BRIEF });
-    let now = await run.drive({ epic });
+    let now = await run.resume({ epic });
     for (const kind of approve) {
       expect(now).toMatchObject({ status: 'waiting', gates: [{ kind }] });
       for (const gate of now.gates)
         await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-      now = await run.drive({ epic });
+      now = await run.resume({ epic });
     }
     return now;
   } finally {

@@ -72,14 +72,14 @@ async function drive(answers: readonly object[], last: number): Promise<readonly
   const seen: Gate[] = [];
   try {
     const run = await devs.start({ id: 'sum', brief: '# Sum\n\nAdd numbers, then double them.\n' });
-    let now = await run.drive({ epic: 'E1' });
+    let now = await run.resume({ epic: 'E1' });
     while (now.status === 'waiting' && seen.length < last) {
       for (const gate of now.gates) {
         seen.push(gate);
         const answer = answers[seen.length - 1] ?? { approved: true };
         await run.decide(gate, { ...answer, by: { kind: 'human', id: 'ada' } } as never);
       }
-      now = await run.drive({ epic: 'E1' });
+      now = await run.resume({ epic: 'E1' });
     }
     return seen;
   } finally {

@@ -19,7 +19,7 @@ const run = await devs.start({
   brief: '# Sum\n\nAdd numbers.\n',
   ...(isFirst && { gates: { design: 'auto', dag: 'auto' } }),
 });
-const { status, reason, commits, cost } = await run.drive(isFirst ? { epic: 'E1' } : { wait: true });
+const { status, reason, commits, cost } = await run.resume(isFirst ? { epic: 'E1' } : { wait: true });
 devs.close();
 process.stdout.write(
   JSON.stringify({ status, reason, commits: commits.map(({ subject }) => subject), cost }),

@@ -34,7 +34,7 @@ test('small work is four paid stages of a model and one gate, and then a commit'
   onTestFinished(() => devs.close());
 
   const run = await devs.start({ brief: 'Add numbers\n\n- add(2, 2), 4\n', quick: {} });
-  const { gates, cost } = await run.drive();
+  const { gates, cost } = await run.resume();
   expect(gates.map(({ kind }) => kind)).toEqual(['review']);
   const asked = server.requests.map(
     ({ messages }) => /^Stage: ([\w ]+)/m.exec(String(messages[0]?.content))?.[1],
@@ -44,6 +44,6 @@ test('small work is four paid stages of a model and one gate, and then a commit'
 
   const paid = server.requests.length;
   for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-  expect(await run.drive()).toMatchObject({ status: 'completed', commits: [{ subject: 'Add numbers' }] });
+  expect(await run.resume()).toMatchObject({ status: 'completed', commits: [{ subject: 'Add numbers' }] });
   expect(server.requests).toHaveLength(paid);
 });

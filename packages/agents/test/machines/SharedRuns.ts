@@ -8,7 +8,7 @@ type RunSignal = LookedAtRun['signals'][number];
 type RunPage = Awaited<ReturnType<Runs['list']>>;
 type RunIndex = NewRunFile['index'];
 type NewRunFile = Parameters<Runs['create']>[0];
-type LookedAtRun = Awaited<ReturnType<Runs['look']>>;
+type LookedAtRun = Awaited<ReturnType<Runs['open']>>;
 type HeldRunEnd = Parameters<HeldRun['settle']>[0];
 type HeldRun = Awaited<ReturnType<Runs['hold']>>;
 type GatePage = Awaited<ReturnType<Runs['gates']>>;
@@ -47,7 +47,7 @@ export class SharedRuns implements Runs {
     return true;
   }
 
-  async look(id: string): Promise<LookedAtRun> {
+  async open(id: string): Promise<LookedAtRun> {
     const run = this.#require(id);
     const { seq } = run;
     const db = this.#open(run.image);
@@ -70,8 +70,8 @@ export class SharedRuns implements Runs {
     };
   }
 
-  lookAgain(id: string): Promise<LookedAtRun> {
-    return this.look(id);
+  reopen(id: string): Promise<LookedAtRun> {
+    return this.open(id);
   }
 
   async watch(_id: string | null, tell: () => void): Promise<() => void> {
@@ -114,7 +114,7 @@ export class SharedRuns implements Runs {
         epoch,
         db,
         isCopy: true,
-        outlet: { arrived, leaving: arrived, keepsUp: arrived },
+        outlet: { pending: arrived, leaving: arrived, keepsUp: arrived },
         lost: mine.signal,
         settle,
       },

@@ -83,7 +83,7 @@ describe('the pipeline on several machines', () => {
       renameSync(join(root, 'one'), join(root, 'lost'));
 
       const two = await machine('two');
-      const { status, commits } = await (await two.run(ID)).drive();
+      const { status, commits } = await (await two.run(ID)).resume();
       expect(status).toBe('completed');
       expect(commits).toHaveLength(2);
       await died;
@@ -98,7 +98,7 @@ describe('the pipeline on several machines', () => {
 
 /** Tables of the run's file with a row that has a text. */
 async function tablesNaming(text: string): Promise<readonly string[]> {
-  const { db, close } = await runs.look(ID);
+  const { db, close } = await runs.open(ID);
   const all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
   const tables = db.prepare<[], string>(all).pluck().all();
   const naming = tables.filter((table) =>

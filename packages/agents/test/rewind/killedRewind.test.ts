@@ -25,7 +25,7 @@ function copyOfFinished(name: string): string {
 
 beforeAll(async () => {
   const devs = await openProject({ dir: finished, shape: THREE });
-  expect((await (await start(devs)).drive()).status).toBe('completed');
+  expect((await (await start(devs)).resume()).status).toBe('completed');
   devs.close();
   const { code, stdout, stderr } = await rewind(copyOfFinished('reference'), 0);
   expect(code, stderr).toBe(0);
@@ -43,7 +43,7 @@ async function goOn(dir: string) {
   const torn = await statuses(run);
   expect(torn).toEqual({ a: 'completed', b: isRecorded ? 'pending' : 'completed', c: 'completed' });
   if (!isRecorded) await run.rewind('T1', { by: ADA });
-  const { status, commits } = await run.drive();
+  const { status, commits } = await run.resume();
   const outcome = {
     status,
     subjects: commits.map(({ subject }) => subject),

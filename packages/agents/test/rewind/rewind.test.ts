@@ -23,7 +23,7 @@ describe('a run that is set back to the end of a task', () => {
     const asked = new Map<string, number>();
     const devs = await openProject({ dir, shape: DIAMOND }, asked);
     const run = await start(devs);
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
     const before = git(dir, 'rev-parse', 'devs/r');
 
     const rewound = await run.rewind('T1', { by: ADA, reason: 'b is wrong' });
@@ -38,7 +38,7 @@ describe('a run that is set back to the end of a task', () => {
     expect(git(dir, 'status', '--porcelain')).toBe('');
 
     const costBefore = (await run.status()).cost;
-    expect(await run.drive()).toMatchObject({ status: 'completed', reason: null });
+    expect(await run.resume()).toMatchObject({ status: 'completed', reason: null });
     expect(Object.fromEntries(asked)).toEqual({ a: 1, b: 2, c: 1, d: 2 });
     expect([textOf('a.txt'), textOf('b.txt'), textOf('d.txt')]).toEqual(['a 1\n', 'b 2\n', 'd 2\n']);
     expect((await run.status()).cost.calls).toBe(costBefore.calls + 2);

@@ -30,18 +30,18 @@ it('shows code that was approved before a sync again, under the commit it has no
   const devs = await openProject({ dir, shape: { a: [] }, repository: dir });
   const gates = { design: 'auto', dag: 'auto' } as const;
   const run = await devs.start({ id: 'r', brief: '# B', gates, review: 'task' });
-  const [gate] = (await run.drive()).gates as readonly [Gate];
+  const [gate] = (await run.resume()).gates as readonly [Gate];
   const { tasks: before } = gate.artifact as CodeReview;
   user.git('commit', '-q', '--allow-empty', '-m', 'Second');
   await run.sync({ by: ADA });
   await run.decide(gate, { approved: true, by: ADA });
 
-  const [again] = (await run.drive()).gates as readonly [Gate];
+  const [again] = (await run.resume()).gates as readonly [Gate];
   const { tasks, range } = again.artifact as CodeReview;
   expect(tasks).toMatchObject([{ taskId: 'r:1', commit: git(dir, 'rev-parse', 'devs/r') }]);
   expect(range.commits.at(-1)?.sha).toBe(tasks[0]?.commit);
   expect(tasks[0]?.commit).not.toBe(before[0]?.commit);
   await run.decide(again, { approved: true, by: ADA });
-  expect(await run.drive()).toMatchObject({ status: 'completed' });
+  expect(await run.resume()).toMatchObject({ status: 'completed' });
   devs.close();
 });

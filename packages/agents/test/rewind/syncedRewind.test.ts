@@ -25,7 +25,7 @@ beforeAll(async () => {
   user = UserCheckout.create(dir);
   commitMine('mine.txt');
   devs = await open();
-  expect((await (await start(devs)).drive()).status).toBe('completed');
+  expect((await (await start(devs)).resume()).status).toBe('completed');
   devs.close();
   user.assertUntouched();
   renameSync(dir, join(root, ENDED));
@@ -68,7 +68,7 @@ describe('a run that is set back after it was carried over to commits of the use
     await run.rewind('T1', { by: ADA });
     expect(await statuses(run)).toEqual(setBack);
     expect(files()).toEqual(['a.txt', 'c.txt', 'mine.txt', 'second.txt', 'third.txt']);
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
     expect(files()).toContain('b.txt');
 
     commitMine('fourth.txt');

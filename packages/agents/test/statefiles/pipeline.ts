@@ -107,7 +107,7 @@ export async function openPipeline(dir: string, options: PipelineOptions = {}): 
     gates: () => run.gates(),
     decide: (gate, answer) => run.decide(gate, answer),
     drive: async () => {
-      const { status, commits } = await run.drive();
+      const { status, commits } = await run.resume();
       const subjects = commits.map(({ subject }) => subject);
       return { status, outcome: { commits: subjects, ...(await madeBy(run, files)) } };
     },

@@ -84,7 +84,7 @@ const checks = {
 
 const devs = await Orchestrator.open({ dir: join(dir, '.devs'), agents, workspace, checks });
 const run = await devs.start({ id: 'r', brief: '# R\n', gates: { design: 'auto', dag: 'auto' } });
-const ended = await run.drive().then(
+const ended = await run.resume().then(
   ({ status }) => ({ status, code: null }),
   (error: unknown) => ({ status: null, code: isDevsError(error) ? error.code : String(error) }),
 );

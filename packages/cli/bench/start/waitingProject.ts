@@ -24,9 +24,9 @@ export async function waitingProject(): Promise<WaitingProject> {
   execFileSync('git', ['init', '--quiet', dir]);
   const devs = await Orchestrator.open({ dir: join(dir, '.devs') });
   const run = await devs.start({ id: 'csv-export', brief: BRIEF, agentsRef: '{"agents":"none"}' });
-  const { gates } = await run.drive();
+  const { gates } = await run.resume();
   for (const gate of gates) await run.decide(gate, { approved: true, by: ADA });
-  const [plan] = (await run.drive()).gates;
+  const [plan] = (await run.resume()).gates;
   devs.close();
   if (plan === undefined) throw new Error('The run waits at no gate.');
   let copies = 0;

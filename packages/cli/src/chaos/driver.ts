@@ -28,7 +28,7 @@ const devs = await Orchestrator.open({
   checks,
 });
 devs.events.onAny((name, payload) => append('events.log', `${name} ${JSON.stringify(payload)}`));
-const gates = { design: 'auto', dag: 'auto' } as const;
-const run = await devs.start({ id: CHAOS_RUN, brief: '# Chaos\n\nSurvive.\n', gates });
-await run.drive();
+const chaosGates = { design: 'auto', dag: 'auto' } as const;
+const chaosRun = await devs.start({ id: CHAOS_RUN, brief: '# Chaos\n\nSurvive.\n', gates: chaosGates });
+await chaosRun.resume();
 devs.close();

@@ -43,8 +43,8 @@ export function observe(dir: string): Observation {
     const { status, recoveries } = new ThreadStore(db).require(CHAOS_RUN);
     const steps = new StepStore(db).listForThread(CHAOS_RUN).filter(({ state }) => state === 'done');
     return {
-      calls: linesOf(path.join(dir, 'calls.log')),
-      told: linesOf(path.join(dir, 'events.log')),
+      calls: readWholeLines(path.join(dir, 'calls.log')),
+      told: readWholeLines(path.join(dir, 'events.log')),
       logged: eventsIn(new EventStore(db)),
       recorded: new Set(steps.map(({ threadId, lgTaskId, name }) => `${threadId}/${lgTaskId}/${name}`)),
       sound: doctor(db).ok,
@@ -57,14 +57,14 @@ export function observe(dir: string): Observation {
 }
 
 /** How a run ended: its commits and its tree. */
-export async function resultOf(dir: string): Promise<string> {
+export async function runResultOf(dir: string): Promise<string> {
   const workspace = await new GitWorkspace({ dir }).open(CHAOS_RUN);
   const subjects = (await workspace.log()).map(({ subject }) => subject);
   return [...subjects, await workspace.snapshot()].join('\n');
 }
 
 /** A kill may cut the last line short. */
-export function linesOf(file: string): readonly string[] {
+export function readWholeLines(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }
 

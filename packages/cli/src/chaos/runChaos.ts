@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { judge } from './judge.ts';
-import { linesOf, NOTHING, type Observation, observe, resultOf } from './observe.ts';
+import { NOTHING, type Observation, observe, readWholeLines, runResultOf } from './observe.ts';
 
 export interface ChaosOptions {
   /** Kills that have to hit a driver at work. */
@@ -100,7 +100,7 @@ class Campaign {
       this.#report.events += told.length;
       this.#report.steps += recorded.size;
     }
-    return resultOf(dir);
+    return runResultOf(dir);
   }
 
   #judge(before: Observation, after: Observation, isKilled: boolean): void {
@@ -120,7 +120,8 @@ class Campaign {
       child.on('error', reject).on('close', (_code, by) => resolve(by));
     });
     if (before !== null) {
-      const hasWorked = (): boolean => linesOf(path.join(dir, 'events.log')).length > before.told.length;
+      const hasWorked = (): boolean =>
+        readWholeLines(path.join(dir, 'events.log')).length > before.told.length;
       while (isRunning(child) && !signal.aborted && !hasWorked()) await sleep(LOOK_EVERY_MS);
       await Promise.race([sleep(random() * LONGEST_LIFE_MS * LONGER ** before.recoveries), ended]);
       kill();

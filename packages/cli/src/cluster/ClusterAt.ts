@@ -41,7 +41,7 @@ export function clusterAt(
 }
 
 /** The same text for whoever goes there, as whom and how ever. */
-export function placeOf({ shown, schema }: Pick<ClusterAt, 'shown' | 'schema'>): string {
+export function clusterKey({ shown, schema }: Pick<ClusterAt, 'shown' | 'schema'>): string {
   const { host, pathname, searchParams } = new URL(shown);
   return `${host === '' ? (searchParams.get('host') ?? '') : host}${pathname} ${schema}`;
 }
@@ -58,7 +58,7 @@ export function schemaNamed(schema: string = USUAL_SCHEMA): string {
 
 /** What is wrong is not repeated: it may be a password. */
 function withoutPassword(text: string, source: string): string {
-  const url = /^postgres(?:ql)?:\/\//.test(text) ? parsed(text) : null;
+  const url = /^postgres(?:ql)?:\/\//.test(text) ? parseUrl(text) : null;
   if (url === null) {
     throw usageError(
       `${source} is not a PostgreSQL address.`,
@@ -70,7 +70,7 @@ function withoutPassword(text: string, source: string): string {
   return url.href;
 }
 
-function parsed(text: string): URL | null {
+function parseUrl(text: string): URL | null {
   try {
     return new URL(text);
   } catch {

@@ -3,10 +3,10 @@ import type { Command, CommandOptions } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
 import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
-import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
+import { type AnswerFlags, decisionFrom, decisionFromFlags } from '../gates/answerFlags.ts';
 import { wordsFor } from '../gates/askWords.ts';
 import type { Decide, Decision } from '../gates/Decision.ts';
-import { assertTakes, type Choice, choiceCommands, choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
+import { assertTakes, type Choice, choiceCommands, choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -62,7 +62,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
 /** Shows the gate on a terminal and asks; what is decided is then about exactly what was shown. */
 function promptForAnswer(session: Session): Decide {
   return async ({ gate, kind, sessionId }) => {
-    const all = gate === null ? GATE_WORDS[kind].choices : choicesAt(gate);
+    const all = gate === null ? GATE_LABELS[kind].choices : choicesAt(gate);
     const choices = all.filter(({ verb }) => verb === 'answer');
     if (choices.length === 0)
       assertTakes(gate ?? kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
@@ -73,11 +73,11 @@ function promptForAnswer(session: Session): Decide {
         `Use ${commands.map(({ command }) => command).join(', or ')}.`,
       );
     }
-    return ask(gate, choices, session);
+    return askAnswer(gate, choices, session);
   };
 }
 
-async function ask(gate: Gate, choices: readonly Choice[], session: Session): Promise<Decision | null> {
+async function askAnswer(gate: Gate, choices: readonly Choice[], session: Session): Promise<Decision | null> {
   const { io, out, devs } = session;
   out.print(...linesAtGate(renderGate(shownGate(gate), devs)), '');
   new ShownGates(session).remember([gate]);
@@ -94,7 +94,7 @@ async function ask(gate: Gate, choices: readonly Choice[], session: Session): Pr
       const choice = names.find((name) => name === said.toLowerCase());
       if (choice === undefined) continue;
       const words = await wordsFor(choice, gate, read);
-      return words === null ? null : decisionOf(choice, words);
+      return words === null ? null : decisionFromFlags(choice, words);
     }
   } finally {
     reader.close();

@@ -4,7 +4,7 @@ import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
 import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import type { Decision } from '../gates/Decision.ts';
-import type { ChoiceName } from '../gates/gateWords.ts';
+import type { ChoiceName } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';

@@ -3,11 +3,11 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { textOf } from '../files/textOf.ts';
+import { decodeUtf8Text } from '../files/decodeUtf8Text.ts';
 import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import type { Decision } from '../gates/Decision.ts';
 import { EditorFile } from '../gates/edit/EditorFile.ts';
-import { editDecision, editUntilRead, formOf } from '../gates/edit/editGate.ts';
+import { editDecision, editUntilRead, formForGate } from '../gates/edit/editGate.ts';
 import { type NamedGate, resolveGate } from '../gates/resolveGate.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
@@ -45,7 +45,9 @@ export function addEdit(program: Command, start: Start): void {
 
 async function writeForm(name: string, out: string, session: Session): Promise<ExitCode> {
   const file = path.resolve(session.io.cwd, out);
-  const { text } = await withRuns(session, async (devs) => formOf(await resolveGate(devs, name), session));
+  const { text } = await withRuns(session, async (devs) =>
+    formForGate(await resolveGate(devs, name), session),
+  );
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
@@ -58,8 +60,8 @@ async function writeForm(name: string, out: string, session: Session): Promise<E
 
 async function edit(name: string, { file, ...options }: EditOptions, session: Session): Promise<ExitCode> {
   if (file !== undefined) {
-    const given = await readGiven(path.resolve(session.io.cwd, file));
-    const decide = async (named: NamedGate) => editDecision((await formOf(named, session)).parse(given));
+    const given = await readEditedFile(path.resolve(session.io.cwd, file));
+    const decide = async (named: NamedGate) => editDecision((await formForGate(named, session)).parse(given));
     return decideGate(name, decide, options, session);
   }
   if (!isTerminal(session)) {
@@ -75,7 +77,7 @@ async function edit(name: string, { file, ...options }: EditOptions, session: Se
 async function editInEditor(name: string, options: DecideFlags, session: Session): Promise<ExitCode> {
   const opened: EditorFile[] = [];
   const decide = async (named: NamedGate): Promise<Decision | null> => {
-    const form = await formOf(named, session);
+    const form = await formForGate(named, session);
     const file = await EditorFile.create(form, session.io);
     opened.push(file);
     return editDecision(await editUntilRead(form, file));
@@ -90,9 +92,9 @@ async function editInEditor(name: string, options: DecideFlags, session: Session
   }
 }
 
-async function readGiven(file: string): Promise<string> {
+async function readEditedFile(file: string): Promise<string> {
   try {
-    return textOf(await readFile(file));
+    return decodeUtf8Text(await readFile(file));
   } catch (error) {
     throw usageError(
       `Cannot read ${file}: ${(error as Error).message}`,

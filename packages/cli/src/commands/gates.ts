@@ -27,7 +27,7 @@ export function addGates(program: Command, start: Start, options?: CommandOption
 
 async function gates(id: string | undefined, session: Session): Promise<ExitCode> {
   const isEmpty = id === undefined && !hasRuns(session);
-  const open = isEmpty ? [] : await withView(session, (devs) => openGates(devs, id));
+  const open = isEmpty ? [] : await withView(session, (devs) => listOpenGates(devs, id));
   const table = columns([['gate', 'run', 'about', 'open since'], ...open.map(gateLine)]);
   const first = open[0];
   session.out.result(
@@ -39,7 +39,7 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
   return EXIT.ok;
 }
 
-async function openGates(devs: Orchestrator, id: string | undefined): Promise<readonly Gate[]> {
+async function listOpenGates(devs: Orchestrator, id: string | undefined): Promise<readonly Gate[]> {
   if (id !== undefined) return (await devs.run(id)).gates();
   return devs.gates();
 }
@@ -61,13 +61,13 @@ async function allGates(id: string | undefined, session: Session): Promise<ExitC
 async function everyGate(devs: Orchestrator, id: string | undefined): Promise<readonly PastGate[]> {
   const ids = id === undefined ? await devs.ids() : [id];
   const gates: PastGate[] = [];
-  for (const each of ids) gates.push(...(await gatesOf(await devs.run(each))));
+  for (const each of ids) gates.push(...(await pastGatesOf(await devs.run(each))));
   return gates.sort((a, b) => a.gate.openedAt.localeCompare(b.gate.openedAt));
 }
 
 const OPEN = { status: 'awaiting_approval', decision: null, principal: null, decidedAt: null } as const;
 
-async function gatesOf(run: Run): Promise<readonly PastGate[]> {
+async function pastGatesOf(run: Run): Promise<readonly PastGate[]> {
   const closed = await run.closedGates();
   const told = closed.length === 0 ? new Map() : await toldDecisions(logPages(run));
   const open = (await run.gates()).map((gate) => ({ ...gate, ...OPEN }));

@@ -39,7 +39,7 @@ async function init({ agents, force = false }: InitOptions, session: Session): P
   const text = `${JSON.stringify({ $schema: './config.schema.json', ...config }, null, 2)}\n`;
   await writeConfig(file, text);
   await rememberOrSay({ sha256: sha256Of(text) }, session);
-  session.out.result({ file, ...found, config }, summary(file, found, config, session));
+  session.out.result({ file, ...found, config }, initSummary(file, found, config, session));
   return EXIT.ok;
 }
 
@@ -57,7 +57,7 @@ async function writeAnew(file: string, text: string): Promise<void> {
   await writeFile(file, text, { flag: 'wx', mode: 0o600 });
 }
 
-function summary(
+function initSummary(
   file: string,
   { packageManager, packages, ...git }: DetectedProject,
   { agents, checks = [], setup }: ProjectConfigInput,

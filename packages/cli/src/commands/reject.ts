@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
+import { collectValues } from '../flags/collectValues.ts';
 import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
-import { repeated } from '../flags/repeated.ts';
 import { commentsFrom } from '../gates/commentsFrom.ts';
 import type { Decide } from '../gates/Decision.ts';
 import { writeFeedback } from '../gates/edit/writeFeedback.ts';
+import { assertTakes } from '../gates/gateLabels.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
-import { assertTakes } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
@@ -27,9 +27,9 @@ export function addReject(program: Command, start: Start): void {
     .option(
       '--comment <comment>',
       "comment on a quote: 'QUOTE => TEXT', or 'IN: QUOTE => TEXT' if the quote is in several places; IN is a document, task or file, IN:LINE one line of it (repeatable)",
-      repeated,
+      collectValues,
     )
-    .option('--task <label>', 'code review: task to redo (repeatable; default: the last)', repeated);
+    .option('--task <label>', 'code review: task to redo (repeatable; default: the last)', collectValues);
   addDecideOptions(verb)
     .addHelpText(
       'after',
@@ -41,12 +41,12 @@ export function addReject(program: Command, start: Start): void {
       ),
     )
     .action((name: string, options: RejectOptions, command: Command) =>
-      start(command, (session) => decideGate(name, rejection(options, session), options, session)),
+      start(command, (session) => decideGate(name, rejectionFromFlags(options, session), options, session)),
     );
 }
 
 /** @throws DevsError `CONFIG_INVALID` without a reason where nobody can be asked for it. */
-function rejection(options: RejectOptions, session: Session): Decide {
+function rejectionFromFlags(options: RejectOptions, session: Session): Decide {
   const { feedback, task: tasks, comment: typed = [] } = options;
   const isSaid = feedback !== undefined || typed.length > 0;
   if (!isSaid && !isTerminal(session)) {
@@ -58,7 +58,7 @@ function rejection(options: RejectOptions, session: Session): Decide {
     assertTakes(kind, 'reject', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null) throw gateNotOpen(sessionId);
     if (isSaid) {
-      const comments = commentsFrom(typed, gate, await run.places(gate));
+      const comments = commentsFrom(typed, gate, await run.quotableSections(gate));
       return { choice: 'reject', answer: { ...no, comments } };
     }
     const written = await writeFeedback(gate, session.io);

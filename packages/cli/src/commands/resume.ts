@@ -5,9 +5,9 @@ import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
+import { collectValues } from '../flags/collectValues.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { repeated } from '../flags/repeated.ts';
 import { parseSpec, type SpecFlags } from '../flags/runSpec.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
@@ -20,7 +20,7 @@ export function addResume(program: Command, start: Start): void {
     .command('resume')
     .description('resume a run with its original agents and checks')
     .argument('<id>', 'run')
-    .option('--agents <agents>', `use other agents this time: ${AGENTS_HELP}`, repeated)
+    .option('--agents <agents>', `use other agents this time: ${AGENTS_HELP}`, collectValues)
     .option('--check <command>', 'use another check this time')
     .option('--no-sandbox', 'run checks and coding CLIs without a sandbox this time; recorded in the log')
     .option('--by <name>', 'with --no-sandbox: your name for the record (default: your user name)')
@@ -51,7 +51,7 @@ async function resume(id: string, flags: ResumeFlags, session: Session): Promise
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
     const run = await devs.run(id);
-    if (await isWaived(run, flags)) await run.waiveSandbox(humanFrom(flags.by));
+    if (await isWaived(run, flags)) await run.skipSandboxOnce(humanFrom(flags.by));
     const exitCode = await driveRun(devs, run, { ...flags, spec }, session);
     await notifier?.settled();
     return exitCode;

@@ -38,7 +38,7 @@ async function rm(id: string, { force = false, by }: RmOptions, session: Session
     if (!force) await devs.view(id, assertElsewhere);
     return devs.remove(id, removal);
   });
-  session.out.result(removed, [session.cluster === null ? words(removed) : wordsElsewhere(removed)]);
+  session.out.result(removed, [session.cluster === null ? formatRemoved(removed) : wordsElsewhere(removed)]);
   return EXIT.ok;
 }
 
@@ -69,7 +69,7 @@ async function withFiles(
 const wordsElsewhere = ({ id }: Awaited<ReturnType<Orchestrator['remove']>>): string =>
   `removed ${id} and the record of its decisions; its branch and the folders of workers are kept`;
 
-function words({ id, branch }: Awaited<ReturnType<Orchestrator['remove']>>): string {
+function formatRemoved({ id, branch }: Awaited<ReturnType<Orchestrator['remove']>>): string {
   const removed = `removed ${id}; the record of its decisions is kept`;
   if (branch === null) return removed;
   const { name } = branch;

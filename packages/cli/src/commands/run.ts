@@ -6,14 +6,14 @@ import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readBrief } from '../files/readBrief.ts';
-import { addGivenOptions, type GivenFlags, readGiven } from '../files/readGiven.ts';
+import { addGivenOptions, type GivenFlags, readProvidedInputs } from '../files/readProvidedInputs.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
+import { collectValues } from '../flags/collectValues.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
-import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
-import { GATE_WORDS } from '../gates/gateWords.ts';
+import { GATE_LABELS } from '../gates/gateLabels.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
@@ -24,7 +24,7 @@ import { examples, type Start } from '../project/Start.ts';
 import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
+interface RunFlags extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
   readonly message?: string;
   readonly withChanges?: true;
   readonly docsInBranch?: true;
@@ -55,7 +55,7 @@ export function addRun(program: Command, start: Start): void {
     .argument('[brief]', 'Markdown file; - for stdin')
     .option('-m, --message <text>', 'text of the brief, instead of a file')
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: derived from the brief)')
-    .option('--agents <agents>', `${AGENTS_HELP} (default: from .devs/config.json)`, repeated)
+    .option('--agents <agents>', `${AGENTS_HELP} (default: from .devs/config.json)`, collectValues)
     .option(
       '--check <command>',
       'command that checks the work; no shell (default: the checks of .devs/config.json, or npm test)',
@@ -83,12 +83,12 @@ export function addRun(program: Command, start: Start): void {
     .option('--yes', 'approve all gates by policy, without asking; recorded with the run');
   addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
     .addHelpText('after', examples(...EXAMPLES))
-    .action((brief: string | undefined, options: RunOptions, command: Command) =>
+    .action((brief: string | undefined, options: RunFlags, command: Command) =>
       start(command, (session) => runBrief(brief, options, session)),
     );
 }
 
-async function runBrief(name: string | undefined, options: RunOptions, session: Session): Promise<ExitCode> {
+async function runBrief(name: string | undefined, options: RunFlags, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
   const asking = { canAsk: name !== '-' };
   const config = await acceptedConfig(session, asking);
@@ -100,7 +100,7 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
   if (quick !== undefined) assertQuickAlone(options);
   const { message } = options;
   const brief = await readBrief({ name, message, mayBeWords: quick !== undefined }, io);
-  const given = await readGiven(options, { io, config });
+  const given = await readProvidedInputs(options, { io, config });
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
@@ -128,7 +128,7 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
 }
 
 /** Small work brings its own gates: what the configuration says of them holds for other runs. */
-function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
+function assertQuickAlone({ yes, review, documents, plan }: RunFlags): void {
   const other = Object.entries({ yes, review, documents, plan }).find(
     ([, value]) => value !== undefined,
   )?.[0];
@@ -137,7 +137,7 @@ function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
 }
 
 /** A raised limit is above the declared one. */
-async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
+async function isBudgetOf(run: Run, options: RunFlags): Promise<boolean> {
   const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
   const given = Object.entries(budgetFrom(options) ?? {}) as [
     PipelineRunInfo['budget'][number]['measure'],
@@ -147,12 +147,12 @@ async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
 }
 
 async function waitsForDeclaredGate(run: Run): Promise<boolean> {
-  return (await run.gates()).some(({ kind }) => GATE_WORDS[kind].isDeclarable);
+  return (await run.gates()).some(({ kind }) => GATE_LABELS[kind].isDeclarable);
 }
 
 function startOptions(
   brief: string,
-  { id, yes, review: reviewFlag, ...flags }: RunOptions,
+  { id, yes, review: reviewFlag, ...flags }: RunFlags,
   spec: RunSpec,
   { gates, budget: configured, review: reviewConfigured, documents }: ProjectConfig,
 ): StartOptions {

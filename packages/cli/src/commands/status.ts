@@ -18,11 +18,11 @@ export function addStatus(program: Command, start: Start): void {
     .argument('[id]', 'run')
     .addHelpText('after', examples('devs status', 'devs status csv-export', 'devs status --json'))
     .action((id: string | undefined, _options: object, command: Command) =>
-      start(command, (session) => (id === undefined ? listRuns(session) : showRun(id, session))),
+      start(command, (session) => (id === undefined ? listStatus(session) : showRun(id, session))),
     );
 }
 
-async function listRuns(session: Session): Promise<ExitCode> {
+async function listStatus(session: Session): Promise<ExitCode> {
   if (session.out.json) {
     const runs = hasRuns(session) ? await withView(session, (devs) => devs.list()) : [];
     session.out.result(runs.map(shownRun), []);
@@ -49,11 +49,11 @@ async function runLines(devs: Orchestrator, session: Session): Promise<readonly 
     if (page.length < PAGE) break;
     after = page.at(-1)?.id;
   }
-  return first === undefined ? [] : [...runTable(rows), ...nextOf(waiting, first, session)];
+  return first === undefined ? [] : [...runTable(rows), ...nextHints(waiting, first, session)];
 }
 
 /** Of the run that somebody has to do something about, else of any. */
-function nextOf(
+function nextHints(
   waiting: PipelineRunInfo | undefined,
   { id }: PipelineRunInfo,
   { devs }: Session,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ReadConfig, readConfig } from '../config/readConfig.ts';
 import { TrustStore } from '../config/TrustStore.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { confirm, contentWords, notTrusted } from '../project/acceptedConfig.ts';
+import { confirm, formatAcceptedConfig, notTrusted } from '../project/acceptedConfig.ts';
 import {
   isYours,
   stateNotTrusted,
@@ -31,13 +31,13 @@ export function addTrust(program: Command, start: Start): void {
 
 async function trust(given: string | undefined, session: Session): Promise<ExitCode> {
   const { dir, out } = session;
-  const store = storeOf(session);
+  const store = trustStore(session);
   const unknown = await unknownStateFile(session);
   if (unknown !== null && given?.toLowerCase() === unknown.id) return trustStateFile(unknown, session);
   const read = await readConfig(dir);
   const { file, sha256 } = read;
   if (sha256 !== null && !(await store.acceptedIn(dir)).includes(sha256)) {
-    if (!(await isWanted(given, read, session))) throw notTrusted(read, session);
+    if (!(await isTrustWanted(given, read, session))) throw notTrusted(read, session);
     await store.accept(dir, sha256);
   }
   if (unknown !== null && !unknown.isEmpty && given === undefined) {
@@ -57,20 +57,24 @@ async function trustStateFile({ file, id }: UnknownStateFile, session: Session):
   return EXIT.ok;
 }
 
-async function isWanted(given: string | undefined, read: ReadConfig, session: Session): Promise<boolean> {
+async function isTrustWanted(
+  given: string | undefined,
+  read: ReadConfig,
+  session: Session,
+): Promise<boolean> {
   if (given !== undefined) return given.toLowerCase() === read.sha256;
   if (isTerminal(session)) return confirm(read, session);
-  session.out.note(contentWords(read).join('\n'));
+  session.out.note(formatAcceptedConfig(read).join('\n'));
   return false;
 }
 
 async function takeBack(session: Session): Promise<ExitCode> {
-  const revoked = await storeOf(session).revoke(session.dir);
+  const revoked = await trustStore(session).revoke(session.dir);
   session.out.result({ revoked }, [revoked === 0 ? 'nothing to revoke' : 'revoked']);
   return EXIT.ok;
 }
 
-function storeOf({ io }: Session): TrustStore {
+function trustStore({ io }: Session): TrustStore {
   const store = TrustStore.of(io.env);
   if (store !== null) return store;
   throw usageError(

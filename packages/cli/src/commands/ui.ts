@@ -5,12 +5,12 @@ import { type Gate, isDevsError, Orchestrator } from '@devs/core';
 import { endingWith } from '@devs/core/internal';
 import type { serveOnLoopback, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
-import { placeOf } from '../cluster/ClusterAt.ts';
+import { clusterKey } from '../cluster/ClusterAt.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { codeInGit } from '../project/codeInGit.ts';
-import { runsOf } from '../project/openCluster.ts';
+import { clusterRuns } from '../project/openCluster.ts';
 import { assertRuns, limitsIn } from '../project/openProject.ts';
 import { encryptionKeyOf, type Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -55,7 +55,7 @@ export function addUi(program: Command, start: Start): void {
 }
 
 async function serveUi({ file, ...flags }: UiFlags, session: Session): Promise<ExitCode> {
-  const at = await placeAt(file, session);
+  const at = await openPlaceAt(file, session);
   try {
     return await serveAt(at, flags, session);
   } finally {
@@ -66,17 +66,17 @@ async function serveUi({ file, ...flags }: UiFlags, session: Session): Promise<E
 async function serveAt(at: PlaceAt, { place, port, by }: UiFlags, session: Session): Promise<ExitCode> {
   const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
   const human = humanFrom(by);
-  const wanted = port === undefined ? null : toPort(port);
+  const wanted = port === undefined ? null : parseUiPort(port);
   const to = place === undefined ? '' : `&at=${await pathTo(place, at, session)}`;
   // A program that starts this is told a link, too, and must not come to decide by it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
   const handler: Parameters<typeof serveOnLoopback>[0]['handler'] = (hosts) => {
     const onCode = (code: string): void =>
-      tell({ url: `http://${hosts[0]}/#code=${code}${to}`, readOnly }, session);
+      printLink({ url: `http://${hosts[0]}/#code=${code}${to}`, readOnly }, session);
     const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
     return createUi({ ...at, hosts, readOnly, identify, signIn });
   };
-  const served = await listening(wanted, (at) => serveOnLoopback({ port: at, handler }));
+  const served = await startListening(wanted, (at) => serveOnLoopback({ port: at, handler }));
   session.out.note(
     `Press Ctrl-C to stop the page; runs are not affected.${readOnly ? ' Read-only: the output is not a terminal.' : ''}`,
   );
@@ -142,7 +142,7 @@ async function isRun(name: string, devs: Orchestrator): Promise<boolean> {
 const draftsIn = (dir: string, name = 'drafts'): string => path.join(dir, '.devs', 'ui', name);
 
 /** The code of a review is where the runs of the project have it. */
-async function placeAt(file: string | undefined, session: Session): Promise<PlaceAt> {
+async function openPlaceAt(file: string | undefined, session: Session): Promise<PlaceAt> {
   const { cluster } = session;
   if (file === undefined) {
     const at =
@@ -153,18 +153,18 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
             drafts: draftsIn(session.dir),
           }
         : {
-            runs: await runsOf(cluster, session),
+            runs: await clusterRuns(cluster, session),
             drafts: draftsIn(
               session.dir,
-              `drafts-${createHash('sha256').update(placeOf(cluster)).digest('hex').slice(0, 16)}`,
+              `drafts-${createHash('sha256').update(clusterKey(cluster)).digest('hex').slice(0, 16)}`,
             ),
           };
     const limits = await limitsIn(session.dir);
     return {
       ...at,
       ...(limits && { limits }),
-      readCode: (gate, since) => codeOf(gate, since, session),
-      readCommit: async (run, commit) => shownCode(await readCommitDiff(run, commit, session)),
+      readCode: (gate, since) => gateCodeOf(gate, since, session),
+      readCommit: async (run, commit) => toGateCode(await readCommitDiff(run, commit, session)),
       code: codeInGit(session),
       rewinding: async (id, work) =>
         (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
@@ -177,23 +177,27 @@ async function placeAt(file: string | undefined, session: Session): Promise<Plac
   return { ...encryptionKeyOf(session), dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
-async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<ReviewCode | null> {
+async function gateCodeOf(
+  gate: Gate,
+  since: string | undefined,
+  session: Session,
+): Promise<ReviewCode | null> {
   const diff = await readShownDiff(gate, since, session);
-  if (diff === null || typeof diff === 'string') return diff === null ? null : shownCode(diff);
-  return { ...shownCode(diff), hidden: diff.hidden };
+  if (diff === null || typeof diff === 'string') return diff === null ? null : toGateCode(diff);
+  return { ...toGateCode(diff), hidden: diff.hidden };
 }
 
-function shownCode(diff: ShownRange | string): ReviewCode {
+function toGateCode(diff: ShownRange | string): ReviewCode {
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };
 }
 
 /** Past the masks of every other output: the code is made to be read, and looks like the secret that it is. */
-function tell(link: { readonly url: string; readonly readOnly: boolean }, { io, out }: Session): void {
+function printLink(link: { readonly url: string; readonly readOnly: boolean }, { io, out }: Session): void {
   io.stdout.write(out.json ? `${JSON.stringify(link)}\n` : `${link.url}\n`);
 }
 
-async function listening(
+async function startListening(
   wanted: number | null,
   serve: (port: number) => ReturnType<typeof serveOnLoopback>,
 ): ReturnType<typeof serveOnLoopback> {
@@ -206,7 +210,7 @@ async function listening(
   }
 }
 
-function toPort(text: string): number {
+function parseUiPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   throw usageError(`"${text}" is not a port.`, 'Use a number from 1 to 65535, or 0 for any free port.');

@@ -14,7 +14,7 @@ interface Verb {
 
 const reading = () => import('./reading.ts');
 const deciding = () => import('./deciding.ts');
-const working = () => import('./working.ts');
+const loadWorking = () => import('./working.ts');
 const operating = () => import('./operating.ts');
 
 /** In the order of the help. */
@@ -22,12 +22,12 @@ const DAILY: readonly Verb[] = [
   {
     usage: 'init [options]',
     description: 'inspect the project and write .devs/config.json: checks, setup, agents',
-    load: async () => (await working()).addInit,
+    load: async () => (await loadWorking()).addInit,
   },
   {
     usage: 'run [options] [brief]',
     description: 'start or resume a run; stops when the run ends or needs a person',
-    load: async () => (await working()).addRun,
+    load: async () => (await loadWorking()).addRun,
   },
   {
     usage: 'show [options] <gate>',
@@ -37,12 +37,12 @@ const DAILY: readonly Verb[] = [
   {
     usage: 'ask [options] <gate> <question>',
     description: 'ask the agent about a gate without deciding it; the next attempt sees the answer',
-    load: async () => (await working()).addAsk,
+    load: async () => (await loadWorking()).addAsk,
   },
   {
     usage: 'edit [options] <gate>',
     description: 'edit the documents or the plan at a gate; the gate then asks again about your version',
-    load: async () => (await working()).addEdit,
+    load: async () => (await loadWorking()).addEdit,
   },
   {
     usage: 'approve [options] [gate]',
@@ -57,7 +57,7 @@ const DAILY: readonly Verb[] = [
   {
     usage: 'resume [options] <id>',
     description: 'resume a run with its original agents and checks',
-    load: async () => (await working()).addResume,
+    load: async () => (await loadWorking()).addResume,
   },
   {
     usage: 'docs [options] <id>',
@@ -77,7 +77,7 @@ const DAILY: readonly Verb[] = [
   {
     usage: 'rm [options] <id>',
     description: 'remove a run that has ended: its record, its folder, and its branch if it is merged',
-    load: async () => (await working()).addRm,
+    load: async () => (await loadWorking()).addRm,
   },
   {
     usage: 'trust [options] [sha256]',
@@ -122,18 +122,18 @@ const ADMIN: readonly Verb[] = [
     usage: 'adopt [options] <id>',
     description:
       "commit your own changes in a run's folder, and run the checks on them; does not resume the run",
-    load: async () => (await working()).addAdopt,
+    load: async () => (await loadWorking()).addAdopt,
   },
   {
     usage: 'sync [options] <id>',
     description: "move a run's commits onto your newer commits; does not change your checkout",
-    load: async () => (await working()).addSync,
+    load: async () => (await loadWorking()).addSync,
   },
   {
     usage: 'rewind [options] <id> [task]',
     description:
       'rewind a run to the end of a task, to redo the tasks that depend on it; does not resume the run',
-    load: async () => (await working()).addRewind,
+    load: async () => (await loadWorking()).addRewind,
   },
   {
     usage: 'revive [options] <id>',
@@ -215,7 +215,7 @@ const ADMIN: readonly Verb[] = [
   {
     usage: 'chaos [options]',
     description: 'test on this machine and disk that kill -9 loses nothing; uses its own folder',
-    load: async () => (await working()).addChaos,
+    load: async () => (await loadWorking()).addChaos,
   },
 ];
 
@@ -223,14 +223,14 @@ const ADMIN: readonly Verb[] = [
 export async function addVerbs(program: Command, start: Start, argv: readonly string[]): Promise<void> {
   const add = async (parent: Command, verb: Verb, options: CommandOptions = {}): Promise<void> => {
     const { usage, description, load } = verb;
-    if (argv.includes(nameOf(verb))) (await load())(parent, start, options);
+    if (argv.includes(verbName(verb))) (await load())(parent, start, options);
     // A word in brackets is an argument to commander, so help lists `[options]` as it stands here.
     else parent.command(usage, options).description(description);
   };
   for (const verb of DAILY) await add(program, verb);
   const admin = program
     .command('admin')
-    .description(`less common commands: ${ADMIN.map(nameOf).join(', ')}`)
+    .description(`less common commands: ${ADMIN.map(verbName).join(', ')}`)
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   // Each of them also works without `admin`; help lists it here.
   for (const verb of ADMIN) {
@@ -239,4 +239,4 @@ export async function addVerbs(program: Command, start: Start, argv: readonly st
   }
 }
 
-const nameOf = ({ usage }: Verb): string => usage.split(' ', 1).join('');
+const verbName = ({ usage }: Verb): string => usage.split(' ', 1).join('');

@@ -8,14 +8,14 @@ const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; 
 /** What every machine reaches under the same name. */
 export const REPOSITORY_URL = /^(?:https?|ssh|git|file):\/\/\S+$/;
 
-const inside = z
+const insideProject = z
   .string()
   .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."');
 
 /** One command that judges the work. */
 export const checkSchema = z.strictObject({
   name: z.string().min(1).describe('Name in messages when it fails.'),
-  dir: inside.default('.').describe('Working folder, relative to the top of the repository.'),
+  dir: insideProject.default('.').describe('Working folder, relative to the top of the repository.'),
   argv,
   kind: z
     .enum(['test', 'types', 'lint'])
@@ -23,7 +23,7 @@ export const checkSchema = z.strictObject({
     .describe(
       'Kind of check; default: derived from its program. A lint error does not count as a failing test.',
     ),
-  report: inside
+  report: insideProject
     .exactOptional()
     .describe('File it writes its test cases to: JUnit XML, or JSON of Vitest or Jest.'),
   retries: z
@@ -41,7 +41,7 @@ export const setupSchema = z.union([
   z.strictObject({
     argv,
     inputs: z
-      .array(inside)
+      .array(insideProject)
       .describe(
         'Git patterns, from the top of the repository: setup runs again when a matching file changes.',
       ),
@@ -49,7 +49,7 @@ export const setupSchema = z.union([
 ]);
 
 /** Where checks may keep things from one to the next. */
-export const cachesSchema = z.array(inside);
+export const cachesSchema = z.array(insideProject);
 
 /** How often a model may run the checks within one call. */
 export const agentChecksSchema = z.int().min(0);
@@ -81,22 +81,28 @@ const budgetLimits = {
   ms: whole.describe('Active time in milliseconds.'),
 };
 
-const upTo = (name: keyof Limits, what: string) =>
+const limitedNumber = (name: keyof Limits, what: string) =>
   z.int().positive().max(MAX_LIMITS[name]).exactOptional().describe(what);
 
 /** How large may be what is recorded of a run. */
 export const limitsSchema = z.strictObject({
-  valueBytes: upTo('valueBytes', 'Largest single write, such as a plan; default: channelBytes.'),
-  channelBytes: upTo(
+  valueBytes: limitedNumber('valueBytes', 'Largest single write, such as a plan; default: channelBytes.'),
+  channelBytes: limitedNumber(
     'channelBytes',
     `Largest channel of the state, such as the tasks; default ${DEFAULT_LIMITS.channelBytes}.`,
   ),
-  checkpointBytes: upTo('checkpointBytes', `Largest total state; default ${DEFAULT_LIMITS.checkpointBytes}.`),
-  stepBytes: upTo('stepBytes', `Largest result of one agent call; default ${DEFAULT_LIMITS.stepBytes}.`),
-  answerBytes: upTo('answerBytes', `Largest edited text; default ${DEFAULT_LIMITS.answerBytes}.`),
-  signalBytes: upTo('signalBytes', `Largest signal payload; default ${DEFAULT_LIMITS.signalBytes}.`),
-  chunkBytes: upTo('chunkBytes', `Largest stream chunk; default ${DEFAULT_LIMITS.chunkBytes}.`),
-  depth: upTo('depth', `Deepest nesting of a value; default ${DEFAULT_LIMITS.depth}.`),
+  checkpointBytes: limitedNumber(
+    'checkpointBytes',
+    `Largest total state; default ${DEFAULT_LIMITS.checkpointBytes}.`,
+  ),
+  stepBytes: limitedNumber(
+    'stepBytes',
+    `Largest result of one agent call; default ${DEFAULT_LIMITS.stepBytes}.`,
+  ),
+  answerBytes: limitedNumber('answerBytes', `Largest edited text; default ${DEFAULT_LIMITS.answerBytes}.`),
+  signalBytes: limitedNumber('signalBytes', `Largest signal payload; default ${DEFAULT_LIMITS.signalBytes}.`),
+  chunkBytes: limitedNumber('chunkBytes', `Largest stream chunk; default ${DEFAULT_LIMITS.chunkBytes}.`),
+  depth: limitedNumber('depth', `Deepest nesting of a value; default ${DEFAULT_LIMITS.depth}.`),
 });
 
 /** After what the committed code is shown to a human. */

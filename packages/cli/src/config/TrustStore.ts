@@ -40,13 +40,13 @@ export class TrustStore {
    */
   async acceptedIn(dir: string): Promise<readonly string[]> {
     const { accepted } = await this.#read();
-    return ownEntry(accepted, await keyOf(dir));
+    return ownEntry(accepted, await trustKey(dir));
   }
 
   /** @throws DevsError `CONFIG_INVALID` as {@link acceptedIn}, or when the file cannot be written. */
   async accept(dir: string, sha256: string): Promise<void> {
     const { accepted } = await this.#read();
-    const key = await keyOf(dir);
+    const key = await trustKey(dir);
     const others = ownEntry(accepted, key).filter((each) => each !== sha256);
     await this.#write({ version: 1, accepted: { ...accepted, [key]: [...others, sha256] } });
   }
@@ -58,7 +58,7 @@ export class TrustStore {
    */
   async revoke(dir: string): Promise<number> {
     const { accepted } = await this.#read();
-    const { [await keyOf(dir)]: revoked = [], ...others } = accepted;
+    const { [await trustKey(dir)]: revoked = [], ...others } = accepted;
     if (revoked.length > 0) await this.#write({ version: 1, accepted: others });
     return revoked.length;
   }
@@ -122,4 +122,4 @@ export class TrustStore {
 const ownEntry = (accepted: Trust['accepted'], key: string): readonly string[] =>
   Object.hasOwn(accepted, key) ? (accepted[key] ?? []) : [];
 
-const keyOf = async (dir: string): Promise<string> => configPath(await realpath(dir));
+const trustKey = async (dir: string): Promise<string> => configPath(await realpath(dir));

@@ -6,7 +6,7 @@ import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide } from '../gates/Decision.ts';
 import { openVote } from '../gates/openVote.ts';
-import { decisionWords, recordDecision, type Signed } from '../gates/recordDecision.ts';
+import { formatRecordedDecision, recordDecision, type Signed } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { codeInGit } from '../project/codeInGit.ts';
 import { maskAsRecorded } from '../project/maskAsRecorded.ts';
@@ -14,10 +14,10 @@ import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
 import { usageError } from '../usageError.ts';
-import { TAKEN_UP } from './takenUp.ts';
+import { DECISION_RECORDED } from './decisionRecorded.ts';
 
 /** What a decision that is only recorded does without: agents, sandboxes, git. */
-const goingOn = () => import('./goingOn.ts');
+const goingOn = () => import('./resumeParts.ts');
 
 /** Records a decision, and with `go` drives the run on. Without it whoever drives the run takes the decision up. */
 export async function decideGate(
@@ -38,10 +38,10 @@ export async function decideGate(
   return withRuns(
     session,
     async (devs) => {
-      const recorded = await record(asked, devs, session);
+      const recorded = await recordAnswer(asked, devs, session);
       if (recorded === null) return EXIT.resumable;
       const { driver, gates } = await recorded.run.status();
-      const next = nextWords(recorded, driver !== null, session);
+      const next = formatNext(recorded, driver !== null, session);
       session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
       return EXIT.ok;
     },
@@ -49,14 +49,14 @@ export async function decideGate(
   );
 }
 
-interface Asked {
+interface DecideCommand {
   readonly name: string;
   readonly decide: Decide;
   readonly signed: Signed;
 }
 
 /** Agents that are missing are told before anything is recorded. */
-async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
+async function decideAndGo(asked: DecideCommand, session: Session): Promise<ExitCode> {
   const { id, isDriven } = await withRuns(session, async (devs) => {
     const { run } = await resolveGate(devs, asked.name);
     return { id: run.id, isDriven: (await run.status()).driver !== null };
@@ -71,7 +71,7 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
   const { agentsFrom, driveRun } = await goingOn();
   const spec = await specOf(id, {}, session);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
-    const recorded = await record(asked, devs, session);
+    const recorded = await recordAnswer(asked, devs, session);
     if (recorded === null) return EXIT.resumable;
     const { run, decided, words } = recorded;
     session.out.print(words);
@@ -79,29 +79,31 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
       return await driveRun(devs, run, { spec, beside: { decided: view(decided) } }, session);
     } catch (error) {
       if (!isDevsError(error, 'THREAD_BUSY')) throw error;
-      session.out.result(view(decided), [TAKEN_UP]);
+      session.out.result(view(decided), [DECISION_RECORDED]);
       return EXIT.ok;
     }
   });
 }
 
-const seenBy = ({ signed: { hash, withHidden } }: Asked): Pick<DecideFlags, 'hash' | 'withHidden'> => ({
+const seenBy = ({
+  signed: { hash, withHidden },
+}: DecideCommand): Pick<DecideFlags, 'hash' | 'withHidden'> => ({
   ...(hash !== undefined && { hash }),
   ...(withHidden !== undefined && { withHidden }),
 });
 
-interface Recorded {
+interface DecisionOutcome {
   readonly run: Run;
   readonly decided: HitlSession;
   readonly words: string;
   readonly isEdit: boolean;
 }
 
-async function record(
-  { name, decide, signed }: Asked,
+async function recordAnswer(
+  { name, decide, signed }: DecideCommand,
   devs: Orchestrator,
   session: Session,
-): Promise<Recorded | null> {
+): Promise<DecisionOutcome | null> {
   const named = await resolveGate(devs, name);
   await maskAsRecorded(named.run);
   const decision = await decide(named);
@@ -117,15 +119,15 @@ async function record(
   return {
     run: named.run,
     decided,
-    words: decisionWords(decision, decided),
+    words: formatRecordedDecision(decision, decided),
     isEdit: decision.choice === 'edit',
   };
 }
 
-function nextWords({ run, decided, isEdit }: Recorded, isDriven: boolean, { devs }: Session): string {
+function formatNext({ run, decided, isEdit }: DecisionOutcome, isDriven: boolean, { devs }: Session): string {
   const vote = openVote(decided);
   if (vote !== null) return `recorded; the gate stays open until ${vote.needed - vote.votes} more approve`;
-  if (isDriven) return TAKEN_UP;
+  if (isDriven) return DECISION_RECORDED;
   return `recorded; ${isEdit ? 'to reopen the gate with your version' : 'to resume'}: ${devs('resume', run.id)}`;
 }
 

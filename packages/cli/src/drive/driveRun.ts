@@ -5,14 +5,14 @@ import type { RunSpec } from '../flags/runSpec.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, outcomeDocument, renderOutcome } from '../render/renderOutcome.ts';
-import { agentsWords } from '../render/renderStatus.ts';
+import { formatAgents } from '../render/renderStatus.ts';
 import { gatePages } from '../show/gatePages.ts';
 import { oneLine } from '../terminal/visible.ts';
+import { DECISION_RECORDED } from './decisionRecorded.ts';
 import { showProgress } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
 import { showActivities, showRequests } from './showRequests.ts';
 import { showStatusLine } from './statusLine.ts';
-import { TAKEN_UP } from './takenUp.ts';
 
 export const VERBOSE_HELP = 'print the output of agents, checks and setup as it arrives';
 
@@ -39,9 +39,9 @@ export async function driveRun(
   const { io, out, devs: commandLine } = session;
   const { signal, abort } = io;
   const { title, agents, workspace } = await run.status();
-  out.print({ style: 'bold', text: oneLine(`${run.id}  ${title}`) }, `agents: ${agentsWords(agents)}`);
+  out.print({ style: 'bold', text: oneLine(`${run.id}  ${title}`) }, `agents: ${formatAgents(agents)}`);
   if (spec.agents !== 'none') {
-    out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
+    out.print(`checks: ${formatChecks(spec)}`, `sandbox: ${formatRunSandbox(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
   const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
@@ -53,7 +53,7 @@ export async function driveRun(
     const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
     signal.addEventListener('abort', announce, { once: true });
     try {
-      return await run.drive(options);
+      return await run.resume(options);
     } finally {
       signal.removeEventListener('abort', announce);
       removeStatusLine();
@@ -62,7 +62,7 @@ export async function driveRun(
   try {
     const result = await driveAsking(run, drive, { ...flags, ...(wait && { wait }) }, session);
     if (result === 'elsewhere') {
-      out.print('', TAKEN_UP);
+      out.print('', DECISION_RECORDED);
       return EXIT.ok;
     }
     out.result(
@@ -79,12 +79,12 @@ export async function driveRun(
 }
 
 /** The same command in two packages is told apart by its name. */
-function checksWords({ checks }: RunSpec): string {
+function formatChecks({ checks }: RunSpec): string {
   const words = checks.map(({ name, argv }) => (checks.length > 1 ? `${name}: ` : '') + argv.join(' '));
   return words.join(', ');
 }
 
-function sandboxWords({ sandbox }: RunSpec): string {
+function formatRunSandbox({ sandbox }: RunSpec): string {
   if (sandbox === 'none') return 'none, commands have your full access';
   return typeof sandbox === 'string' ? sandbox : (sandbox[0] ?? '');
 }

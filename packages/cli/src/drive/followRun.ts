@@ -26,7 +26,7 @@ export function followRun(
   const { signal } = session.io;
   return withView(session, async (devs) => {
     const run = await devs.run(id);
-    const reader = new Reader(run, session, verbose);
+    const reader = new LogFollower(run, session, verbose);
     const news = await devs.news({ threadId: id });
     return endingWith(news.stop, async () => {
       while (!signal.aborted) {
@@ -40,7 +40,7 @@ export function followRun(
   });
 }
 
-class Reader {
+class LogFollower {
   readonly #run: Run;
   readonly #session: Session;
   readonly #verbose: boolean;
@@ -67,7 +67,7 @@ class Reader {
     return entries.length > 0;
   }
 
-  #toldItem(entry: TranscriptEntry): Item {
+  #toldItem(entry: TranscriptEntry): LogItem {
     const { at, stage, activity } = entry;
     const lines = (): readonly Line[] => {
       const isNew = stage !== this.#stage;
@@ -78,12 +78,12 @@ class Reader {
   }
 }
 
-interface Item {
+interface LogItem {
   readonly at: string;
   readonly document: unknown;
   readonly lines: () => readonly Line[];
 }
 
-function storyItem(entry: LogEntry): Item {
+function storyItem(entry: LogEntry): LogItem {
   return { at: entry.at, document: entry, lines: () => storyLines([entry], LABEL) };
 }

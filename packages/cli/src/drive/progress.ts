@@ -1,6 +1,6 @@
 import type { EventBus, EventName, OrchestratorEvents } from '@devs/core';
 import { eventStyle } from '../render/eventStyle.ts';
-import { sentence, taskLabel } from '../render/sentence.ts';
+import { sentence, taskLabelOrEmpty } from '../render/sentence.ts';
 import { linesAtGate, styled } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 
@@ -30,7 +30,7 @@ export function progressLine<Name extends EventName>(
   const text = isSaid ? null : sentence(name, payload);
   if (text === null) return null;
   const seconds = `${(elapsedMs / 1000).toFixed(1)}s`.padStart(7);
-  return [seconds, taskLabel(taskId), text].filter((part) => part !== '').join('  ');
+  return [seconds, taskLabelOrEmpty(taskId), text].filter((part) => part !== '').join('  ');
 }
 
 /** Prints what happens while it happens; call the returned function to stop. */

@@ -1,6 +1,6 @@
 import type { Activity, Orchestrator } from '@devs/core';
 import type { ActivityListener } from '@devs/core/internal';
-import { activityLines, usageWords } from '../render/activityLines.ts';
+import { activityLines, formatUsage } from '../render/activityLines.ts';
 import type { Line } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 import { oneLine } from '../terminal/visible.ts';
@@ -43,18 +43,18 @@ class AskedStep {
       if (activity.state === 'started') this.#tools.set(activity.id, activity.name);
       return null;
     }
-    const spent = usageWords(activity.usage);
+    const spent = formatUsage(activity.usage);
     // Agents may say the same again.
     if (spent === this.#spent && this.#tools.size === 0) return null;
     this.#spent = spent;
     this.#requests += 1;
-    const tools = toolsWords([...this.#tools.values()]);
+    const tools = formatTools([...this.#tools.values()]);
     this.#tools.clear();
     return `${this.#scope.step} ${this.#requests}: ${tools} (${spent})`;
   }
 }
 
-function toolsWords(names: readonly string[]): string {
+function formatTools(names: readonly string[]): string {
   const tools = names.map(oneLine);
   if (tools.length === 0) return 'text';
   const more = tools.length - MAX_NAMED;

@@ -1,9 +1,9 @@
 import type { EventBus, PipelineRunInfo, Run } from '@devs/core';
 import type { ActivityListener } from '@devs/core/internal';
-import { nowWords } from '../render/activityLines.ts';
+import { formatCurrent } from '../render/activityLines.ts';
 import { clock } from '../render/clock.ts';
-import { doingWords } from '../render/doingWords.ts';
-import { taskLabel } from '../render/sentence.ts';
+import { formatDoing } from '../render/formatDoing.ts';
+import { taskLabelOrEmpty } from '../render/sentence.ts';
 import type { Output } from '../terminal/Output.ts';
 
 /** What a drive is doing right now. */
@@ -26,8 +26,8 @@ export interface LiveStatus {
 export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus, elapsedMs: number): string {
   const tokens = cost.tokensIn + cost.tokensOut;
   const parts = [
-    taskLabel(taskId),
-    now == null ? doingWords(node, null) : `${nowIn(now)}  ${clock(now.ms)}`,
+    taskLabelOrEmpty(taskId),
+    now == null ? formatDoing(node, null) : `${nowIn(now)}  ${clock(now.ms)}`,
     turn === 0 ? '' : `turn ${turn}`,
     depth === null || depth.current * 2 < depth.limit
       ? ''
@@ -40,7 +40,7 @@ export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus,
 }
 
 function nowIn({ step, words }: NonNullable<LiveStatus['now']>): string {
-  const doing = doingWords('', step);
+  const doing = formatDoing('', step);
   return words === step || words === '' ? doing : `${doing}: ${words}`;
 }
 
@@ -82,7 +82,7 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
   });
   const note: ActivityListener = (activity, scope) => {
     if (scope.threadId !== run.id) return;
-    words = nowWords(activity) ?? (step?.step === scope.step ? words : scope.step);
+    words = formatCurrent(activity) ?? (step?.step === scope.step ? words : scope.step);
     step = scope;
     status ??= STARTING;
   };

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
+import { decodeUtf8Text } from './decodeUtf8Text.ts';
 import { readHanded } from './readHanded.ts';
-import { textOf } from './textOf.ts';
 
 /** Where the words of a brief come from. */
 export interface BriefSource {
@@ -33,8 +33,8 @@ export async function readBrief(
   if (name === undefined) return message as string;
   if (mayBeWords && /\s/.test(name.trim()) && !existsSync(path.resolve(cwd, name))) return name;
   try {
-    if (name === '-') return textOf(await readAll(stdin));
-    return textOf(await readHanded(path.resolve(cwd, name)));
+    if (name === '-') return decodeUtf8Text(await readAll(stdin));
+    return decodeUtf8Text(await readHanded(path.resolve(cwd, name)));
   } catch (error) {
     throw usageError(
       `Cannot read the brief ${name}: ${(error as Error).message}`,

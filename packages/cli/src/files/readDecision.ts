@@ -5,7 +5,7 @@ import { usageError } from '../usageError.ts';
 import { readHanded } from './readHanded.ts';
 
 /** A decision that was made elsewhere, such as in a reviewed pull request; `devs show --md` prints one to fill in. */
-const about = {
+const decisionAbout = {
   session: z.string().min(8),
   /** The whole hash: the file may have been lying around. */
   hash: z.string().regex(/^[0-9a-f]{64}$/i, 'Expected the 64 hex digits of a SHA-256'),
@@ -14,7 +14,7 @@ const about = {
   withHidden: z.int().min(0).exactOptional(),
 };
 const approvalFileSchema = z.strictObject({
-  ...about,
+  ...decisionAbout,
   approved: z.boolean(),
   feedback: z.string().exactOptional(),
   /** Of a review: `T1`, `T2`, …, what is done again. */
@@ -22,29 +22,29 @@ const approvalFileSchema = z.strictObject({
   /** Of a no; each as the engine takes it. */
   comments: z.array(z.unknown()).exactOptional(),
 });
-const valueFileSchema = z.strictObject({ ...about, value: z.unknown() });
+const valueFileSchema = z.strictObject({ ...decisionAbout, value: z.unknown() });
 
 export type DecisionFile = Readonly<z.infer<typeof approvalFileSchema> | z.infer<typeof valueFileSchema>>;
 
 /** @throws DevsError `CONFIG_INVALID` naming each field that is wrong. */
 export async function readDecision(name: string, { cwd }: Pick<Io, 'cwd'>): Promise<DecisionFile> {
   const file = path.resolve(cwd, name);
-  const json = await readJson(file);
+  const json = await readDecisionJson(file);
   const isValue = typeof json === 'object' && json !== null && Object.hasOwn(json, 'value');
   const parsed = (isValue ? valueFileSchema : approvalFileSchema).safeParse(json);
   if (parsed.success) return parsed.data;
-  throw invalid(file, z.prettifyError(parsed.error), parsed.error);
+  throw invalidDecision(file, z.prettifyError(parsed.error), parsed.error);
 }
 
-async function readJson(file: string): Promise<unknown> {
+async function readDecisionJson(file: string): Promise<unknown> {
   try {
     return JSON.parse((await readHanded(file)).toString());
   } catch (error) {
-    throw invalid(file, (error as Error).message, error);
+    throw invalidDecision(file, (error as Error).message, error);
   }
 }
 
-function invalid(file: string, why: string, cause: unknown) {
+function invalidDecision(file: string, why: string, cause: unknown) {
   return usageError(
     `${file} does not contain a decision: ${why}`,
     'Use { session, hash, approved, feedback?, comments?, tasks?, withHidden?, by? } or { session, hash, value, withHidden?, by? } as printed by devs show --md.',

@@ -48,10 +48,12 @@ export function agentNames(values: readonly string[], cwd: string): AgentNames {
 const isForStage = (value: string): boolean => /^\w+=/.test(value);
 
 /** A model or a coding CLI: they can share the stages. */
-const isWorker = (name: string): boolean => toolKind(name) !== null || (isModelName(name) && !isBare(name));
+const isWorker = (name: string): boolean =>
+  toolKind(name) !== null || (isModelName(name) && !isBarePrefix(name));
 
 /** A prefix that names nothing. */
-const isBare = (name: string): boolean => ['acp:', 'command:'].includes(name) || name.startsWith(REPLAY);
+const isBarePrefix = (name: string): boolean =>
+  ['acp:', 'command:'].includes(name) || name.startsWith(REPLAY);
 
 function workerNames(agents: string, stages: readonly string[]): AgentNames {
   const perStage = Object.fromEntries(stages.map(stageWorker));

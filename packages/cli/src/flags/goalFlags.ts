@@ -14,13 +14,13 @@ export function addGoalOptions(command: Command): Command {
     )
     .addOption(
       new Option('--only <task>', 'such as T4: run this task and the tasks it depends on, then stop')
-        .argParser(named(/^T[1-9]\d*$/, 'T4'))
+        .argParser(matchFlag(/^T[1-9]\d*$/, 'T4'))
         .conflicts('epic'),
     )
     .option(
       '--epic <epic>',
       'such as E1: run the tasks of this epic and the tasks they depend on, then stop',
-      named(/^E[1-9]\d*$/, 'E1'),
+      matchFlag(/^E[1-9]\d*$/, 'E1'),
     );
 }
 
@@ -28,7 +28,7 @@ export function goalFrom({ until, only, epic }: GoalFlags): GoalFlags {
   return { ...(until && { until }), ...(only && { only }), ...(epic && { epic }) };
 }
 
-function named(pattern: RegExp, example: string): (text: string) => string {
+function matchFlag(pattern: RegExp, example: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text;
     throw usageError(`"${text}" is not a valid name.`, `Use a name from devs show, such as ${example}.`);

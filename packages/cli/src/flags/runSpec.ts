@@ -81,7 +81,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
     ...(config.agentChecks !== undefined && { agentChecks: config.agentChecks }),
-    ...setupOf(config),
+    ...setupSpec(config),
     ...(config.caches !== undefined && { caches: config.caches }),
     ...(config.secrets !== undefined && { secrets: config.secrets }),
     ...(config.limits !== undefined && { limits: config.limits }),
@@ -121,7 +121,7 @@ function configured({ agents, stages = {} }: ProjectConfig): readonly string[] {
   return agents === undefined ? forStages : [agents, ...forStages];
 }
 
-function setupOf({ setup }: ProjectConfig): Pick<RunSpec, 'setup' | 'setupInputs'> {
+function setupSpec({ setup }: ProjectConfig): Pick<RunSpec, 'setup' | 'setupInputs'> {
   if (setup === undefined) return { setup: null };
   if (Array.isArray(setup)) return { setup };
   return { setup: setup.argv, setupInputs: setup.inputs };
@@ -176,10 +176,10 @@ export const specText = (spec: RunSpec): string => JSON.stringify(spec);
 
 /** The inverse of {@link specText}; `null` for a run that was started by another program. */
 export function parseSpec(text: string | null): RunSpec | null {
-  return specSchema.safeParse(parsed(text)).data ?? null;
+  return specSchema.safeParse(parseJsonText(text)).data ?? null;
 }
 
-function parsed(text: string | null): unknown {
+function parseJsonText(text: string | null): unknown {
   try {
     return text === null ? null : JSON.parse(text);
   } catch {

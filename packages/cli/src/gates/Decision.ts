@@ -1,9 +1,9 @@
-import type { Answer, ChoiceName } from './gateWords.ts';
+import type { ChoiceName, GateAnswerForm } from './gateLabels.ts';
 import type { NamedGate } from './resolveGate.ts';
 
 export interface Decision {
   readonly choice: ChoiceName;
-  readonly answer: Answer;
+  readonly answer: GateAnswerForm;
 }
 
 /** What a human says about a gate; `null` for nothing. */

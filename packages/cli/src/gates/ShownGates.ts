@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSyn
 import path from 'node:path';
 import type { Gate } from '@devs/core';
 import { STATE_FILE } from '@devs/core/internal';
-import { placeOf } from '../cluster/ClusterAt.ts';
+import { clusterKey } from '../cluster/ClusterAt.ts';
 import { userStateFolder } from '../config/userStateFolder.ts';
 import type { Session } from '../project/Session.ts';
 
-type ShownGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
+type ViewedGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
 
 /**
  * Which version of a gate this user was shown last, per state file or cluster: a hash in a file that only they can read, in
@@ -19,12 +19,12 @@ export class ShownGates {
 
   constructor({ dir, cluster, io: { env } }: Pick<Session, 'dir' | 'cluster' | 'io'>) {
     const folder = userStateFolder(env);
-    const place = cluster === null ? fileAt(path.join(dir, '.devs', STATE_FILE)) : placeOf(cluster);
-    this.#prefix = folder && path.join(folder, 'shown', nameOf(place));
+    const place = cluster === null ? realStateFile(path.join(dir, '.devs', STATE_FILE)) : clusterKey(cluster);
+    this.#prefix = folder && path.join(folder, 'shown', placeDigest(place));
   }
 
   /** A folder that cannot be written is no error: approving then takes `--hash`. */
-  remember(gates: readonly ShownGate[]): void {
+  remember(gates: readonly ViewedGate[]): void {
     for (const { sessionId, artifactHash } of gates) {
       const file = this.#fileOf(sessionId);
       if (file !== null) quietly(() => writeAtomically(file, artifactHash));
@@ -32,12 +32,12 @@ export class ShownGates {
   }
 
   /** SHA-256 (hex) of the version that was shown last; `null` for none. */
-  hashOf({ sessionId }: Pick<ShownGate, 'sessionId'>): string | null {
+  hashOf({ sessionId }: Pick<ViewedGate, 'sessionId'>): string | null {
     const file = this.#fileOf(sessionId);
     return file === null ? null : quietly(() => readFileSync(file, 'utf8'));
   }
 
-  forget({ sessionId }: Pick<ShownGate, 'sessionId'>): void {
+  forget({ sessionId }: Pick<ViewedGate, 'sessionId'>): void {
     const file = this.#fileOf(sessionId);
     if (file !== null) quietly(() => rmSync(file, { force: true }));
   }
@@ -48,9 +48,9 @@ export class ShownGates {
 }
 
 /** The state file, also where its folder is reached by another path. */
-const fileAt = (stateFile: string): string => quietly(() => realpathSync(stateFile)) ?? stateFile;
+const realStateFile = (stateFile: string): string => quietly(() => realpathSync(stateFile)) ?? stateFile;
 
-const nameOf = (place: string): string => createHash('sha256').update(place).digest('hex').slice(0, 16);
+const placeDigest = (place: string): string => createHash('sha256').update(place).digest('hex').slice(0, 16);
 
 function writeAtomically(file: string, text: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 import { usageError } from '../usageError.ts';
 import type { Decision } from './Decision.ts';
-import type { Answer, ChoiceName } from './gateWords.ts';
+import type { ChoiceName, GateAnswerForm } from './gateLabels.ts';
 
 /** What `devs answer` was told on its command line. */
 export interface AnswerFlags {
@@ -49,18 +49,18 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
   if (reason !== undefined && choice !== 'skip' && choice !== 'abort') {
     throw usageError('--reason needs --skip or --abort.', 'Add --skip or --abort, or remove --reason.');
   }
-  return choice === undefined ? null : decisionOf(choice, flags);
+  return choice === undefined ? null : decisionFromFlags(choice, flags);
 }
 
 /** The decision that a choice and its words make. */
-export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
+export function decisionFromFlags(choice: ChoiceName, flags: AnswerFlags): Decision {
   if (choice === 'value') return { choice, answer: { value: parseValue(flags.value ?? '') } };
   if (choice === 'version') return { choice, answer: { edit: parseValue(flags.edit ?? '', '--edit') } };
   const { guidance, reason } = flags;
   const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
   const raise = { usd, tokens, calls, ms };
   const { failure: failures } = flags;
-  const answer: Answer = {
+  const answer: GateAnswerForm = {
     action: choice,
     guidance,
     reason,

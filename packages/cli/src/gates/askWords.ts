@@ -1,6 +1,6 @@
 import type { Gate } from '@devs/core';
 import { type AnswerFlags, parseValue } from './answerFlags.ts';
-import type { ChoiceName } from './gateWords.ts';
+import type { ChoiceName } from './gateLabels.ts';
 import { isPassedBudget } from './passedBudget.ts';
 
 /** Asks a person; `null` when the input ended. */
@@ -12,27 +12,27 @@ export async function wordsFor(
   gate: Pick<Gate, 'artifact'>,
   read: Read,
 ): Promise<AnswerFlags | null> {
-  return (ASKED[choice] ?? nothing)(read, gate);
+  return (ASKED[choice] ?? noFlags)(read, gate);
 }
 
-type Ask = (read: Read, gate: Pick<Gate, 'artifact'>) => Promise<AnswerFlags | null>;
+type AskAnswer = (read: Read, gate: Pick<Gate, 'artifact'>) => Promise<AnswerFlags | null>;
 
-const nothing: Ask = async () => ({});
+const noFlags: AskAnswer = async () => ({});
 
-const why: Ask = async (read) =>
-  said(await read('reason for the record (optional)'), (reason) => ({ reason }));
+const why: AskAnswer = async (read) =>
+  flagsFromLine(await read('reason for the record (optional)'), (reason) => ({ reason }));
 
-const ASKED: Readonly<Partial<Record<ChoiceName, Ask>>> = {
+const ASKED: Readonly<Partial<Record<ChoiceName, AskAnswer>>> = {
   retry: async (read) =>
-    said(await read('guidance for the next attempts (optional)'), (guidance) => ({ guidance })),
+    flagsFromLine(await read('guidance for the next attempts (optional)'), (guidance) => ({ guidance })),
   skip: why,
   abort: why,
   raise: (read, gate) => raiseFor(gate, read),
-  value: async (read) => said(await jsonFor('value, as JSON', read), (value) => ({ value })),
-  version: async (read) => said(await jsonFor('your version, as JSON', read), (edit) => ({ edit })),
+  value: async (read) => flagsFromLine(await jsonFor('value, as JSON', read), (value) => ({ value })),
+  version: async (read) => flagsFromLine(await jsonFor('your version, as JSON', read), (edit) => ({ edit })),
 };
 
-function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
+function flagsFromLine(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
   if (line === null) return null;
   return line === '' ? {} : words(line);
 }

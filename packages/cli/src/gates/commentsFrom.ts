@@ -1,5 +1,5 @@
 import { DevsError, type Gate } from '@devs/core';
-import { type GateComment, maskAtGate, type ShownPlace } from '@devs/core/internal';
+import { type GateComment, maskAtGate, type QuotableSection } from '@devs/core/internal';
 import { usageError } from '../usageError.ts';
 
 /** Between what is quoted and what is said of it. Code has it too: the longest quote that is found counts. */
@@ -14,7 +14,7 @@ const ARROW = /\s+=>\s+/g;
 export function commentsFrom(
   typed: readonly string[],
   gate: Pick<Gate, 'sessionId'>,
-  places: readonly ShownPlace[],
+  places: readonly QuotableSection[],
 ): readonly GateComment[] {
   return typed.map((one) => commentFrom(one, gate, places));
 }
@@ -22,7 +22,7 @@ export function commentsFrom(
 function commentFrom(
   typed: string,
   { sessionId }: Pick<Gate, 'sessionId'>,
-  places: readonly ShownPlace[],
+  places: readonly QuotableSection[],
 ): GateComment {
   const readings = Array.from(typed.matchAll(ARROW), ({ 0: arrow, index }) => ({
     head: typed.slice(0, index).trim(),
@@ -33,7 +33,7 @@ function commentFrom(
   for (const { head, text } of readings.toReversed()) {
     const [found, ...others] = anchorsOf(head, places);
     if (found === undefined) continue;
-    if (others.length > 0) throw ambiguous(head, [found, ...others]);
+    if (others.length > 0) throw ambiguousQuote(head, [found, ...others]);
     return { ...found, text };
   }
   throw new DevsError(`The quote of --comment ${typed} is not in gate ${sessionId.slice(0, 8)}.`, {
@@ -43,10 +43,10 @@ function commentFrom(
   });
 }
 
-type Anchor = Pick<GateComment, 'in' | 'quote' | 'line'>;
+type QuoteAnchor = Pick<GateComment, 'in' | 'quote' | 'line'>;
 
 /** With the place it names, or else in all of them. */
-function anchorsOf(head: string, places: readonly ShownPlace[]): readonly Anchor[] {
+function anchorsOf(head: string, places: readonly QuotableSection[]): readonly QuoteAnchor[] {
   const named = places.flatMap((place) =>
     place.names
       .filter((name) => name !== '' && head.startsWith(`${name}:`))
@@ -60,11 +60,11 @@ function anchorsOf(head: string, places: readonly ShownPlace[]): readonly Anchor
 
 /** The quote as it stands in a place; its line, where it stands there once. */
 function anchorIn(
-  { names: [name = ''], texts }: ShownPlace,
+  { names: [name = ''], texts }: QuotableSection,
   quote: string,
   line?: number,
-): readonly Anchor[] {
-  const pattern = patternOf(quote);
+): readonly QuoteAnchor[] {
+  const pattern = patternForQuote(quote);
   if (pattern === null) return [];
   for (const text of [...texts, ...texts.map((each) => maskAtGate(each, { gate: '' }).view)]) {
     const found = Array.from(text.matchAll(pattern), ({ 0: exact, index }) => ({
@@ -79,13 +79,13 @@ function anchorIn(
   return [];
 }
 
-function patternOf(quote: string): RegExp | null {
+function patternForQuote(quote: string): RegExp | null {
   const words = quote.split(/\s+/).filter((word) => word !== '');
-  return words.length === 0 ? null : new RegExp(words.map(literal).join(String.raw`\s+`), 'g');
+  return words.length === 0 ? null : new RegExp(words.map(quotePattern).join(String.raw`\s+`), 'g');
 }
 
 /** What displays spell out, `⟨U+202E⟩`, stands for the character; the digest of a hidden place is another one in each process. */
-const literal = (word: string): string =>
+const quotePattern = (word: string): string =>
   word
     .replaceAll(/⟨U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})⟩/g, (_, code: string) =>
       String.fromCodePoint(Number.parseInt(code, 16)),
@@ -93,7 +93,7 @@ const literal = (word: string): string =>
     .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
     .replaceAll(/(\\\[REDACTED:[a-z0-9_]+:\d+:)[0-9a-f]{12}(?=\\\])/g, '$1[0-9a-f]{12}');
 
-function ambiguous(head: string, found: readonly Anchor[]): DevsError {
+function ambiguousQuote(head: string, found: readonly QuoteAnchor[]): DevsError {
   const names = found.slice(0, 5).map(({ in: place }) => place || "''");
   return usageError(
     `"${head}" is in several places: ${names.join(', ')}${found.length > names.length ? ', …' : ''}.`,

@@ -3,7 +3,7 @@ import type { PipelineRunInfo } from '@devs/core';
 type LimitOfBudget = PipelineRunInfo['budget'][number];
 
 /** One limit as the gate of a budget shows it. */
-interface AskedLimit extends LimitOfBudget {
+interface PassedLimit extends LimitOfBudget {
   readonly taskId: string | null;
   readonly next: number;
 }
@@ -12,7 +12,7 @@ interface AskedLimit extends LimitOfBudget {
 export interface PassedBudget {
   readonly node: string;
   readonly step: string;
-  readonly limits: readonly AskedLimit[];
+  readonly limits: readonly PassedLimit[];
 }
 
 export function isPassedBudget(artifact: unknown): artifact is PassedBudget {

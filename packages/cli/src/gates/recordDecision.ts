@@ -2,7 +2,7 @@ import { DevsError, type Gate, type Principal } from '@devs/core';
 import type { HitlSession } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
 import type { Decision } from './Decision.ts';
-import { assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';
+import { assertTakes, type ChoiceName, choiceCommands, GATE_LABELS } from './gateLabels.ts';
 import { openVote } from './openVote.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { NamedGate } from './resolveGate.ts';
@@ -32,9 +32,9 @@ export async function recordDecision(
   session: Session,
 ): Promise<HitlSession> {
   assertTakes(gate ?? kind, decision.choice, { gate: name, devs: session.devs });
-  if (gate !== null) assertRaisesPassed(gate, decision, session);
+  if (gate !== null) assertRaisesLimit(gate, decision, session);
   const shown = new ShownGates(session);
-  if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
+  if (hash === undefined && gate !== null && isYesChoice(decision)) assertShown(gate, shown, session);
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
   const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, withHidden, by, via });
@@ -43,9 +43,9 @@ export async function recordDecision(
 }
 
 /** `approved: design of csv-export, hash 9b74c9897bac, by ada` */
-export function decisionWords({ choice }: Decision, session: HitlSession) {
+export function formatRecordedDecision({ choice }: Decision, session: HitlSession) {
   const { kind, threadId, artifactHash, principal } = session;
-  const about = `${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}`;
+  const about = `${GATE_LABELS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}`;
   const open = openVote(session);
   if (open === null) return `${SAID[choice]}: ${about}, by ${principal?.id}`;
   return `approved, ${open.votes} of ${open.needed}: ${about}, by ${open.voters.join(', ')}`;
@@ -56,7 +56,7 @@ export function decisionWords({ choice }: Decision, session: HitlSession) {
  *
  * @throws DevsError `INVALID_ANSWER` for a raise of what was not passed.
  */
-function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: Session): void {
+function assertRaisesLimit(gate: Gate, { choice, answer }: Decision, { devs }: Session): void {
   const { kind, artifact, sessionId } = gate;
   if (choice !== 'raise' || !isPassedBudget(artifact)) return;
   const passed = new Set<string>(artifact.limits.map(({ measure }) => measure));
@@ -73,7 +73,7 @@ function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: 
 }
 
 /** What lets a proposal pass. A no, an edit that is asked about again and an end of the run approve nothing. */
-const isYes = ({ choice }: Decision): boolean => YESES.has(choice);
+const isYesChoice = ({ choice }: Decision): boolean => YESES.has(choice);
 const YESES: ReadonlySet<ChoiceName> = new Set(['approve', 'value', 'version']);
 
 /** @throws DevsError `GATE_STALE` when this user was shown another version last, or none. */

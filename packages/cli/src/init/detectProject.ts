@@ -32,7 +32,7 @@ export async function detectProject(root: string): Promise<DetectedProject> {
   if (manifest === null) return { ...git, packageManager: null, packages: [], config: { checks: [] } };
 
   const packageManager = packageManagerOf(root, manifest);
-  const check = (each: PackageJson, script: string, { name, dir }: Place): readonly Check[] =>
+  const check = (each: PackageJson, script: string, { name, dir }: CheckFolder): readonly Check[] =>
     hasScript(each, script) ? [{ name, dir, argv: [packageManager, 'run', script] }] : [];
   const packages = await workspacePackages(root, manifest);
   const perPackage = packages.flatMap(({ dir, manifest: each }) =>
@@ -53,7 +53,7 @@ export async function detectProject(root: string): Promise<DetectedProject> {
   };
 }
 
-type Place = Pick<Check, 'name'> & { readonly dir: string };
+type CheckFolder = Pick<Check, 'name'> & { readonly dir: string };
 
 function hasDependencies({ dependencies = {}, devDependencies = {} }: PackageJson): boolean {
   return Object.keys(dependencies).length + Object.keys(devDependencies).length > 0;

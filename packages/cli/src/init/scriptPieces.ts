@@ -24,7 +24,7 @@ export function scriptPieces(
   if (pieces.length < 2 || pieces.some((piece) => piece === '' || NEEDS_SHELL.test(piece))) return null;
   const words = pieces.map((piece) => piece.split(/\s+/));
   if (words.some(([program]) => program === 'cd' || program === 'export')) return null;
-  const names = words.map(nameOf);
+  const names = words.map(programName);
   return words.map((argv, at) => {
     const name = names[at] ?? '';
     const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
@@ -33,7 +33,7 @@ export function scriptPieces(
 }
 
 /** A script by its own name, another command by its program. */
-function nameOf(words: readonly string[]): string {
+function programName(words: readonly string[]): string {
   return words.find((word) => !/^(?:npm|pnpm|yarn|npx|run|run-script|exec)$/.test(word)) ?? '';
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type ClusterAt, clusterAt, schemaNamed } from '../cluster/ClusterAt.ts';
-import { quoted } from '../flags/quoted.ts';
+import { quoteWord } from '../flags/quoteWord.ts';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
@@ -43,8 +43,8 @@ export function newSession(io: Io, out: Output, { dir, trust, ...named }: Global
     cluster,
     schema: schemaNamed(named.schema),
     dir: dir === undefined ? projectAround(io.cwd, io.env['HOME']) : namedFolder(io.cwd, dir),
-    trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
-    devs: (...words) => [...prefix, ...words].map(quoted).join(' '),
+    trusted: [...parseHashes('--trust', trust), ...parseHashes('DEVS_TRUST', io.env['DEVS_TRUST'])],
+    devs: (...words) => [...prefix, ...words].map(quoteWord).join(' '),
   };
 }
 
@@ -57,14 +57,14 @@ export function encryptionKeyOf({ io }: Pick<Session, 'io'>): { readonly encrypt
 /** A name that is mistyped must not become a project: `devs run` would write into it. */
 function namedFolder(cwd: string, dir: string): string {
   const folder = path.resolve(cwd, dir);
-  if (isFolder(folder)) return folder;
+  if (isDirectory(folder)) return folder;
   throw usageError(
     `The folder ${folder} of --dir does not exist.`,
     'Create it, or name your project folder.',
   );
 }
 
-function isFolder(file: string): boolean {
+function isDirectory(file: string): boolean {
   try {
     return statSync(file).isDirectory();
   } catch {
@@ -73,7 +73,7 @@ function isFolder(file: string): boolean {
 }
 
 /** Whole hashes only: whoever writes the file could make one that begins alike. */
-function hashesOf(name: string, text = ''): readonly string[] {
+function parseHashes(name: string, text = ''): readonly string[] {
   const hashes = text.split(/[\s,]+/).filter((hash) => hash !== '');
   const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/i.test(hash));
   if (wrong === undefined) return hashes.map((hash) => hash.toLowerCase());

@@ -1,5 +1,5 @@
 import { DevsError } from '@devs/core';
-import { configWords } from '../config/configWords.ts';
+import { formatConfig } from '../config/formatConfig.ts';
 import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { type ReadConfig, readConfig } from '../config/readConfig.ts';
 import { TrustStore } from '../config/TrustStore.ts';
@@ -26,7 +26,7 @@ export async function acceptedConfig(
   if (isAccepted(read, session.trusted)) return read.config;
   if (isAccepted(read, (await TrustStore.of(session.io.env)?.acceptedIn(session.dir)) ?? []))
     return read.config;
-  if (!canAsk || !isTerminal(session)) session.out.note(contentWords(read).join('\n'));
+  if (!canAsk || !isTerminal(session)) session.out.note(formatAcceptedConfig(read).join('\n'));
   else if (await confirm(read, session)) {
     await rememberOrSay(read, session);
     return read.config;
@@ -39,7 +39,7 @@ const isAccepted = ({ sha256 }: ReadConfig, accepted: readonly string[]): boolea
 
 /** Shows what a configuration does, and asks; anything but a yes is a no. */
 export async function confirm(read: ReadConfig, session: Session): Promise<boolean> {
-  session.out.print(...contentWords(read));
+  session.out.print(...formatAcceptedConfig(read));
   return askYes('accept this configuration (yes or no): ', session);
 }
 
@@ -57,9 +57,9 @@ export async function askYes(question: string, session: Session): Promise<boolea
   }
 }
 
-export const contentWords = ({ file, sha256, config }: ReadConfig): readonly string[] => [
+export const formatAcceptedConfig = ({ file, sha256, config }: ReadConfig): readonly string[] => [
   `${file} runs commands on this machine, and you have not accepted it yet:`,
-  ...configWords(config).map((line) => `  ${line}`),
+  ...formatConfig(config).map((line) => `  ${line}`),
   `  sha256:   ${sha256}`,
 ];
 

@@ -53,7 +53,7 @@ export async function agentsFrom(
       ...(author !== null && { author }),
       ...repositoryFor({ repository, ...(git && { git }) }),
       ...(withChanges && { withChanges }),
-      ...(setup !== null && { setup: setupOf(setup, sandbox), setupArgv: setup }),
+      ...(setup !== null && { setup: setupChecks(setup, sandbox), setupArgv: setup }),
       ...(setupInputs !== undefined && { setupInputs }),
       ...(caches !== undefined && { caches }),
     }),
@@ -63,7 +63,7 @@ export async function agentsFrom(
 }
 
 /** What it installs comes over the network. */
-function setupOf(argv: readonly string[], sandbox: Sandbox | null): Checks {
+function setupChecks(argv: readonly string[], sandbox: Sandbox | null): Checks {
   return new CommandChecks({ argv, timeoutMs: SETUP_TIMEOUT_MS, sandbox, network: true });
 }
 

@@ -25,25 +25,25 @@ import { MovingFile } from '../cluster/MovingFile.ts';
 import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { acceptedStateFile } from './acceptedStateFile.ts';
-import { namedCluster, runsOf } from './openCluster.ts';
+import { clusterRuns, namedCluster } from './openCluster.ts';
 import { rememberStateFile } from './rememberStateFile.ts';
 import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** Which run, and the state file that it comes from or goes to. */
-export interface Move {
+export interface RunMove {
   readonly id: string;
   /** Of a graph of one's own. @defaultValue that of the project */
   readonly file: string | undefined;
 }
 
-export interface Push extends Move, Pick<StartOptions, 'tenant' | 'priority'> {
+export interface Push extends RunMove, Pick<StartOptions, 'tenant' | 'priority'> {
   readonly by: Principal;
   /** Its name in the cluster: needed for a graph of one's own. */
   readonly graph: string | undefined;
 }
 
 /** What is found of a run. */
-type Known = Pick<ReturnType<ThreadStore['require']>, 'createdAt' | 'briefSha256'>;
+type KnownRun = Pick<ReturnType<ThreadStore['require']>, 'createdAt' | 'briefSha256'>;
 
 const PIPELINE = 'pipeline';
 
@@ -64,25 +64,25 @@ export async function pushRun({ id, file, graph, by, ...place }: Push, session: 
     const here = inFile(stateFile, id);
     // The workers would drive what is in it.
     if (here !== null && file === undefined) await acceptedStateFile({ ...session, cluster: null });
-    if (there !== null && here !== null) throw taken(id, stateFile);
+    if (there !== null && here !== null) throw idTaken(id, stateFile);
     if (here !== null) await takeOut({ id, by, stateFile, graph, here }, moving);
     if (!moving.exists) {
       if (there !== null) return false;
       throw nowhere(id, stateFile);
     }
     if (there !== null) {
-      if (!isSame(there, inFile(moving.path, id))) throw taken(id, moving.path);
+      if (!isSameRun(there, inFile(moving.path, id))) throw idTaken(id, moving.path);
       moving.remove();
       return false;
     }
     const { isPipeline, fingerprint, ...run } = await packRun(
-      bytesOf(moving.path),
+      readStateBytes(moving.path),
       id,
       carryGit(id, session),
       graph,
     );
-    const queue = { graph: isPipeline ? PIPELINE : named(graph), fingerprint };
-    if (!(await runs.create({ id, queue, ...run, ...place }))) throw taken(id, moving.path);
+    const queue = { graph: isPipeline ? PIPELINE : namedGraph(graph), fingerprint };
+    if (!(await runs.create({ id, queue, ...run, ...place }))) throw idTaken(id, moving.path);
     moving.remove();
     return true;
   });
@@ -90,13 +90,13 @@ export async function pushRun({ id, file, graph, by, ...place }: Push, session: 
 
 interface TakenOut extends Pick<Push, 'id' | 'by' | 'graph'> {
   readonly stateFile: string;
-  readonly here: Known;
+  readonly here: KnownRun;
 }
 
 async function takeOut({ id, by, stateFile, graph, here }: TakenOut, moving: MovingFile): Promise<void> {
-  if (here.briefSha256 === null && graph === undefined) throw unnamed();
+  if (here.briefSha256 === null && graph === undefined) throw graphUnnamed();
   const older = moving.exists ? inFile(moving.path, id) : null;
-  if (older !== null && !isSame(older, here)) throw taken(id, moving.path);
+  if (older !== null && !isSameRun(older, here)) throw idTaken(id, moving.path);
   moving.clear();
   const db = createDatabase({ dbPath: stateFile });
   await endingWith(
@@ -117,14 +117,14 @@ export interface Pulled {
  *
  * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a worker drives it; `CONFIG_INVALID` where the state file has runs.
  */
-export async function pullRun({ id, file }: Move, session: Session): Promise<Pulled | null> {
+export async function pullRun({ id, file }: RunMove, session: Session): Promise<Pulled | null> {
   refuseEncrypted(session);
   const stateFile = stateFileOf(file, session);
   const moving = new MovingFile(stateFile, id);
   return withClusterRuns(session, async (runs) => {
     const there = await inCluster(id, runs);
     if (inFile(stateFile, id) !== null) {
-      if (there !== null) throw taken(id, stateFile);
+      if (there !== null) throw idTaken(id, stateFile);
       moving.remove();
       return null;
     }
@@ -149,9 +149,9 @@ async function takeFrom(
     moving,
     there,
     session,
-  }: { readonly moving: MovingFile; readonly there: Known; readonly session: Session },
+  }: { readonly moving: MovingFile; readonly there: KnownRun; readonly session: Session },
 ): Promise<void> {
-  if (moving.exists && !isSame(there, inFile(moving.path, id))) throw taken(id, moving.path);
+  if (moving.exists && !isSameRun(there, inFile(moving.path, id))) throw idTaken(id, moving.path);
   const held = await runs.hold(id);
   try {
     moving.clear();
@@ -180,7 +180,7 @@ async function withClusterRuns<Result>(
   session: Session,
   work: (runs: PostgresRuns) => Promise<Result>,
 ): Promise<Result> {
-  const runs = await runsOf(namedCluster(session), session);
+  const runs = await clusterRuns(namedCluster(session), session);
   try {
     return await work(runs);
   } finally {
@@ -192,9 +192,9 @@ function stateFileOf(file: string | undefined, { dir, io }: Session): string {
   return file === undefined ? path.join(dir, '.devs', STATE_FILE) : path.resolve(io.cwd, file);
 }
 
-async function inCluster(id: string, runs: PostgresRuns): Promise<Known | null> {
+async function inCluster(id: string, runs: PostgresRuns): Promise<KnownRun | null> {
   try {
-    const looked = await runs.look(id);
+    const looked = await runs.open(id);
     return await endingWith(looked.close, async () => new ThreadStore(looked.db).require(id));
   } catch (error) {
     if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
@@ -202,7 +202,7 @@ async function inCluster(id: string, runs: PostgresRuns): Promise<Known | null> 
   }
 }
 
-function inFile(stateFile: string, id: string): Known | null {
+function inFile(stateFile: string, id: string): KnownRun | null {
   if ((statSync(stateFile, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
   const db = openReadOnly({ dbPath: stateFile });
   try {
@@ -212,7 +212,7 @@ function inFile(stateFile: string, id: string): Known | null {
   }
 }
 
-function bytesOf(stateFile: string): Uint8Array {
+function readStateBytes(stateFile: string): Uint8Array {
   const db = openReadOnly({ dbPath: stateFile });
   try {
     return db.serialize();
@@ -230,7 +230,7 @@ function copyTo(target: string, bytes: Uint8Array): void {
   }
 }
 
-const isSame = (a: Known, b: Known | null): boolean =>
+const isSameRun = (a: KnownRun, b: KnownRun | null): boolean =>
   a.createdAt === b?.createdAt && a.briefSha256 === b.briefSha256;
 
 /** The file of a run that is on its way is not encrypted, and lies on the disk. @throws DevsError `CONFIG_INVALID` */
@@ -251,12 +251,12 @@ function assertGraphName(graph: string): void {
   );
 }
 
-function named(graph: string | undefined): string {
+function namedGraph(graph: string | undefined): string {
   if (graph !== undefined) return graph;
-  throw unnamed();
+  throw graphUnnamed();
 }
 
-const unnamed = (): DevsError =>
+const graphUnnamed = (): DevsError =>
   usageError(
     'The name of the graph in the cluster is missing.',
     'Add --graph with the name that its workers use: durable(builder, { graph }).',
@@ -269,7 +269,7 @@ const nowhere = (id: string, where: string): DevsError =>
     context: { threadId: id },
   });
 
-const taken = (id: string, where: string): DevsError =>
+const idTaken = (id: string, where: string): DevsError =>
   new DevsError(`${where} already has another run "${id}", or a copy of this one.`, {
     code: 'THREAD_EXISTS',
     remedy: 'If it is a copy, move or remove that file: a run can be in one place only.',

@@ -24,10 +24,10 @@ export interface AgentSetting {
 export async function namedAgents(names: AgentNames, setting: AgentSetting): Promise<StageAgents> {
   const { agents, perStage = {} } = names;
   if (agents.startsWith(REPLAY)) return ReplayAgents.open(agents.slice(REPLAY.length));
-  const kind = kindOf(agents);
+  const kind = workerKind(agents);
   const stages = new Map<WorkerKind, StageNames>();
   for (const [stage, name] of Object.entries(perStage))
-    stages.set(kindOf(name), { ...stages.get(kindOf(name)), [stage]: name });
+    stages.set(workerKind(name), { ...stages.get(workerKind(name)), [stage]: name });
   const base = await agentsOfKind(
     kind,
     { name: agents, perStage: stages.get(kind) ?? {}, ...promptsOf(names) },
@@ -46,7 +46,7 @@ export async function namedAgents(names: AgentNames, setting: AgentSetting): Pro
 type WorkerKind = ToolKind | 'model';
 type StageNames = Readonly<Partial<Record<ModelStage, string>>>;
 
-const kindOf = (name: string): WorkerKind => toolKind(name) ?? 'model';
+const workerKind = (name: string): WorkerKind => toolKind(name) ?? 'model';
 
 /** Agents of one kind: that of most stages, and those of single ones. */
 interface WorkersToLoad extends Pick<AgentNames, 'prompts'> {

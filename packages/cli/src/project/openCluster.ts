@@ -36,7 +36,7 @@ export async function withAdmin<Result>(
 const AWAY_MS = 10_000;
 
 /** The runs of a cluster. Its tables are there: only devs migrate makes them from the command line. */
-export async function runsOf({ url, schema }: ClusterAt, session: Session): Promise<PostgresRuns> {
+export async function clusterRuns({ url, schema }: ClusterAt, session: Session): Promise<PostgresRuns> {
   const { postgres } = await loadPostgres();
   return postgres({ url, schema, migrate: false, ...patience(session) });
 }

@@ -14,12 +14,12 @@ import { configBytes } from '../config/configBytes.ts';
 import { configPath } from '../config/configPath.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
-import { runsOf } from './openCluster.ts';
+import { clusterRuns } from './openCluster.ts';
 import { rememberStateFile } from './rememberStateFile.ts';
 import type { Session } from './Session.ts';
 
 /** What is read beside the state file. */
-type Beside = Pick<OrchestratorOptions, 'code'>;
+type ProjectExtras = Pick<OrchestratorOptions, 'code'>;
 
 /** Whether there may be runs: those of a cluster are asked for. */
 export const hasRuns = ({ cluster, dir }: Session): boolean =>
@@ -35,17 +35,17 @@ export async function withProject<Result>(
   options: Omit<OrchestratorOptions, 'dir'>,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
-  return using(await open(session, options), work);
+  return useProject(await openHere(session, options), work);
 }
 
 /** What is open, and what is closed after it. */
-interface Opened {
+interface OpenedProject {
   readonly devs: Orchestrator;
   readonly runs: Pick<Runs, 'close'> | null;
 }
 
-async function using<Result>(
-  { devs, runs }: Opened,
+async function useProject<Result>(
+  { devs, runs }: OpenedProject,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -58,13 +58,13 @@ async function using<Result>(
   }
 }
 
-async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Opened> {
+async function openHere(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<OpenedProject> {
   const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
   const prices = session.io.env['DEVS_PRICES']?.trim();
   const limits = await limitsIn(session.dir);
   const about = { config, ...(prices && { prices }), ...(limits && { limits }), ...options };
   if (session.cluster !== null) {
-    const runs = await runsOf(session.cluster, session);
+    const runs = await clusterRuns(session.cluster, session);
     return { devs: await Orchestrator.open({ ...about, runs }), runs };
   }
   const dir = path.join(session.dir, '.devs');
@@ -96,7 +96,7 @@ export async function limitsIn(dir: string): Promise<OrchestratorOptions['limits
 export async function withRuns<Result>(
   session: Session,
   work: (devs: Orchestrator) => Promise<Result>,
-  options: Beside = {},
+  options: ProjectExtras = {},
 ): Promise<Result> {
   assertRuns(session);
   return withProject(session, options, work);
@@ -109,22 +109,22 @@ export async function withRuns<Result>(
 export async function withView<Result>(
   session: Session,
   work: (devs: Orchestrator) => Promise<Result>,
-  options: Beside = {},
+  options: ProjectExtras = {},
 ): Promise<Result> {
   assertRuns(session);
-  return using(await openToView(session, options), work);
+  return useProject(await openToView(session, options), work);
 }
 
 /** What keeps a file from being written, and not from being read. */
 const VIEWED_ALL_THE_SAME = ['STATE_IO', 'STATE_DISK_FULL', 'SCHEMA_FOREIGN'] as const;
 
-async function openToView(session: Session, options: Beside): Promise<Opened> {
+async function openToView(session: Session, options: ProjectExtras): Promise<OpenedProject> {
   try {
-    return await open(session, options);
+    return await openHere(session, options);
   } catch (error) {
     if (session.cluster !== null) throw error;
     if (!VIEWED_ALL_THE_SAME.some((code) => isDevsError(error, code))) throw error;
-    const [viewer] = await Promise.allSettled([open(session, { ...options, readOnly: true })]);
+    const [viewer] = await Promise.allSettled([openHere(session, { ...options, readOnly: true })]);
     if (viewer.status === 'fulfilled') return viewer.value;
     throw error;
   }

@@ -2,7 +2,7 @@ import { GitWorkspace } from '@devs/agents';
 import type { FilteredFile } from '@devs/agents/internal';
 import { gitAuthor } from '../flags/gitAuthor.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { quoted } from '../flags/quoted.ts';
+import { quoteWord } from '../flags/quoteWord.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
@@ -64,7 +64,7 @@ function tellUnknown(files: readonly FilteredFile[], out: Session['out']): void 
 }
 
 function throughFilters(files: readonly FilteredFile[]): string {
-  const filters = [...new Set(files.map(({ filter }) => filter))].toSorted().map(quoted).join(', ');
+  const filters = [...new Set(files.map(({ filter }) => filter))].toSorted().map(quoteWord).join(', ');
   const go = files.length === 1 ? '1 file uses' : `${files.length} files use`;
   return `${go} a git filter that is not run (${filters})`;
 }

@@ -2,7 +2,7 @@ import type { Activity, CallUsage } from '@devs/core';
 import type { TranscriptEntry } from '@devs/core/internal';
 import { type Line, linesAtGate, type Style, styled } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { usdWords } from './usdWords.ts';
+import { formatUsd } from './formatUsd.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */
 const MARGIN = '         │ ';
@@ -11,25 +11,28 @@ const MARGIN = '         │ ';
 const MAX_NOW = 48;
 
 /** What happens, in a few words; `null` for what says nothing about that. */
-export function nowWords(activity: Activity): string | null {
-  const words = wordsOf(activity);
-  return words === null ? null : cut(oneLine(words.trim()), MAX_NOW) || null;
+export function formatCurrent(activity: Activity): string | null {
+  const words = formatActivityLine(activity);
+  return words === null ? null : cutText(oneLine(words.trim()), MAX_NOW) || null;
 }
 
-function wordsOf(activity: Activity): string | null {
+function formatActivityLine(activity: Activity): string | null {
   if (activity.kind === 'thought') return 'thinking';
   if ('text' in activity) return lastLine(activity.text);
-  if (activity.kind === 'tool') return activity.state === 'started' ? toolWords(activity) : null;
+  if (activity.kind === 'tool') return activity.state === 'started' ? formatTool(activity) : null;
   if (activity.kind === 'plan') {
     return activity.entries.find(({ state }) => state === 'in_progress')?.text ?? null;
   }
-  return otherWords(activity);
+  return formatOtherActivity(activity);
 }
 
-type Told = TranscriptEntry['activity'];
-type Of<Kind extends Told['kind']> = Extract<Told, { readonly kind: Kind }>;
+type TranscriptActivity = TranscriptEntry['activity'];
+type ActivityOf<Kind extends TranscriptActivity['kind']> = Extract<
+  TranscriptActivity,
+  { readonly kind: Kind }
+>;
 
-function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): string | null {
+function formatOtherActivity(activity: ActivityOf<'diff' | 'permission' | 'doing' | 'usage'>): string | null {
   if (activity.kind === 'diff') return `editing ${activity.path}`;
   if (activity.kind === 'doing') return activity.what;
   return activity.kind === 'usage' || activity.granted ? null : `refused: ${activity.title}`;
@@ -38,7 +41,7 @@ function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): st
 /** One activity as lines for people; what came in several lines is several. */
 export function activityLines(activity: TranscriptEntry['activity']): readonly Line[] {
   const styleOf = activity.kind === 'diff' ? diffStyle : () => undefined;
-  const lines = textLines(textOf(activity)).map((line) => styled(styleOf(line), MARGIN + line));
+  const lines = textLines(formatActivity(activity)).map((line) => styled(styleOf(line), MARGIN + line));
   return activity.kind === 'permission' ? linesAtGate(lines) : lines;
 }
 
@@ -48,44 +51,44 @@ function diffStyle(line: string): Style | undefined {
   return line.startsWith('  -') ? 'bad' : undefined;
 }
 
-const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string } = {
+const TEXTS: { readonly [Kind in TranscriptActivity['kind']]: (activity: ActivityOf<Kind>) => string } = {
   text: ({ text }) => text,
   output: ({ text }) => text,
-  thought: ({ text }) => indented(text, '~ '),
-  tool: (tool) => oneLine(`${TOOL_MARKS[tool.state]} ${toolWords(tool)}`),
-  diff: ({ path, diff }) => `± ${oneLine(path)}\n${indented(diff, '  ')}`,
+  thought: ({ text }) => indentAfterMark(text, '~ '),
+  tool: (tool) => oneLine(`${TOOL_MARKS[tool.state]} ${formatTool(tool)}`),
+  diff: ({ path, diff }) => `± ${oneLine(path)}\n${indentAfterMark(diff, '  ')}`,
   plan: ({ entries }) => entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n'),
   permission: ({ granted, title, why }) => oneLine(`${granted ? 'allowed' : 'refused'}: ${title} (${why})`),
   doing: ({ what }) => oneLine(`> ${what}`),
-  usage: ({ usage }) => `used: ${usageWords(usage)}`,
+  usage: ({ usage }) => `used: ${formatUsage(usage)}`,
   skipped: ({ characters }) => `… ${characters} characters were not stored …`,
 };
 
 /** `openai:gpt-5, 1200 tokens in, 900 of them cached, 80 out, $0.02`: what is known. */
-export function usageWords({ model, tokensIn, tokensOut, tokensCached = 0, costUsd }: CallUsage): string {
+export function formatUsage({ model, tokensIn, tokensOut, tokensCached = 0, costUsd }: CallUsage): string {
   const parts = [
     model === undefined ? '' : oneLine(model),
     tokensIn === undefined ? '' : `${tokensIn} tokens in`,
     tokensCached === 0 ? '' : `${tokensCached} of them cached`,
     tokensOut === undefined ? '' : `${tokensOut} ${tokensIn === undefined ? 'tokens out' : 'out'}`,
-    costUsd === undefined ? '' : usdWords(costUsd),
+    costUsd === undefined ? '' : formatUsd(costUsd),
   ];
   return parts.filter((part) => part !== '').join(', ') || 'usage unknown';
 }
 
-const textOf = <Kind extends Told['kind']>(activity: Of<Kind>): string =>
-  (TEXTS[activity.kind as Kind] as (told: Of<Kind>) => string)(activity);
+const formatActivity = <Kind extends TranscriptActivity['kind']>(activity: ActivityOf<Kind>): string =>
+  (TEXTS[activity.kind as Kind] as (told: ActivityOf<Kind>) => string)(activity);
 
 const TOOL_MARKS = { started: '*', finished: '✓', failed: '✗' } as const;
 const PLAN_MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const;
 
-const toolWords = ({ name, detail }: Extract<Activity, { readonly kind: 'tool' }>): string =>
+const formatTool = ({ name, detail }: Extract<Activity, { readonly kind: 'tool' }>): string =>
   detail === undefined ? name : `${name} ${detail}`;
 
 /** Without an empty one at the end. */
 const textLines = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n');
 
-const indented = (text: string, mark: string): string =>
+const indentAfterMark = (text: string, mark: string): string =>
   textLines(text)
     .map((line) => mark + line)
     .join('\n');
@@ -94,5 +97,5 @@ const indented = (text: string, mark: string): string =>
 const lastLine = (text: string): string | null =>
   textLines(text).findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? null;
 
-const cut = (text: string, most: number): string =>
+const cutText = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;

@@ -2,21 +2,22 @@ import { structuredPatch } from 'diff';
 import { type Line, textOfAll } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { decidedFirst } from './decidedFirst.ts';
-import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
+import { artifactLines, isShownDocuments, isShownTasks, type ShownDocuments } from './renderArtifact.ts';
 
 /** Lines around a change that are shown with it. */
 const CONTEXT = 3;
 
 /** Whether it is a proposal that has versions; other gates are short and about one moment. */
-export const hasChanges = (artifact: unknown): boolean => isDocuments(artifact) || isPlan(artifact);
+export const hasChanges = (artifact: unknown): boolean =>
+  isShownDocuments(artifact) || isShownTasks(artifact);
 
 /** How two versions of what a gate shows, masked as it masks, differ: a summary of the documents, then the changed lines. */
 export function artifactChanges(before: unknown, now: unknown): readonly Line[] {
-  if (isDocuments(before) && isDocuments(now)) return documentChanges(before, now);
+  if (isShownDocuments(before) && isShownDocuments(now)) return documentChanges(before, now);
   return [...hunks(textOfAll(artifactLines(before)), textOfAll(artifactLines(now))), ''];
 }
 
-type ShownDocument = ShownDocuments['documents'][number];
+type ArtifactDocument = ShownDocuments['documents'][number];
 
 function documentChanges(
   { documents: before }: ShownDocuments,
@@ -25,9 +26,9 @@ function documentChanges(
   const now = decidedFirst(documents);
   const old = new Map(before.map((document) => [document.type, document]));
   const gone = before.filter(({ type }) => !documents.some((document) => document.type === type));
-  const changed = now.filter((document) => !isSame(document, old.get(document.type)));
+  const changed = now.filter((document) => !isSameDocument(document, old.get(document.type)));
   return [
-    ...now.map((document) => oneLine(summary(document, old.get(document.type)))),
+    ...now.map((document) => oneLine(documentSummary(document, old.get(document.type)))),
     ...gone.map(({ type, title }) => oneLine(`${type}: ${title}, removed`)),
     '',
     ...changed.flatMap((document) => [
@@ -41,17 +42,17 @@ function documentChanges(
   ];
 }
 
-function summary(document: ShownDocument, before: ShownDocument | undefined): string {
+function documentSummary(document: ArtifactDocument, before: ArtifactDocument | undefined): string {
   const { type, title, content, version } = document;
   const lines = `${content.trimEnd().split('\n').length} lines`;
   if (before === undefined) return `${type}: ${title}, new, ${lines}`;
-  if (isSame(document, before)) return `${type}: ${title}, unchanged`;
+  if (isSameDocument(document, before)) return `${type}: ${title}, unchanged`;
   const headings = changedHeadings(before.content, content);
   const where = headings.length === 0 ? '' : `, in ${headings.join('; ')}`;
   return `${type}: ${title}, version ${before.version} → ${version}, ${lines}${where}`;
 }
 
-function isSame({ title, content }: ShownDocument, before: ShownDocument | undefined): boolean {
+function isSameDocument({ title, content }: ArtifactDocument, before: ArtifactDocument | undefined): boolean {
   return before !== undefined && before.title === title && before.content === content;
 }
 
@@ -73,8 +74,8 @@ function hunks(before: string, now: string): readonly Line[] {
 }
 
 function patchOf(before: string, now: string, context: number) {
-  return structuredPatch('', '', ended(before), ended(now), '', '', { context }).hunks;
+  return structuredPatch('', '', withLineEnd(before), withLineEnd(now), '', '', { context }).hunks;
 }
 
 /** A missing last line feed is no change. */
-const ended = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);
+const withLineEnd = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);

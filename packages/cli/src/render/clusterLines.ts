@@ -22,8 +22,8 @@ export function queueLines({ queues, tenants, deadLetters }: QueueView, { devs }
   return [
     ...(queues.length === 0 ? ['No runs are waiting, and no workers are connected.'] : [head]),
     ...lines.map((text, at) => styled(isStranded(queues[at]) ? 'due' : undefined, text)),
-    ...(stranded.length === 0 ? [] : ['', strandedWords(stranded.map(({ runs }) => runs))]),
-    ...(tenants.length === 0 ? [] : ['', ...tenantLines(tenants)]),
+    ...(stranded.length === 0 ? [] : ['', formatStranded(stranded.map(({ runs }) => runs))]),
+    ...(tenants.length === 0 ? [] : ['', ...formatTenants(tenants)]),
     ...(deadLetters.length === 0 ? [] : ['', ...deadLines(deadLetters, devs)]),
   ];
 }
@@ -31,7 +31,7 @@ export function queueLines({ queues, tenants, deadLetters }: QueueView, { devs }
 const isStranded = (line: QueueView['queues'][number] | undefined): boolean =>
   line !== undefined && line.runs > 0 && line.workers === 0;
 
-function strandedWords(runs: readonly number[]): Line {
+function formatStranded(runs: readonly number[]): Line {
   const count = runs.reduce((sum, each) => sum + each, 0);
   const text = `${count === 1 ? '1 run has' : `${count} runs have`} no worker with a matching version of their graph`;
   return { style: 'due', text };
@@ -51,7 +51,7 @@ function deadLines(letters: QueueView['deadLetters'], devs: Session['devs']): re
   ];
 }
 
-export function tenantLines(tenants: Awaited<ReturnType<ClusterAdmin['tenants']>>): readonly Line[] {
+export function formatTenants(tenants: Awaited<ReturnType<ClusterAdmin['tenants']>>): readonly Line[] {
   if (tenants.length === 0) return ['There are no runs.'];
   const rows = tenants.map(({ tenant, cap, driven, ready, runs }) => [
     tenant,

@@ -15,7 +15,7 @@ export function lastCommentLines(comments: readonly LastComment[]): readonly Lin
   return [
     { style: 'bold', text: '── Comments on the previous version (not covered by the hash)' },
     ...comments.flatMap((comment): readonly Line[] => [
-      { style: 'dim', text: `${placeOf(comment)}: ${SINCE[comment.since]}` },
+      { style: 'dim', text: `${formatLocation(comment)}: ${SINCE[comment.since]}` },
       ...quoteLines(comment),
       ...`${comment.by}: ${comment.text}`.split('\n'),
       '',
@@ -26,7 +26,7 @@ export function lastCommentLines(comments: readonly LastComment[]): readonly Lin
 /** Comments of a decision, below its other members. */
 export function commentLines(comments: readonly GateComment[]): readonly string[] {
   return comments.flatMap((comment) => [
-    `  on ${placeOf(comment)}:`,
+    `  on ${formatLocation(comment)}:`,
     ...quoteLines(comment).map((line) => `    ${line}`),
     ...comment.text.split('\n').map((line) => `    ${line}`),
   ]);
@@ -38,7 +38,7 @@ const quoteLines = ({ quote }: GateComment): readonly string[] =>
     .split('\n')
     .map((line) => `> ${line}`);
 
-function placeOf({ in: place, line }: GateComment): string {
+function formatLocation({ in: place, line }: GateComment): string {
   const name = place === '' ? 'the gate' : oneLine(place);
   return line === undefined ? name : `${name}, line ${line}`;
 }

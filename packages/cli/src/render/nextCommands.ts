@@ -1,35 +1,35 @@
 import type { PipelineRunInfo } from '@devs/core';
-import { quoted } from '../flags/quoted.ts';
+import { quoteWord } from '../flags/quoteWord.ts';
 import type { Session } from '../project/Session.ts';
 import { shortId } from './renderGate.ts';
 
-type Standing = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace'>;
+type RunForHints = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace'>;
 
 /** What to type next, with what it does; never empty. */
-export function nextCommands(run: Standing, devs: Session['devs']): readonly string[] {
+export function nextCommands(run: RunForHints, devs: Session['devs']): readonly string[] {
   return STEPS[run.status](run, devs).map(([what, command]) => `${`${what}:`.padEnd(8)} ${command}`);
 }
 
 /** Shows the commits of a run in its folder. */
-export const lookCommand = (workspace: string): string => `git -C ${quoted(workspace)} log --stat`;
+export const lookCommand = (workspace: string): string => `git -C ${quoteWord(workspace)} log --stat`;
 
 type NextStep = readonly [what: string, command: string];
 
-type StepsOf = (run: Standing, devs: Session['devs']) => readonly NextStep[];
+type StepsOf = (run: RunForHints, devs: Session['devs']) => readonly NextStep[];
 
 const story: StepsOf = ({ id }, devs) => [['log', devs('log', id)]];
 
-const open: StepsOf = ({ id, status, driver, gates }, devs) => {
+const hintsWhileOpen: StepsOf = ({ id, status, driver, gates }, devs) => {
   if (gates.length > 0) return gates.map((gate) => ['read', devs('show', shortId(gate))]);
   const isDriven = driver !== null && (status === 'created' || status === 'running');
   return [isDriven ? ['follow', devs('log', id, '--follow')] : ['resume', devs('resume', id)]];
 };
 
 const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
-  created: open,
-  running: open,
-  paused: open,
-  waiting: open,
+  created: hintsWhileOpen,
+  running: hintsWhileOpen,
+  paused: hintsWhileOpen,
+  waiting: hintsWhileOpen,
   completed: (run, devs) => [
     ...story(run, devs),
     ...(run.workspace === null ? [] : [['look', lookCommand(run.workspace)] as const]),

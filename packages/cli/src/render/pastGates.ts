@@ -1,8 +1,8 @@
 import type { ClosedGate, Gate, LogEntry, OrchestratorEvents } from '@devs/core';
 import { gateLine } from './renderGate.ts';
-import { decidedWords } from './sentence.ts';
+import { formatDecision } from './sentence.ts';
 
-type Told = OrchestratorEvents['HITL_SESSION_DECIDED'];
+type PastDecision = OrchestratorEvents['HITL_SESSION_DECIDED'];
 
 /** A gate, closed or not, and what the log tells of its decision. */
 export interface PastGate {
@@ -10,17 +10,18 @@ export interface PastGate {
     readonly status: ClosedGate['status'] | 'awaiting_approval';
     readonly principal: string | null;
   };
-  readonly told: Told | null;
+  readonly told: PastDecision | null;
 }
 
 /** The decisions that the pages of a log tell of, by the id of their gate. */
 export async function toldDecisions(
   log: AsyncIterable<readonly LogEntry[]>,
-): Promise<ReadonlyMap<string, Told>> {
-  const decisions = new Map<string, Told>();
+): Promise<ReadonlyMap<string, PastDecision>> {
+  const decisions = new Map<string, PastDecision>();
   for await (const page of log) {
     const told = page.filter(({ name }) => name === 'HITL_SESSION_DECIDED');
-    for (const { payload } of told) decisions.set((payload as Told).sessionId, payload as Told);
+    for (const { payload } of told)
+      decisions.set((payload as PastDecision).sessionId, payload as PastDecision);
   }
   return decisions;
 }
@@ -28,13 +29,13 @@ export async function toldDecisions(
 /** A gate in one line, with what became of it. */
 export const pastGateLine = (past: PastGate): readonly string[] => [
   ...gateLine(past.gate),
-  becameWords(past),
+  formatGateStatus(past),
 ];
 
 /** `rejected, by human:ada: too many tables`; a decision that came to nothing says so. */
-function becameWords({ gate: { status, principal }, told }: PastGate): string {
+function formatGateStatus({ gate: { status, principal }, told }: PastGate): string {
   const decided =
-    told === null ? (principal === null ? null : `decided, by ${principal}`) : decidedWords(told);
+    told === null ? (principal === null ? null : `decided, by ${principal}`) : formatDecision(told);
   switch (status) {
     case 'awaiting_approval':
       return 'open';

@@ -10,7 +10,7 @@ import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
 import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 export interface ShownDocuments {
   readonly documents: readonly Pick<
@@ -30,15 +30,15 @@ export interface ShownTasks {
   readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
 }
 
-export const isDocuments = (artifact: unknown): artifact is ShownDocuments =>
+export const isShownDocuments = (artifact: unknown): artifact is ShownDocuments =>
   hasLists(artifact, ['documents']);
-export const isPlan = (artifact: unknown): artifact is ShownTasks =>
+export const isShownTasks = (artifact: unknown): artifact is ShownTasks =>
   hasLists(artifact, ['requirements', 'epics', 'tasks']);
 
 /** What a decision is about, for people. */
 export function artifactLines(artifact: unknown): readonly Line[] {
-  if (isDocuments(artifact)) return documentLines(artifact);
-  if (isPlan(artifact)) return planLines(artifact);
+  if (isShownDocuments(artifact)) return documentLines(artifact);
+  if (isShownTasks(artifact)) return planLines(artifact);
   if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
   if (isCodeReview(artifact)) return codeReviewLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
@@ -75,8 +75,8 @@ function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] 
     ids.map((id) => externalIds.get(id) ?? id).join(', ') || '-';
   const ordered = byNumber(tasks);
   const rows = ordered.map(({ taskId, dependsOn, requirementIds = [], name }) => [
-    taskLabel(taskId),
-    dependsOn.map(taskLabel).join(', ') || '-',
+    taskLabelOrEmpty(taskId),
+    dependsOn.map(taskLabelOrEmpty).join(', ') || '-',
     namesOf(requirementIds),
     name,
   ]);
@@ -87,13 +87,13 @@ function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] 
     { style: 'bold', text: 'Tasks' },
     ...columns([['task', 'after', 'requirements', 'name'], ...rows]).map(row),
     '',
-    ...epics.flatMap((epic) => epicLines(epic, ordered)),
+    ...epics.flatMap((epic) => planEpicLines(epic, ordered)),
   ];
 }
 
 const row = (text: string): Line => ({ style: 'row', text });
 
-function epicLines(
+function planEpicLines(
   { epicId, name, description, phaseNumber }: ShownTasks['epics'][number],
   tasks: ShownTasks['tasks'],
 ): readonly Line[] {
@@ -102,19 +102,19 @@ function epicLines(
     { style: 'bold', text: oneLine(`Epic E${phaseNumber}: ${name}`) },
     { style: 'markdown', text: description },
     '',
-    ...own.flatMap(taskLines),
+    ...own.flatMap(planTaskLines),
   ];
 }
 
-function taskLines(task: ShownTasks['tasks'][number]): readonly Line[] {
+function planTaskLines(task: ShownTasks['tasks'][number]): readonly Line[] {
   const { taskId, name, description, agentRole, acceptanceCriteria = [] } = task;
   const markdown = (text: string): Line => ({ style: 'markdown', text });
   const criteria = acceptanceCriteria.map((criterion) => markdown(oneLine(`  - ${criterion}`)));
-  const title = oneLine(`${taskLabel(taskId)} ${name} (${agentRole})`);
-  const kind = kindWords(task);
+  const title = oneLine(`${taskLabelOrEmpty(taskId)} ${name} (${agentRole})`);
+  const kind = formatTaskKind(task);
   return [
     title,
-    markdown(indented(description)),
+    markdown(indentText(description)),
     ...(kind === null ? [] : [oneLine(`  ${kind}`)]),
     ...criteria,
     '',
@@ -122,7 +122,7 @@ function taskLines(task: ShownTasks['tasks'][number]): readonly Line[] {
 }
 
 /** How a task is shown to be right, where that is no test of its own; `null` where it is. */
-export function kindWords({ kind, checkedBy }: Pick<TaskRecord, 'kind' | 'checkedBy'>): string | null {
+export function formatTaskKind({ kind, checkedBy }: Pick<TaskRecord, 'kind' | 'checkedBy'>): string | null {
   if (kind === 'behaviour-kept') return 'behaviour kept: the checks pass before and after';
   if (kind !== 'checked-by') return null;
   return checkedBy === 'review'
@@ -131,10 +131,10 @@ export function kindWords({ kind, checkedBy }: Pick<TaskRecord, 'kind' | 'checke
 }
 
 /** No line of it begins where one of ours does. */
-const indented = (text: string): string => `  ${text.replaceAll('\n', '\n  ')}`;
+const indentText = (text: string): string => `  ${text.replaceAll('\n', '\n  ')}`;
 
 /** What is shown is in the order of the text of its ids; people count. */
 export const byNumber = (tasks: ShownTasks['tasks']): ShownTasks['tasks'] =>
-  [...tasks].sort((a, b) => numberOf(a.taskId) - numberOf(b.taskId));
+  [...tasks].sort((a, b) => taskOrdinal(a.taskId) - taskOrdinal(b.taskId));
 
-const numberOf = (taskId: string): number => Number(taskLabel(taskId).slice(1));
+const taskOrdinal = (taskId: string): number => Number(taskLabelOrEmpty(taskId).slice(1));

@@ -5,7 +5,7 @@ import { oneLine } from '../terminal/visible.ts';
 const MAX_NAMES = 40;
 
 /** What the gate of red checks shows. */
-export interface ShownBaseline {
+export interface BaselineView {
   readonly command: string;
   readonly failing: readonly string[];
   /** Of these: what did not fail when somebody was asked before. */
@@ -18,14 +18,14 @@ export interface ShownBaseline {
   readonly missing?: string;
 }
 
-export function isBaseline(artifact: unknown): artifact is ShownBaseline {
+export function isBaseline(artifact: unknown): artifact is BaselineView {
   if (typeof artifact !== 'object' || artifact === null) return false;
-  const { command, failing, flaky, output } = artifact as Partial<ShownBaseline>;
+  const { command, failing, flaky, output } = artifact as Partial<BaselineView>;
   return typeof command === 'string' && typeof output === 'string' && [failing, flaky].every(Array.isArray);
 }
 
 /** What fails, by name, for the one who says how it goes on. */
-export function baselineLines(shown: ShownBaseline): readonly Line[] {
+export function baselineLines(shown: BaselineView): readonly Line[] {
   const { command, parts = [], cases, flaky, missing, output } = shown;
   const failing = newFirst(shown);
   const ran = cases === null ? '' : `, ${cases} test cases ran`;
@@ -35,9 +35,9 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
       ({ name, kind, passed }) => `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}`,
     ),
     '',
-    ...(missing === undefined ? listed('What fails', failing) : missingLines(missing)),
+    ...(missing === undefined ? formatNames('What fails', failing) : missingLines(missing)),
     ...wholeLines(shown),
-    ...listed('Flaky: failed and passed on the same files', flaky),
+    ...formatNames('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
       ? []
       : [{ style: 'bold', text: 'End of the output' } as const, output.trimEnd(), '']),
@@ -45,7 +45,7 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
 }
 
 /** Of a command that tells no cases, accepting its failure accepts all that it can say. */
-function wholeLines({ command, parts = [], failing, missing }: ShownBaseline): readonly Line[] {
+function wholeLines({ command, parts = [], failing, missing }: BaselineView): readonly Line[] {
   const whole =
     parts.length === 0 ? [command] : parts.filter(({ kind }) => kind === 'test').map(({ name }) => name);
   const named = failing.find((name) => whole.includes(name));
@@ -70,12 +70,12 @@ function missingLines(program: string): readonly Line[] {
 }
 
 /** What fails, marked where it did not when somebody was asked before; that first, as the list may be cut. */
-function newFirst({ failing, appeared = [] }: ShownBaseline): readonly string[] {
+function newFirst({ failing, appeared = [] }: BaselineView): readonly string[] {
   const known = failing.filter((name) => !appeared.includes(name));
   return [...appeared.map((name) => `${name}  (new)`), ...known];
 }
 
-function listed(title: string, names: readonly string[]): readonly Line[] {
+function formatNames(title: string, names: readonly string[]): readonly Line[] {
   if (names.length === 0) return [];
   const lines = names.slice(0, MAX_NAMES).map((name) => `  - ${oneLine(name)}`);
   const more = names.length - MAX_NAMES;

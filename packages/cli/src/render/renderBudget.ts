@@ -2,13 +2,13 @@ import type { PipelineRunInfo } from '@devs/core';
 import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Line.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 /** Which call was not made, and how each limit stands to it. */
 export function passedBudgetLines({ node, step, limits }: PassedBudget): readonly Line[] {
   const rows = limits.map(({ taskId, measure, limit, spent, reserved, next }) => [
-    taskId === null ? 'run' : taskLabel(taskId) || taskId,
-    ...[limit, spent, reserved, next].map((amount) => amountWords(measure, amount)),
+    taskId === null ? 'run' : taskLabelOrEmpty(taskId) || taskId,
+    ...[limit, spent, reserved, next].map((amount) => formatAmount(measure, amount)),
   ]);
   return [
     `blocked call: ${step} of ${node}`,
@@ -18,15 +18,15 @@ export function passedBudgetLines({ node, step, limits }: PassedBudget): readonl
 }
 
 /** `$1.20 of $5.00, 14 of 60 calls`; `none` without a limit. */
-export function budgetWords(uses: readonly PipelineRunInfo['budget'][number][]): string {
+export function formatBudget(uses: readonly PipelineRunInfo['budget'][number][]): string {
   const words = uses.map(
     ({ measure, limit, spent, reserved }) =>
-      `${amountWords(measure, spent + reserved)} of ${amountWords(measure, limit)}`,
+      `${formatAmount(measure, spent + reserved)} of ${formatAmount(measure, limit)}`,
   );
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-function amountWords(measure: PipelineRunInfo['budget'][number]['measure'], amount: number): string {
+function formatAmount(measure: PipelineRunInfo['budget'][number]['measure'], amount: number): string {
   switch (measure) {
     case 'usd':
       return `$${amount.toFixed(2)}`;
@@ -35,8 +35,8 @@ function amountWords(measure: PipelineRunInfo['budget'][number]['measure'], amou
     case 'tokens':
       return `${amount} tokens`;
     case 'calls':
-      return callsWords(amount);
+      return formatCalls(amount);
   }
 }
 
-export const callsWords = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);
+export const formatCalls = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);

@@ -1,30 +1,30 @@
 import type { ClosedGate } from '@devs/core';
 import type { GateComment, ShownGate } from '@devs/core/internal';
-import { GATE_WORDS } from '../gates/gateWords.ts';
+import { GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Line } from '../terminal/Line.ts';
 import { commentLines } from './commentLines.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { shortHash, shortId } from './renderGate.ts';
-import { viaWords } from './sentence.ts';
+import { formatVia } from './sentence.ts';
 
 /** A gate of the past: what was shown, and what became of it. */
 export function renderClosedGate(gate: ShownGate<ClosedGate>, talk: readonly Line[]): readonly Line[] {
   return [
-    { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
+    { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_LABELS[gate.kind].name} of ${gate.threadId}` },
     `opened ${gate.openedAt}, hash ${shortHash(gate)}`,
     { style: 'markdown', text: gate.message },
     '',
     ...artifactLines(gate.artifact),
     ...talk,
-    { style: 'bold', text: endWords(gate) },
-    ...decisionLines(gate.decision),
-    ...hiddenWords(gate),
+    { style: 'bold', text: formatGateEnd(gate) },
+    ...closedDecisionLines(gate.decision),
+    ...formatHidden(gate),
   ];
 }
 
 /** What was said, member by member: a text as it is, anything else as JSON. */
-function decisionLines(decision: unknown): readonly string[] {
-  const { comments = [], ...members } = (decision ?? {}) as Decided;
+function closedDecisionLines(decision: unknown): readonly string[] {
+  const { comments = [], ...members } = (decision ?? {}) as DecisionJson;
   const lines = Object.entries(members).map(
     ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`,
   );
@@ -32,17 +32,17 @@ function decisionLines(decision: unknown): readonly string[] {
 }
 
 /** What the decider did not see, by what was recorded. */
-function hiddenWords({ hidden }: ClosedGate): readonly string[] {
+function formatHidden({ hidden }: ClosedGate): readonly string[] {
   if (hidden === undefined) return [];
   const { count, revealed } = hidden;
   const read = revealed.length === 0 ? 'none read' : `read: ${revealed.join(', ')}`;
   return [`  hidden: ${count === 1 ? '1 place' : `${count} places`}, ${read}`];
 }
 
-type Decided = { readonly comments?: readonly GateComment[] } & Readonly<Record<string, unknown>>;
+type DecisionJson = { readonly comments?: readonly GateComment[] } & Readonly<Record<string, unknown>>;
 
-function endWords({ status, principal, decidedAt, via }: ClosedGate): string {
-  const by = principal === null ? null : `Decided by ${principal}${viaWords(via)} at ${decidedAt}`;
+function formatGateEnd({ status, principal, decidedAt, via }: ClosedGate): string {
+  const by = principal === null ? null : `Decided by ${principal}${formatVia(via)} at ${decidedAt}`;
   switch (status) {
     case 'decided':
       return `${by}; the run has not applied it yet:`;

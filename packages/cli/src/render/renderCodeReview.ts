@@ -2,7 +2,7 @@ import type { CodeReview } from '@devs/core/internal';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 /** Of files, commits and the check's output: the gate has to fit on a screen. */
 const SHOWN = { files: 20, commits: 10, output: 5 };
@@ -18,7 +18,7 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
   const { epicName, tasks, rejections } = review;
   return [
     ...(epicName === null ? [] : [{ style: 'bold', text: oneLine(`Epic: ${epicName}`) } as const]),
-    ...tasks.flatMap(taskLines),
+    ...tasks.flatMap(reviewTaskLines),
     '',
     ...rejectionLines(rejections),
     ...rangeLines(review),
@@ -27,9 +27,14 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
   ];
 }
 
-function taskLines({ taskId, name, criteria, losses = [] }: CodeReview['tasks'][number]): readonly Line[] {
+function reviewTaskLines({
+  taskId,
+  name,
+  criteria,
+  losses = [],
+}: CodeReview['tasks'][number]): readonly Line[] {
   return [
-    { style: 'bold', text: oneLine(`${taskLabel(taskId)} ${name}`) },
+    { style: 'bold', text: oneLine(`${taskLabelOrEmpty(taskId)} ${name}`) },
     ...criteria.map(({ criterion, shownBy }) =>
       oneLine(`  - ${criterion}  [${shownBy ?? 'no evidence named'}]`),
     ),
@@ -51,7 +56,7 @@ function rejectionLines(rejections: CodeReview['rejections']): readonly Line[] {
 function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeReview): readonly Line[] {
   const rows = files
     .slice(0, SHOWN.files)
-    .map((file) => [counted('+', file.added), counted('-', file.removed), file.path]);
+    .map((file) => [signedCount('+', file.added), signedCount('-', file.removed), file.path]);
   const more = total.files - rows.length;
   const older = commits.length - SHOWN.commits;
   return [
@@ -74,7 +79,7 @@ function checkLines({ check }: CodeReview): readonly Line[] {
   ];
 }
 
-const counted = (sign: '+' | '-', count: number | null): string =>
+const signedCount = (sign: '+' | '-', count: number | null): string =>
   count === null ? 'binary' : `${sign}${count}`;
 
 const short = (sha: string): string => sha.slice(0, 7);

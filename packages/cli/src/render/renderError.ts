@@ -90,7 +90,7 @@ export function renderError(thrown: unknown, { json }: { readonly json: boolean 
     return { text: '', exitCode: thrown.exitCode === 0 ? EXIT.ok : EXIT.usage };
   }
   const { exitCode, ...error } = describe(thrown);
-  const { code, message, remedy } = masked(error);
+  const { code, message, remedy } = maskedDescription(error);
   const text = json
     ? visibleJson(JSON.stringify({ error: { code, message, remedy } }))
     : `${code}: ${visibleText(message)}\n  → ${visibleText(remedy)}`;
@@ -114,7 +114,11 @@ function describe(thrown: unknown): Described {
   };
 }
 
-function masked({ code, message, remedy }: Omit<Described, 'exitCode'>): Omit<Described, 'exitCode'> {
+function maskedDescription({
+  code,
+  message,
+  remedy,
+}: Omit<Described, 'exitCode'>): Omit<Described, 'exitCode'> {
   return { code, message: maskSensitiveData(message), remedy: maskSensitiveData(remedy) };
 }
 

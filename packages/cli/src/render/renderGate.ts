@@ -1,19 +1,19 @@
 import type { Gate } from '@devs/core';
 import type { ShownGate } from '@devs/core/internal';
-import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
+import { choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isCodeReview } from './renderCodeReview.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 /** A gate in one line: how to name it, what it is about, since when. */
 export function gateLine(gate: Gate): readonly string[] {
-  const task = taskLabel(gate.taskId);
+  const task = taskLabelOrEmpty(gate.taskId);
   const subject = isCodeReview(gate.artifact) ? (gate.artifact.epicName ?? task) : task;
-  const about = [GATE_WORDS[gate.kind].name, subject].join(' ').trimEnd();
+  const about = [GATE_LABELS[gate.kind].name, subject].join(' ').trimEnd();
   return [shortId(gate), gate.threadId, about, gate.openedAt];
 }
 
@@ -41,7 +41,7 @@ export function renderGate(
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
-    { style: 'bold', text: `Gate ${id}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
+    { style: 'bold', text: `Gate ${id}: ${GATE_LABELS[gate.kind].name} of ${gate.threadId}` },
     `open since ${gate.openedAt}, hash ${hash}`,
     { style: 'markdown', text: gate.message },
     '',

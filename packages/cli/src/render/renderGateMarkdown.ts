@@ -1,6 +1,6 @@
 import type { Gate } from '@devs/core';
 import type { ShownGate } from '@devs/core/internal';
-import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
+import { choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
 import { type Line, textOfAll } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
@@ -9,14 +9,14 @@ import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import {
   artifactLines,
   byNumber,
-  isDocuments,
-  isPlan,
-  kindWords,
+  formatTaskKind,
+  isShownDocuments,
+  isShownTasks,
   type ShownDocuments,
   type ShownTasks,
 } from './renderArtifact.ts';
 import { hiddenLines, shortId, withCode } from './renderGate.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 interface MarkdownBeside {
   readonly code?: readonly Line[];
@@ -33,41 +33,41 @@ export function renderGateMarkdown(
 ): readonly string[] {
   const notes = hiddenLines(withCode(gate, hidden), devs);
   return [
-    `# Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}`,
+    `# Gate ${shortId(gate)}: ${GATE_LABELS[gate.kind].name} of ${gate.threadId}`,
     '',
     `${gate.message} Open since ${gate.openedAt}.`,
     '',
-    ...(notes.length === 0 ? [] : fenced('text', notes.join('\n').trimEnd())),
+    ...(notes.length === 0 ? [] : fencedBlock('text', notes.join('\n').trimEnd())),
     ...artifactMarkdown(gate.artifact),
-    ...(code.length === 0 ? [] : fenced('diff', textOfAll(code).trimEnd())),
-    ...(said.length === 0 ? [] : fenced('text', textOfAll(said).trimEnd())),
+    ...(code.length === 0 ? [] : fencedBlock('diff', textOfAll(code).trimEnd())),
+    ...(said.length === 0 ? [] : fencedBlock('text', textOfAll(said).trimEnd())),
     ...(gate.responseSchema === undefined
       ? []
-      : fenced('json', JSON.stringify(gate.responseSchema, null, 2))),
+      : fencedBlock('json', JSON.stringify(gate.responseSchema, null, 2))),
     '---',
     '',
     '## Decision',
     '',
-    ...decisionLines(gate, devs),
+    ...decisionFileLines(gate, devs),
   ];
 }
 
 function artifactMarkdown(artifact: unknown): readonly string[] {
-  if (isDocuments(artifact)) return documentsMarkdown(artifact);
-  if (isPlan(artifact)) return planMarkdown(artifact);
-  return fenced('text', textOfAll(artifactLines(artifact)).trimEnd());
+  if (isShownDocuments(artifact)) return documentsMarkdown(artifact);
+  if (isShownTasks(artifact)) return planMarkdown(artifact);
+  return fencedBlock('text', textOfAll(artifactLines(artifact)).trimEnd());
 }
 
 function documentsMarkdown(shown: ShownDocuments): readonly string[] {
   const findings = findingsOn(shown);
   return [
-    ...(findings.length === 0 ? [] : fenced('text', findings.join('\n'))),
+    ...(findings.length === 0 ? [] : fencedBlock('text', findings.join('\n'))),
     ...decidedFirst(shown.documents).flatMap(({ type, title, content, version }) => [
       '---',
       '',
       `## ${inline(`${type}: ${title} (version ${version})`)}`,
       '',
-      ...fenced('markdown', withoutBlankEnd(content)),
+      ...fencedBlock('markdown', withoutBlankEnd(content)),
     ]),
   ];
 }
@@ -91,8 +91,8 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
     row('---', '---', '---', '---'),
     ...tasks.map(({ taskId, dependsOn, requirementIds = [], name }) =>
       row(
-        taskLabel(taskId),
-        dependsOn.map(taskLabel).join(', '),
+        taskLabelOrEmpty(taskId),
+        dependsOn.map(taskLabelOrEmpty).join(', '),
         requirementIds.map((id) => externalIds.get(id) ?? id).join(', '),
         name,
       ),
@@ -101,7 +101,7 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
     ...epics.flatMap((epic) => [
       `## ${inline(`E${epic.phaseNumber}: ${epic.name}`)}`,
       '',
-      ...fenced('text', epic.description),
+      ...fencedBlock('text', epic.description),
       ...tasks.filter(({ epicId }) => epicId === epic.epicId).flatMap(taskMarkdown),
     ]),
   ];
@@ -109,12 +109,12 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
 
 function taskMarkdown(task: ShownTasks['tasks'][number]) {
   const { taskId, name, description, acceptanceCriteria = [] } = task;
-  const kind = kindWords(task);
+  const kind = formatTaskKind(task);
   const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${inline(criterion)}`);
   return [
-    `### ${inline(`${taskLabel(taskId)} ${name}`)}`,
+    `### ${inline(`${taskLabelOrEmpty(taskId)} ${name}`)}`,
     '',
-    ...fenced('text', description),
+    ...fencedBlock('text', description),
     ...(kind === null ? [] : [inline(kind), '']),
     ...criteria,
     ...(criteria.length > 0 ? [''] : []),
@@ -122,30 +122,30 @@ function taskMarkdown(task: ShownTasks['tasks'][number]) {
 }
 
 /** What a file can say is said in one; the other answers are command lines. */
-function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
+function decisionFileLines(gate: Gate, devs: Session['devs']): readonly string[] {
   const choices = choicesAt(gate);
   const { sessionId: session, artifactHash: hash } = gate;
   if (choices.some(({ name }) => name === 'value')) {
     return [
       `Save as \`decision.json\`, then fill in the value (any JSON) and your name. Then run \`${devs('approve', '--from', 'decision.json')}\`.`,
       '',
-      ...fenced('json', JSON.stringify({ session, hash, value: null, by: '' }, null, 2)),
+      ...fencedBlock('json', JSON.stringify({ session, hash, value: null, by: '' }, null, 2)),
     ];
   }
   if (!choices.some(({ name }) => name === 'approve')) {
     const lines = choices.map(({ verb, flags }) => devs(verb, shortId(gate), ...flags));
-    return fenced('sh', lines.join('\n'));
+    return fencedBlock('sh', lines.join('\n'));
   }
   const decision = JSON.stringify({ session, hash, approved: true, by: '' }, null, 2);
   return [
     `Save as \`decision.json\` and fill in your name. To reject, set \`"approved": false\` and add \`"feedback"\`. Then run \`${devs('approve', '--from', 'decision.json')}\`.`,
     '',
-    ...fenced('json', decision),
+    ...fencedBlock('json', decision),
   ];
 }
 
 /** A fence longer than any in the text. */
-function fenced(language: string, text: string): readonly string[] {
+function fencedBlock(language: string, text: string): readonly string[] {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
   return [`${fence}${language}`, text, fence, ''];

@@ -1,13 +1,13 @@
 import { type Gate, type PipelineResult, type PipelineRunInfo, shownGate } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
+import { choiceCommands, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { lookCommand } from './nextCommands.ts';
 import { shortHash, shortId } from './renderGate.ts';
-import { costWords } from './renderStatus.ts';
+import { formatCost } from './renderStatus.ts';
 
 const EXIT_CODES: Readonly<Record<PipelineResult['status'], ExitCode>> = {
   completed: EXIT.ok,
@@ -56,7 +56,7 @@ export function renderOutcome(
     case 'completed':
       return [
         '',
-        { style: 'good', text: completedWords(id, result) },
+        { style: 'good', text: formatCompleted(id, result) },
         ...workLines(result, workspace),
         // With a branch to merge there is more to do than to look.
         ...(workspace === null || result.delivery !== null ? [] : [`look:    ${lookCommand(workspace)}`]),
@@ -70,7 +70,7 @@ export function renderOutcome(
     case 'paused':
     case 'created':
     case 'running':
-      return ['', `${stoppedWords(result)}; to resume: ${devs('resume', id)}`];
+      return ['', `${formatStopped(result)}; to resume: ${devs('resume', id)}`];
   }
 }
 
@@ -87,11 +87,11 @@ function badEndLines(
   ];
 }
 
-const completedWords = (id: string, { reason }: PipelineResult): string =>
+const formatCompleted = (id: string, { reason }: PipelineResult): string =>
   `completed: ${id}${reason === null ? '' : `, ${reason}`}`;
 
 /** Requests are not worth a word; a goal is. */
-const stoppedWords = ({ reason }: PipelineResult): string =>
+const formatStopped = ({ reason }: PipelineResult): string =>
   reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
 
 const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a request came in']);
@@ -99,7 +99,7 @@ const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a requ
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);
   return [
-    { style: 'due', text: `waiting for a person: ${GATE_WORDS[gate.kind].name}` },
+    { style: 'due', text: `waiting for a person: ${GATE_LABELS[gate.kind].name}` },
     { style: 'markdown', text: gate.message },
     `read:    ${devs('show', id)}`,
     ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(
@@ -114,12 +114,12 @@ function workLines({ commits, delivery, cost }: PipelineResult, workspace: strin
     ...(workspace === null
       ? []
       : [`  ${commits.length === 1 ? '1 commit' : `${commits.length} commits`} in ${workspace}`]),
-    ...(delivery === null ? [] : [`  ${deliveryWords(delivery)}`]),
-    `  cost: ${costWords(cost)}`,
+    ...(delivery === null ? [] : [`  ${formatEndDelivery(delivery)}`]),
+    `  cost: ${formatCost(cost)}`,
   ];
 }
 
-function deliveryWords({ branch, held }: WorkspacePort.Delivery): string {
+function formatEndDelivery({ branch, held }: WorkspacePort.Delivery): string {
   switch (held) {
     case null:
       return `branch ${branch} is in your repository: git merge ${branch}`;

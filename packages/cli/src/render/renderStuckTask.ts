@@ -2,10 +2,10 @@ import type { EntropyScore } from '@devs/core/internal';
 import type { Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { entropyLines } from './renderEntropy.ts';
-import { taskLabel } from './sentence.ts';
+import { taskLabelOrEmpty } from './sentence.ts';
 
 /** What the gate of a stuck task shows. */
-export interface StuckTask {
+export interface StuckTaskView {
   readonly taskId: string;
   readonly name: string | null;
   readonly reason: string | null;
@@ -24,35 +24,35 @@ const REASONS: Readonly<Record<string, string>> = {
   pivot_invalid: 'the pivot agent did not return a new strategy',
 };
 
-export function isStuckTask(artifact: unknown): artifact is StuckTask {
+export function isStuckTask(artifact: unknown): artifact is StuckTaskView {
   if (typeof artifact !== 'object' || artifact === null) return false;
-  const { attempts, strategies, guidance, errors } = artifact as Partial<StuckTask>;
+  const { attempts, strategies, guidance, errors } = artifact as Partial<StuckTaskView>;
   return typeof attempts === 'number' && [strategies, guidance, errors].every((list) => Array.isArray(list));
 }
 
 /** What was tried, for the one who says how it goes on. */
-export function stuckTaskLines(task: StuckTask): readonly Line[] {
+export function stuckTaskLines(task: StuckTaskView): readonly Line[] {
   const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation, entropy } = task;
   const why = reason === null ? 'no progress' : (REASONS[reason] ?? reason);
-  const title = oneLine([taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' '));
+  const title = oneLine([taskLabelOrEmpty(taskId), name ?? taskId].filter((word) => word !== '').join(' '));
   return [
     { style: 'bold', text: title },
     `stopped after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,
     '',
     ...(entropy === undefined ? [] : entropyLines(entropy)),
-    ...listed(
+    ...formatItems(
       'Strategies tried',
       strategies.map((tried) => `${tried.strategy}\n    reason: ${tried.reason}`),
     ),
-    ...listed('Guidance so far', guidance),
-    ...listed('Errors', errors),
+    ...formatItems('Guidance so far', guidance),
+    ...formatItems('Errors', errors),
     ...(lastObservation === null
       ? []
       : [{ style: 'bold', text: 'Last observation' } as const, lastObservation.trimEnd(), '']),
   ];
 }
 
-function listed(title: string, items: readonly string[]): readonly Line[] {
+function formatItems(title: string, items: readonly string[]): readonly Line[] {
   if (items.length === 0) return [];
   return [{ style: 'bold', text: title }, ...items.map((item, index) => `  ${index + 1}. ${item}`), ''];
 }

@@ -49,10 +49,10 @@ export async function readReviewDiff(
   const since = artifact.since === null ? null : await readRangeAt(gate, artifact.since, session);
   if (typeof since === 'string') return since;
   if (reveal) return { ...all, since, hidden: [] };
-  return { ...asShown(all, gate), since: since && asShown(since, gate) };
+  return { ...maskRange(all, gate), since: since && maskRange(since, gate) };
 }
 
-function asShown(shown: ShownRange, { sessionId: gate }: Gate): HidingRange {
+function maskRange(shown: ShownRange, { sessionId: gate }: Gate): HidingRange {
   const { view, hidden } = maskAtGate({ code: shown.text }, { gate });
   return { ...shown, text: view.code, hidden };
 }
@@ -64,7 +64,7 @@ export async function readShownDiff(
   session: Pick<Session, 'dir'>,
 ): Promise<HidingRange | string | null> {
   const range = await readRangeAt(gate, since, session);
-  return range === null || typeof range === 'string' ? range : asShown(range, gate);
+  return range === null || typeof range === 'string' ? range : maskRange(range, gate);
 }
 
 /** Unmasked. */
@@ -118,10 +118,10 @@ export function diffLines(
   const part = (title: string, { text, range, unshown }: ShownRange): readonly Line[] => {
     const lines = text.trimEnd().split('\n');
     const left = full ? 0 : lines.length - LINES_SHOWN;
-    const rest = `${left} more lines: ${devs('show', shortId(gate), '--full')}, or ${gitCommand(gate, range)}`;
+    const rest = `${left} more lines: ${devs('show', shortId(gate), '--full')}, or ${diffCommand(gate, range)}`;
     return [
       { style: 'bold', text: `── ${title}` },
-      ...unshownLines(unshown, gitCommand(gate, range)),
+      ...unshownLines(unshown, diffCommand(gate, range)),
       { style: 'diff', text: (left > 0 ? lines.slice(0, LINES_SHOWN) : lines).join('\n') },
       ...(left > 0 ? [{ style: 'dim', text: rest } as const] : []),
       '',
@@ -139,12 +139,12 @@ function unshownLines(unshown: readonly UnshownFile[], command: string): readonl
   if (unshown.length === 0) return [];
   return [
     `WARNING: files that are binary or contain a NUL byte are not shown (${unshown.length} below). To see them as text: ${command} --text`,
-    ...unshown.map((file) => oneLine(`  ${file.path}: ${contentWords(file)}`)),
+    ...unshown.map((file) => oneLine(`  ${file.path}: ${formatContentChange(file)}`)),
     '',
   ];
 }
 
-function contentWords({ before, after }: UnshownFile): string {
+function formatContentChange({ before, after }: UnshownFile): string {
   if (after === null) return `removed, ${before?.bytes ?? 0} bytes before`;
   const size =
     before === null ? `new, ${after.bytes} bytes` : `${before.bytes} bytes before, ${after.bytes} now`;
@@ -152,6 +152,6 @@ function contentWords({ before, after }: UnshownFile): string {
 }
 
 /** Works in the project folder, whatever its own repository has. Whole ids: git knows the empty tree by no shorter one. */
-export function gitCommand({ threadId }: Gate, { from, to }: WorkspacePort.CommitRange): string {
+export function diffCommand({ threadId }: Gate, { from, to }: WorkspacePort.CommitRange): string {
   return `git --git-dir .devs/git/${threadId}.git diff ${from} ${to}`;
 }

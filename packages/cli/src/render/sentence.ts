@@ -1,5 +1,5 @@
 import type { EventName, Gate, OrchestratorEvents } from '@devs/core';
-import { GATE_WORDS } from '../gates/gateWords.ts';
+import { GATE_LABELS } from '../gates/gateLabels.ts';
 import { oneLine } from '../terminal/visible.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
@@ -54,29 +54,29 @@ function guardSentence({ measure, level, limit }: OrchestratorEvents['GUARD_WARN
   return name == null ? null : words(name, level, limit);
 }
 
-type Decided = OrchestratorEvents['HITL_SESSION_DECIDED'];
+type DecisionEvent = OrchestratorEvents['HITL_SESSION_DECIDED'];
 
 /** `gate rejected: plan, by human:ada: too many tasks`; `budget raised by $5, by human:ada` */
-const decisionSentence = (decided: Decided): string =>
+const decisionSentence = (decided: DecisionEvent): string =>
   decided.said === 'raise'
     ? `${gateName(decided.kind)} raised${decidedTail(decided)}`
     : `gate ${decidedVerb(decided)}: ${gateName(decided.kind)}${decidedTail(decided)}`;
 
 /** The same where the gate is named beside it: `rejected, by human:ada: too many tasks` */
-export const decidedWords = (decided: Decided): string => decidedVerb(decided) + decidedTail(decided);
+export const formatDecision = (decided: DecisionEvent): string => decidedVerb(decided) + decidedTail(decided);
 
-const decidedVerb = ({ said, edited }: Decided): string =>
+const decidedVerb = ({ said, edited }: DecisionEvent): string =>
   said === undefined ? (edited === true ? 'edited' : 'decided') : (SAID[said] ?? said);
 
-function decidedTail({ raised, tasks, principal, via, words, comments }: Decided): string {
-  const by = raised === undefined ? '' : ` by ${amountWords(raised)}`;
+function decidedTail({ raised, tasks, principal, via, words, comments }: DecisionEvent): string {
+  const by = raised === undefined ? '' : ` by ${formatRaise(raised)}`;
   const again = tasks === undefined ? '' : `, redo ${tasks.join(', ')}`;
   const noted = comments === undefined ? '' : `, ${comments} ${comments === 1 ? 'comment' : 'comments'}`;
-  return `${by}${again}${noted}, by ${principal}${viaWords(via)}${because(words)}`;
+  return `${by}${again}${noted}, by ${principal}${formatVia(via)}${because(words)}`;
 }
 
 /** ` via page`; the command line is what this one is read on, and goes without saying. */
-export const viaWords = (via: string | undefined): string =>
+export const formatVia = (via: string | undefined): string =>
   via === undefined || via === 'command' ? '' : ` via ${via}`;
 
 /** An answer as a participle; `approved` and `rejected` are. */
@@ -93,7 +93,7 @@ const SAID: Readonly<Record<string, string>> = {
   raise: 'raised',
 };
 
-function amountWords(raised: NonNullable<OrchestratorEvents['HITL_SESSION_DECIDED']['raised']>): string {
+function formatRaise(raised: NonNullable<OrchestratorEvents['HITL_SESSION_DECIDED']['raised']>): string {
   const { usd, tokens, calls, ms } = raised;
   const parts = [
     usd === undefined ? '' : `$${usd}`,
@@ -108,16 +108,16 @@ type Sentences = {
   readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
 };
 
-const gateName = (kind: string): string => GATE_WORDS[kind as Gate['kind']]?.name ?? kind;
+const gateName = (kind: string): string => GATE_LABELS[kind as Gate['kind']]?.name ?? kind;
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
-const shortId = (id: string): string => id.slice(0, 8);
+const clipId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
   AGENTS_CHANGED: ({ started, now }) => `agents changed: now ${now}, started with ${started}`,
   AGENT_ASKED: ({ granted, title, why }) => `${granted ? 'allowed' : 'refused'} the agent: ${title} (${why})`,
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
-  HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
+  HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${clipId(sessionId)})`,
   HITL_SESSION_DECIDED: decisionSentence,
   GATE_VOTED: ({ kind, principal, votes, needed }) =>
     `approval ${votes} of ${needed}: ${gateName(kind)}, by ${principal}`,
@@ -146,9 +146,9 @@ const SENTENCES: Sentences = {
   TASK_BLOCKED: () => 'blocked: a task it depends on was abandoned or skipped',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, tasks, principal, reason }) =>
-    `rewound to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,
+    `rewound to ${taskLabelOrEmpty(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabelOrEmpty).join(', ')}${because(reason)}`,
   REWIND_UNDONE: ({ targetTaskId, principal, reason }) =>
-    `rewind to ${taskLabel(targetTaskId)} undone by ${principal}${because(reason)}`,
+    `rewind to ${taskLabelOrEmpty(targetTaskId)} undone by ${principal}${because(reason)}`,
   SANDBOX_WAIVED: ({ principal }) => `sandbox skipped this time, by ${principal}`,
   WORKSPACE_RESCUED: ({ ref, files }) =>
     `saved ${files === 1 ? '1 changed file' : `${files} changed files`} from the run's folder; to see them: git show ${ref}`,
@@ -202,7 +202,7 @@ export function sentence<Name extends EventName>(
 }
 
 /** `T3` for the third task of a run; empty where an event is about no task. */
-export function taskLabel(taskId: string | null | undefined): string {
+export function taskLabelOrEmpty(taskId: string | null | undefined): string {
   const number = /:(\d+)$/.exec(taskId ?? '')?.[1];
   return number === undefined ? '' : `T${number}`;
 }

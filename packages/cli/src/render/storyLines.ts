@@ -2,7 +2,7 @@ import type { EventName, LogEntry, OrchestratorEvents } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
 import { type Line, linesAtGate, styled } from '../terminal/Line.ts';
 import { eventStyle } from './eventStyle.ts';
-import { sentence, taskLabel } from './sentence.ts';
+import { sentence, taskLabelOrEmpty } from './sentence.ts';
 
 /**
  * What happened, a line each, with aligned columns.
@@ -32,5 +32,5 @@ function rowOf(
   const text = sentence(eventName, payload as OrchestratorEvents[typeof eventName]);
   return text === null
     ? null
-    : [`${at.slice(0, 19).replace('T', ' ')}Z`, taskLabel(taskId).padEnd(label), text];
+    : [`${at.slice(0, 19).replace('T', ' ')}Z`, taskLabelOrEmpty(taskId).padEnd(label), text];
 }

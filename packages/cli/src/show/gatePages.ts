@@ -99,7 +99,7 @@ async function shownTo(
   out: Session['out'],
 ): Promise<Gate | null> {
   try {
-    return await run.shown(gate, reader);
+    return await run.recordViewed(gate, reader);
   } catch (error) {
     if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
     out.note(`could not record that ${reader.id} viewed the gate: ${error.message}`);

@@ -16,7 +16,7 @@ export interface Styled {
 export type Line = string | Styled;
 
 /** What a line says, wherever it is shown. */
-export const textOf = (line: Line): string => (typeof line === 'string' ? line : line.text);
+export const lineText = (line: Line): string => (typeof line === 'string' ? line : line.text);
 
 /** A line in a style, or in none. */
 export const styled = (style: Style | undefined, text: string): Line =>
@@ -30,7 +30,7 @@ export const linesAtGate = (lines: readonly Line[]): readonly Line[] =>
   }));
 
 /** Two spaces further right. */
-export const indented = (line: Line): Line =>
+export const indentLine = (line: Line): Line =>
   typeof line === 'string' ? `  ${line}` : { ...line, text: `  ${line.text}` };
 
-export const textOfAll = (lines: readonly Line[]): string => lines.map(textOf).join('\n');
+export const textOfAll = (lines: readonly Line[]): string => lines.map(lineText).join('\n');

@@ -1,8 +1,8 @@
 import { maskSensitiveData } from '@devs/core';
 import { maskInTurns } from '@devs/core/internal';
-import { piecesOf } from './displayWidth.ts';
+import { splitByWidth } from './displayWidth.ts';
 import type { Io, Sink } from './Io.ts';
-import { type Line, type Styled, textOf } from './Line.ts';
+import { type Line, lineText, type Styled } from './Line.ts';
 import { maskedJson, maskedJsonInTurns } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
 import { paint } from './paint/paint.ts';
@@ -115,7 +115,7 @@ export class Output {
   async list(parts: AsyncIterable<ListPart>, none: readonly Line[]): Promise<void> {
     let isEmpty = true;
     for await (const { documents, lines } of parts) {
-      if (this.json) this.#stdout.write(await membersOf(documents, isEmpty));
+      if (this.json) this.#stdout.write(await jsonMembers(documents, isEmpty));
       else if (lines.length > 0) {
         const text = await this.#textInTurns(lines);
         this.#aboveLive(() => this.#stdout.write(text));
@@ -134,7 +134,7 @@ export class Output {
   async #textInTurns(lines: readonly Line[]): Promise<string> {
     const texts: string[] = [];
     for (const line of lines) {
-      const masked = isAtGate(line) ? textOf(line) : await maskInTurns(textOf(line));
+      const masked = isAtGate(line) ? lineText(line) : await maskInTurns(lineText(line));
       texts.push(`${this.#styled(line, masked)}\n`);
     }
     return texts.join('');
@@ -155,13 +155,13 @@ export class Output {
   #draw(): void {
     if (this.#live === null) return;
     const text = visibleText(maskSensitiveData(this.#live));
-    const [fits = ''] = piecesOf(text, this.#columns - 1);
+    const [fits = ''] = splitByWidth(text, this.#columns - 1);
     this.#stdout.write(this.#painted({ style: 'dim', text: fits }));
   }
 
   /** Styled after it was masked and made visible: no text can bring codes of its own. */
   #rendered(line: Line): string {
-    return this.#styled(line, isAtGate(line) ? textOf(line) : maskSensitiveData(textOf(line)));
+    return this.#styled(line, isAtGate(line) ? lineText(line) : maskSensitiveData(lineText(line)));
   }
 
   #styled(line: Line, masked: string): string {
@@ -181,7 +181,7 @@ export class Output {
 const isAtGate = (line: Line): boolean => typeof line !== 'string' && line.isAtGate === true;
 
 /** The text that `JSON.stringify` has for them in their list. */
-async function membersOf(documents: readonly unknown[], isFirst: boolean): Promise<string> {
+async function jsonMembers(documents: readonly unknown[], isFirst: boolean): Promise<string> {
   const texts: string[] = [];
   for (const document of documents) {
     const text = (await maskedJsonInTurns(document, 2)).replaceAll('\n', '\n  ');

@@ -3,7 +3,7 @@ import { oneLine, visibleText } from './visible.ts';
 
 /** Rows as aligned columns, two spaces apart, without spaces at their ends. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const lines = rows.map((row) => row.map((cell) => shown(oneLine(cell))));
+  const lines = rows.map((row) => row.map((cell) => toCell(oneLine(cell))));
   const widths: number[] = [];
   for (const row of lines) {
     for (const [index, { width }] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, width);
@@ -19,4 +19,4 @@ interface Cell {
   readonly width: number;
 }
 
-const shown = (text: string): Cell => ({ text, width: displayWidth(visibleText(text)) });
+const toCell = (text: string): Cell => ({ text, width: displayWidth(visibleText(text)) });

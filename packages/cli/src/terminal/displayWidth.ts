@@ -20,7 +20,7 @@ export function displayWidth(text: string): number {
 }
 
 /** A text in pieces of at most so many columns; no character is halved, however narrow they are. */
-export function* piecesOf(text: string, columns: number): Generator<string> {
+export function* splitByWidth(text: string, columns: number): Generator<string> {
   let [from, width] = [0, 0];
   for (const { 0: character, index } of text.matchAll(CHARACTER)) {
     const wide = widthOf(character);

@@ -14,7 +14,7 @@ const LESS = 'FRX';
 export function pagerFor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Pager | null {
   const command = (env['PAGER'] ?? 'less').trim();
   if (stdout.isTTY !== true || command === '' || command === 'cat') return null;
-  return (text) => pageIn(splitCommand(command, 'pager'), text, { LESS, ...env });
+  return (text) => pageThrough(splitCommand(command, 'pager'), text, { LESS, ...env });
 }
 
 /** Whether a text is longer than the screen, with what is wrapped. False where its size is unknown. */
@@ -28,7 +28,11 @@ export function isLong(text: string, { rows, columns }: Pick<Io['stdout'], 'rows
   );
 }
 
-function pageIn([program = '', ...args]: readonly string[], text: string, env: Io['env']): Promise<boolean> {
+function pageThrough(
+  [program = '', ...args]: readonly string[],
+  text: string,
+  env: Io['env'],
+): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { ...env } });
     child.on('error', () => resolve(false));

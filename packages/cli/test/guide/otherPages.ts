@@ -75,7 +75,7 @@ export function encrypted() {
 export async function pipeline() {
   const devs = await Orchestrator.open({ dir: '.devs', agents, workspace, checks, budget: { usd: 5 } });
   const run = await devs.start({ id: 'csv-export', brief, review: 'task' });
-  const { gates } = await run.drive();
+  const { gates } = await run.resume();
   for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
 }
 

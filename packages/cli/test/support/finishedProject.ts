@@ -26,7 +26,7 @@ export async function finishShop(dir: string): Promise<string> {
   try {
     const gates = { design: 'auto', dag: 'auto' } as const;
     const run = await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC });
-    const { status } = await run.drive();
+    const { status } = await run.resume();
     await takeAsOurs(dir);
     return status;
   } finally {

@@ -19,7 +19,7 @@ export async function driveShop(
   });
   try {
     const run = await devs.start({ id: RUN, brief: '# Shop', gates });
-    const result = await run.drive();
+    const result = await run.resume();
     await takeAsOurs(dir);
     return result;
   } finally {

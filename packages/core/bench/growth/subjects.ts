@@ -75,7 +75,7 @@ function claimOne({ threads }: Opened, turn: number): void {
 
 async function driveOne({ devs }: Opened, turn: number): Promise<void> {
   const run = await devs.run('plan');
-  await run.drive({ only: `T${turn + 1}` });
+  await run.resume({ only: `T${turn + 1}` });
 }
 
 export const manyRuns: Subject = {
@@ -147,7 +147,7 @@ export const largePlan: Subject = {
     const parts = { agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() };
     const all = await opened(dir, tasks, parts);
     const run = await all.devs.start({ id: 'plan', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    await run.drive({ until: 'dag' });
+    await run.resume({ until: 'dag' });
     return all;
   },
   looks: [{ what: 'a task', look: driveOne, grows: 'the plan is one value, which every step writes' }],

@@ -40,7 +40,7 @@ async function projectWithRun(folder: string): Promise<string> {
   const dir = mkdtempSync(join(folder, 'project-'));
   const devs = await Orchestrator.open({ dir: join(dir, '.devs') });
   const run = await devs.start({ brief: '# Shop\n\nSell things.', gates: { design: 'auto', dag: 'auto' } });
-  await run.drive();
+  await run.resume();
   devs.close();
   return dir;
 }

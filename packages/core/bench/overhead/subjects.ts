@@ -68,7 +68,7 @@ async function devsPipeline(keeper: Keeper, folder: string, tasks: number): Prom
   const db = openDevs(keeper, folder);
   const app = orchestrationApp(null, { db, config: loadOrchestratorConfig({}) });
   const gates = { design: 'auto', dag: 'auto' };
-  await internalsOf(app).admit({ threadId: RUN, policies: { gates }, input: planned(tasks) });
+  await internalsOf(app).recordRun({ threadId: RUN, policies: { gates }, input: planned(tasks) });
   return prepared(db, async () => assertEnded((await internalsOf(app).drive(RUN)).values, tasks));
 }
 

@@ -30,7 +30,7 @@ export function parseBrief(markdown: string): Brief {
   const parsed = briefText().safeParse(markdown);
   if (!parsed.success) throw new TypeError(parsed.error.issues.map(({ message }) => message).join(' '));
   const { value: text, count: redacted } = scrub(parsed.data);
-  return { title: titleOf(text), text, sha256: sha256Hex(text), redacted };
+  return { title: briefTitle(text), text, sha256: sha256Hex(text), redacted };
 }
 
 /** An id for a run of this brief: the same brief gives the same id. `[a-z0-9-]` only. */
@@ -44,7 +44,7 @@ export function runIdOf({ title, sha256 }: Brief): string {
   return `${slug || 'run'}-${sha256.slice(0, 6)}`;
 }
 
-function titleOf(text: string): string {
+function briefTitle(text: string): string {
   const lines = text.split('\n').map((line) => line.trim());
   const heading = lines.find((line) => line.startsWith('# '));
   return (heading?.slice(2) ?? lines.find((line) => line !== '') ?? '').trim();

@@ -8,7 +8,7 @@ import {
   type ProjectConfig,
 } from '../orchestration/types.ts';
 import type { Brief } from './brief.ts';
-import type { Given } from './given.ts';
+import type { ProvidedInputs } from './providedInputs.ts';
 
 /** What a run is declared with, beside what is given. */
 interface Declared {
@@ -26,10 +26,10 @@ export function initialState(
   projectId: string,
   brief: Pick<Brief, 'title' | 'text'>,
   at: string,
-  { review, documentsDir, ...given }: Given & Declared = {},
+  { review, documentsDir, ...given }: ProvidedInputs & Declared = {},
 ): OrchestratorState {
   const { documents = [], tasks, research = true } = given;
-  const state = emptyState(projectId, brief, {
+  const state = emptyProjectState(projectId, brief, {
     at,
     status: research ? 'initializing' : 'researching',
     ...(review && { review }),
@@ -45,12 +45,12 @@ export function initialState(
 }
 
 /** Where the run begins: at the first gate whose proposal is there. */
-function firstGate({ documents = [], tasks }: Given): HitlGate | null {
+function firstGate({ documents = [], tasks }: ProvidedInputs): HitlGate | null {
   if (documents.length > 0) return 'design_approval';
   return tasks === undefined ? null : 'dag_approval';
 }
 
-function emptyState(
+function emptyProjectState(
   projectId: string,
   { title, text }: Pick<Brief, 'title' | 'text'>,
   { at, ...config }: { readonly at: string } & Pick<ProjectConfig, 'status' | 'review' | 'documentsDir'>,

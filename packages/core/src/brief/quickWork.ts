@@ -1,6 +1,6 @@
 import type { DraftDocument, PlanResult, TaskKind } from '../orchestration/ports.ts';
 import type { Brief } from './brief.ts';
-import type { Given } from './given.ts';
+import type { ProvidedInputs } from './providedInputs.ts';
 
 /** How small work is shown to be right; a new test, unless it says otherwise. */
 export interface QuickWork {
@@ -19,7 +19,7 @@ const ITEM = /^\s*[-*] +(?:\[[ x]\] +)?(\S.*)$/;
  * Design and plan of small work, as if they had been given: one task that does what the brief says. Nobody is asked for
  * them and nothing is paid.
  */
-export function quickWork({ title, text }: Brief, { kind, checkedBy }: QuickWork): Given {
+export function quickWork({ title, text }: Brief, { kind, checkedBy }: QuickWork): ProvidedInputs {
   const items = text.split('\n').flatMap((line) => ITEM.exec(line)?.[1]?.trim() ?? []);
   const task = {
     key: 'work',

@@ -102,7 +102,7 @@ export function tooLarge({
   const place = path === undefined ? '' : `, most of it at ${path}`;
   return new DevsError(`${what} is ${bytes} bytes${place}; the limit is ${most} bytes.`, {
     code,
-    remedy: `Store large content elsewhere and keep a reference to it here, or ${raiseWords(limit, bytes)}.`,
+    remedy: `Store large content elsewhere and keep a reference to it here, or ${formatLimitRemedy(limit, bytes)}.`,
     context: {
       ...context,
       bytes,
@@ -113,7 +113,7 @@ export function tooLarge({
   });
 }
 
-function raiseWords(limit: LimitName, bytes: number): string {
+function formatLimitRemedy(limit: LimitName, bytes: number): string {
   if (bytes > MAX_LIMITS[limit]) return `split it: \`limits.${limit}\` cannot exceed ${MAX_LIMITS[limit]}`;
   return `raise \`limits.${limit}\`, for example \`limits: { ${limit}: ${roundedUp(bytes)} }\``;
 }

@@ -14,22 +14,22 @@ export interface OrchestratorConfig {
   readonly encryptionKey?: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 type Warn = (message: string) => void;
 
 /** The numbers that an option may be; `NaN` is never one. */
-interface Range {
+interface NumberRange {
   readonly has: (value: unknown) => boolean;
   readonly words: string;
 }
 
-const DEPTHS: Range = {
+const DEPTHS: NumberRange = {
   has: (value) => Number.isInteger(value) && isBetween(value, 5, 100),
   words: 'an integer from 5 to 100',
 };
-const THRESHOLDS: Range = { has: (value) => isBetween(value, 0, 1), words: 'a number from 0 to 1' };
+const THRESHOLDS: NumberRange = { has: (value) => isBetween(value, 0, 1), words: 'a number from 0 to 1' };
 
-const TIMEOUTS: Range = {
+const TIMEOUTS: NumberRange = {
   has: (value) => Number.isSafeInteger(value) && isBetween(value, 5_000, Number.MAX_SAFE_INTEGER),
   words: 'a whole number of at least 5000',
 };
@@ -47,13 +47,13 @@ const isBetween = (value: unknown, least: number, most: number): boolean =>
  *   `DEVS_BUSY_TIMEOUT_MS` is below 5,000.
  */
 export function loadOrchestratorConfig(
-  env: Environment = process.env,
+  env: EnvironmentVariables = process.env,
   warn: Warn = warnProcess,
 ): OrchestratorConfig {
   const encryptionKey = env['DEVS_ENCRYPTION_KEY'];
   return Object.freeze({
     maxRecursionDepth: readStrictly('DEVS_MAX_RECURSION_DEPTH', env, DEPTHS, MAX_RECURSION_DEPTH),
-    hitlEntropyThreshold: readEntropy(numberOf(env['DEVS_HITL_ENTROPY_THRESHOLD']), warn),
+    hitlEntropyThreshold: readEntropy(parseRawNumber(env['DEVS_HITL_ENTROPY_THRESHOLD']), warn),
     busyTimeoutMs: readStrictly('DEVS_BUSY_TIMEOUT_MS', env, TIMEOUTS, BUSY_TIMEOUT_MS),
     ...(encryptionKey !== undefined && { encryptionKey }),
   });
@@ -73,7 +73,7 @@ export function orchestratorConfigOf(given: OrchestratorConfig | undefined): Orc
   return given;
 }
 
-function assertOption(name: keyof OrchestratorConfig, value: unknown, { has, words }: Range): void {
+function assertOption(name: keyof OrchestratorConfig, value: unknown, { has, words }: NumberRange): void {
   if (has(value)) return;
   throw new RangeError(`Expected ${name} to be ${words}, got ${String(value)}.`);
 }
@@ -82,12 +82,17 @@ function assertOption(name: keyof OrchestratorConfig, value: unknown, { has, wor
 type RawNumber = { readonly raw: string; readonly value: number } | null;
 
 /** `FOO=` in a shell file means "unset"; without this, `Number("")` would read as 0. */
-function numberOf(raw: string | undefined): RawNumber {
+function parseRawNumber(raw: string | undefined): RawNumber {
   return raw === undefined || raw.trim() === '' ? null : { raw, value: Number(raw) };
 }
 
-function readStrictly(name: string, env: Environment, { has, words }: Range, otherwise: number): number {
-  const given = numberOf(env[name]);
+function readStrictly(
+  name: string,
+  env: EnvironmentVariables,
+  { has, words }: NumberRange,
+  otherwise: number,
+): number {
+  const given = parseRawNumber(env[name]);
   if (given === null) return otherwise;
   if (has(given.value)) return given.value;
   throw new DevsError(`${name} is ${JSON.stringify(given.raw)}, expected ${words}.`, {

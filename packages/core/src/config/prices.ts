@@ -59,7 +59,7 @@ export const DEFAULT_PRICES: PriceTable = {
  * @throws DevsError `CONFIG_INVALID` if it cannot be read or is no price table.
  */
 export function loadPrices(file: string): PriceTable {
-  const parsed = priceTable().safeParse(readJson(file));
+  const parsed = priceTable().safeParse(readPricesFile(file));
   if (!parsed.success) throw notPrices(file, z.prettifyError(parsed.error), parsed.error);
   return { ...DEFAULT_PRICES, ...parsed.data };
 }
@@ -76,7 +76,7 @@ export function priceOf(model: string, prices: PriceTable): ModelPrice | null {
 export const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
   typeof prices === 'string' ? loadPrices(prices) : prices;
 
-function readJson(file: string): unknown {
+function readPricesFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as unknown;
   } catch (error) {

@@ -45,10 +45,10 @@ export function onNews(db: Database, listener: () => void): () => void {
  */
 export function tellNews(db: Database): void {
   if (waitedAt.size === 0) return;
-  for (const watch of waitedAt.get(keyOf(db)) ?? []) watch.tell();
+  for (const watch of waitedAt.get(watchKey(db)) ?? []) watch.tell();
 }
 
-const keyOf = (db: Database): Key => (db.memory ? db : resolve(db.name));
+const watchKey = (db: Database): Key => (db.memory ? db : resolve(db.name));
 
 /**
  * The write-ahead log of one connection, watched while somebody waits. It exists as long as the connection is open, and
@@ -69,7 +69,7 @@ class FileWatch {
   #restedAt = 0;
 
   constructor(db: Database) {
-    this.#key = keyOf(db);
+    this.#key = watchKey(db);
     this.#dataVersion = prepare<[], number>(db, 'PRAGMA data_version').pluck();
   }
 

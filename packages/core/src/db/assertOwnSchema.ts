@@ -32,7 +32,7 @@ export const foreignSchema = (db: Database): DevsError | null => refusedIn(db, o
 
 function refusedIn(db: Database, owner: SchemaOwner): DevsError | null {
   if (hasOwnSchemaOnly(db)) return null;
-  const refused = schemaDrift(db).filter((drift) => isRefused(drift, owner));
+  const refused = schemaDrift(db).filter((drift) => isDriftRefused(drift, owner));
   return refused.length === 0 ? null : schemaForeign(db, refused);
 }
 
@@ -42,7 +42,7 @@ export function ownerOf(db: Database): SchemaOwner {
 }
 
 /** What is missing changes nothing that is written; its statements fail, or are slow. */
-export function isRefused({ kind, type, onOurs }: SchemaDrift, owner: SchemaOwner): boolean {
+export function isDriftRefused({ kind, type, onOurs }: SchemaDrift, owner: SchemaOwner): boolean {
   if (kind === 'missing') return false;
   if (kind === 'changed' || (onOurs && type !== 'table')) return true;
   return owner === 'engine' && type !== 'table' && type !== 'index';
@@ -53,7 +53,7 @@ function schemaForeign(db: Database, refused: readonly SchemaDrift[]): DevsError
   const statements = shown.flatMap(({ mend }) => (mend === null ? [] : [mend])).join(' ');
   const more = refused.length > SHOWN ? `, and ${refused.length - SHOWN} more` : '';
   return new DevsError(
-    `The database ${db.name} contains objects that devs did not create: ${shown.map(inWords).join(', ')}${more}.`,
+    `The database ${db.name} contains objects that devs did not create: ${shown.map(formatDrift).join(', ')}${more}.`,
     {
       code: 'SCHEMA_FOREIGN',
       remedy: refused.some(({ mend }) => mend === null)
@@ -64,7 +64,7 @@ function schemaForeign(db: Database, refused: readonly SchemaDrift[]): DevsError
   );
 }
 
-const inWords = ({ kind, type, name, table }: SchemaDrift): string => {
+const formatDrift = ({ kind, type, name, table }: SchemaDrift): string => {
   const on = type === 'index' || type === 'trigger' ? ` on ${table}` : '';
   return `${kind === 'changed' ? 'an altered ' : ''}${type} ${name}${on}`;
 };

@@ -32,7 +32,7 @@ export function backup(db: Database, target: string): Backup {
   if (db.inTransaction) throw new TypeError('db: cannot make a backup inside a transaction');
   const path = resolve(target);
   // A log left by another file of that name would be applied to the copy.
-  const taken = [path, `${path}-wal`, `${path}-journal`].find(exists);
+  const taken = [path, `${path}-wal`, `${path}-journal`].find(fileExists);
   if (taken !== undefined) throw targetExists(taken);
   // Beside the target, because a hard link cannot lead to another disk.
   const partial = `${path}.${randomUUID()}.partial`;
@@ -49,7 +49,7 @@ export function backup(db: Database, target: string): Backup {
   }
 }
 
-function exists(path: string): boolean {
+function fileExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { isRefused, ownerOf } from './assertOwnSchema.ts';
+import { isDriftRefused, ownerOf } from './assertOwnSchema.ts';
 import { pragma } from './prepare.ts';
 import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
 import { isUnintelligible, toStatementFault } from './sqliteFault.ts';
@@ -85,7 +85,7 @@ function schemaFindings(db: Database): readonly FileFinding[] {
   return schemaDrift(db).map((drift) => {
     const [code, what] = DRIFT[drift.kind];
     const { type, name, table, mend } = drift;
-    const isError = drift.kind === 'missing' || isRefused(drift, owner);
+    const isError = drift.kind === 'missing' || isDriftRefused(drift, owner);
     const how = isError && mend !== null ? ` ${mend}` : '';
     return {
       code,

@@ -79,7 +79,7 @@ const isSum = (bytes: Buffer, at: number, [first, second]: Sums): boolean =>
 
 /** SQLite's sum over pairs of words, going on from `before`. */
 function sumUp(bytes: Buffer, before: Sums, littleEndian: boolean): Sums {
-  const words = wordsOf(bytes, littleEndian);
+  const words = asUint32(bytes, littleEndian);
   let [left, right] = [before[0] | 0, before[1] | 0];
   for (let at = 0; at < words.length; at += 2) {
     left = (left + (words[at] ?? 0) + right) | 0;
@@ -89,7 +89,7 @@ function sumUp(bytes: Buffer, before: Sums, littleEndian: boolean): Sums {
 }
 
 /** Without a copy where they are aligned, and in this machine's order, as they are in a log that was written here. */
-function wordsOf(bytes: Buffer, littleEndian: boolean): Uint32Array {
+function asUint32(bytes: Buffer, littleEndian: boolean): Uint32Array {
   const isOwnOrder = littleEndian === (endianness() === 'LE');
   if (isOwnOrder && bytes.byteOffset % 4 === 0)
     return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);

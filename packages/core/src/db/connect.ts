@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
+import { assertDriverFits, installedDriver, toDriverFault } from './driverFault.ts';
 import { ENCRYPTED_TEMP_STORE } from './encryptionKey.ts';
-import { type Driver, driverHolding, recordOpen } from './openFiles.ts';
+import { driverHolding, recordOpen, type SqliteCopy } from './openFiles.ts';
 
 /** The path of a database that ends with its connection. */
 export const MEMORY = ':memory:';
@@ -28,11 +28,13 @@ let cipher: OpenCipher | null = null;
 /** The driver loads its native part with the first connection. */
 export function connect(path: string | Buffer, options?: Options): Database {
   if (!driverFits) {
-    assertDriverFits(driverOf(import.meta.url, PLAIN), process.versions.node);
+    assertDriverFits(installedDriver(import.meta.url, PLAIN), process.versions.node);
     driverFits = true;
   }
   const open = (): Database => new BetterSqlite3(path, options);
-  return typeof path !== 'string' || path === MEMORY ? loading(PLAIN, open) : openedBy('plain', path, open);
+  return typeof path !== 'string' || path === MEMORY
+    ? loadDriver(PLAIN, open)
+    : openedBy('plain', path, open);
 }
 
 /** {@link connect}, or with a key {@link connectCipher}. */
@@ -73,15 +75,15 @@ export function openScratch(): Database {
   return connect(MEMORY);
 }
 
-function openedBy<Opened extends Database>(driver: Driver, path: string, open: () => Opened): Opened {
+function openedBy<Opened extends Database>(driver: SqliteCopy, path: string, open: () => Opened): Opened {
   const holder = driverHolding(path);
   if (holder !== null && holder !== driver) throw openOtherwise(path, driver);
-  const db = loading(driver === 'plain' ? PLAIN : CIPHER, open);
+  const db = loadDriver(driver === 'plain' ? PLAIN : CIPHER, open);
   recordOpen(db, path, driver);
   return db;
 }
 
-function loading<Opened>(driver: string, open: () => Opened): Opened {
+function loadDriver<Opened>(driver: string, open: () => Opened): Opened {
   try {
     return open();
   } catch (error) {
@@ -101,17 +103,17 @@ function cipherDriver(): OpenCipher {
 }
 
 function loadCipher(): OpenCipher {
-  const manifest = driverOf(import.meta.url, CIPHER);
+  const manifest = installedDriver(import.meta.url, CIPHER);
   if (manifest !== null) assertDriverFits(manifest, process.versions.node);
   try {
     return createRequire(import.meta.url)(CIPHER) as OpenCipher;
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
-    throw isMissing ? notInstalled(error) : (toDriverFault(error, CIPHER) ?? error);
+    throw isMissing ? cipherNotInstalled(error) : (toDriverFault(error, CIPHER) ?? error);
   }
 }
 
-function notInstalled(cause: unknown): DevsError {
+function cipherNotInstalled(cause: unknown): DevsError {
   return new DevsError(`An encrypted state file needs a driver that is not installed: ${CIPHER}.`, {
     code: 'CONFIG_INVALID',
     remedy: `Run npm install ${CIPHER}@${CIPHER_RANGE}, then start again. Nothing was written.`,
@@ -119,7 +121,7 @@ function notInstalled(cause: unknown): DevsError {
   });
 }
 
-function openOtherwise(path: string, driver: Driver): DevsError {
+function openOtherwise(path: string, driver: SqliteCopy): DevsError {
   const [open, asked] = driver === 'plain' ? ['with', 'without'] : ['without', 'with'];
   return new DevsError(
     `The state file ${path} is already open ${open} a key in this process and cannot be opened ${asked} one.`,

@@ -14,7 +14,7 @@ const ATTEMPTS = 3;
 
 interface Origin {
   readonly path: string;
-  /** Of the file when the copy was made, as {@link versionOf} tells it. */
+  /** Of the file when the copy was made, as {@link fileVersion} tells it. */
   readonly version: string;
 }
 
@@ -28,7 +28,7 @@ export function setOrigin(db: Database, origin: Origin): void {
 /** The path of a file that has changed since this connection's copy of it was made, else `null`. */
 export function outgrownOrigin(db: Database): string | null {
   const origin = origins.get(db);
-  return origin === undefined || versionOf(origin.path) === origin.version ? null : origin.path;
+  return origin === undefined || fileVersion(origin.path) === origin.version ? null : origin.path;
 }
 
 /** The path of the file that a connection shows; `null` in memory without one. */
@@ -45,9 +45,9 @@ export function originOf(db: Database): string | null {
  */
 export function copyInMemory(path: string): Buffer {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const before = versionOf(path);
-    const file = withLog(readOf(path), statOf(logOf(path)) === undefined ? null : readOf(logOf(path)));
-    if (versionOf(path) === before) return file;
+    const before = fileVersion(path);
+    const file = asWalFile(readOf(path), statOf(logOf(path)) === undefined ? null : readOf(logOf(path)));
+    if (fileVersion(path) === before) return file;
   }
   throw new DevsError(`The state file ${path} changed while it was read.`, {
     code: 'STATE_IO',
@@ -56,7 +56,7 @@ export function copyInMemory(path: string): Buffer {
   });
 }
 
-function withLog(file: Buffer, log: Buffer | null): Buffer {
+function asWalFile(file: Buffer, log: Buffer | null): Buffer {
   const begin = log === null ? null : beginOfLog(log);
   if (log === null || begin === null) return withoutLog(file);
   const commits = committed(log.subarray(begin.at), begin);
@@ -84,7 +84,7 @@ function readOf(path: string): Buffer {
 }
 
 /** What a file and its log are at, by their entries in the file system. */
-export function versionOf(path: string): string {
+export function fileVersion(path: string): string {
   const parts = [statOf(path), statOf(logOf(path))];
   return parts
     .map((part) => (part === undefined ? '-' : `${part.ino} ${part.size} ${part.mtimeNs}`))

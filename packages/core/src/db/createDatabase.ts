@@ -5,7 +5,7 @@ import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { assertOwnSchema } from './assertOwnSchema.ts';
 import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
 import { assertCipherDriver, connect, connectKeyed, MEMORY } from './connect.ts';
-import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
+import { copyInMemory, fileVersion, setOrigin, withoutLog } from './copyInMemory.ts';
 import { driverKey, type EncryptionKey } from './encryptionKey.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
@@ -67,12 +67,12 @@ let defaultDatabase: Database | undefined;
 export function createDatabase(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
-  const key = keyOf(path, options);
+  const key = keyForDriver(path, options);
   if (path !== MEMORY) {
     ensureStateFile(path);
     refuseUnusable(path, key);
   }
-  return opened(path, { key, timeout: NATIVE_BUSY_MS }, (db) => {
+  return openAndSetUp(path, { key, timeout: NATIVE_BUSY_MS }, (db) => {
     applyPragmas(db, policy);
     claimFile(db);
     assertPragmas(db, policy);
@@ -90,17 +90,21 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 export function openReadOnly(options: CreateDatabaseOptions): Database {
   const { busyTimeoutMs } = policyOf(options);
   const path = stateFilePath(options);
-  const key = keyOf(path, options);
+  const key = keyForDriver(path, options);
   assertPresent(path);
   const setUp = toRead(path);
   try {
-    const db = opened(path, { key, readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS }, setUp);
+    const db = openAndSetUp(
+      path,
+      { key, readonly: true, fileMustExist: true, timeout: NATIVE_BUSY_MS },
+      setUp,
+    );
     setBusyTimeout(db, busyTimeoutMs);
     return db;
   } catch (error) {
     if (!needsSpaceBeside(error)) throw error;
     if (key !== null) throw notCopied(path, error);
-    const version = versionOf(path);
+    const version = fileVersion(path);
     const db = openedImage(copyInMemory(path), setUp);
     setOrigin(db, { path, version });
     return db;
@@ -190,7 +194,7 @@ export function openCopy(of: Database): Database {
  */
 export function openWorkingCopy(path: string): Database {
   const policy = policyOf({ dbPath: path, synchronous: 'normal' });
-  return opened(path, { timeout: NATIVE_BUSY_MS, fileMustExist: true, isWatched: false }, (db) => {
+  return openAndSetUp(path, { timeout: NATIVE_BUSY_MS, fileMustExist: true, isWatched: false }, (db) => {
     applyPragmas(db, policy);
     keepLog(db);
     claimFile(db);
@@ -213,9 +217,9 @@ export function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
 }
 
 /** What the driver takes; `null` without a key. Before anything is written. */
-function keyOf(path: string, { encryptionKey }: Keyed): Buffer | null {
+function keyForDriver(path: string, { encryptionKey }: Keyed): Buffer | null {
   if (encryptionKey === undefined) return null;
-  if (path === MEMORY) throw invalid('A database in memory cannot have an encryptionKey.');
+  if (path === MEMORY) throw invalidOption('A database in memory cannot have an encryptionKey.');
   const key = driverKey(encryptionKey);
   assertCipherDriver();
   return key;
@@ -226,12 +230,12 @@ function policyOf({
   synchronous = 'full',
 }: CreateDatabaseOptions): ConnectionPolicy {
   if (!Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < MIN_BUSY_TIMEOUT_MS) {
-    throw invalid(
+    throw invalidOption(
       `busyTimeoutMs must be a whole number of at least ${MIN_BUSY_TIMEOUT_MS}, got ${busyTimeoutMs}.`,
     );
   }
   if (synchronous !== 'full' && synchronous !== 'normal') {
-    throw invalid(`synchronous must be full or normal, got ${String(synchronous)}.`);
+    throw invalidOption(`synchronous must be full or normal, got ${String(synchronous)}.`);
   }
   return { busyTimeoutMs, synchronous };
 }
@@ -242,7 +246,7 @@ interface Opening {
 }
 
 /** Opens, then sets up; a connection that cannot be set up is closed again. */
-function opened(
+function openAndSetUp(
   path: string,
   { isWatched = path !== MEMORY, key = null, ...options }: Options & Opening,
   setUp: (db: Database) => void,
@@ -338,7 +342,7 @@ function assertPresent(path: string): void {
 /** A state file is marked as ours, is empty, or was migrated through a handle that its caller had opened. */
 function assertStateFile(db: Database, path: string): void {
   const id = pragmaValue(db, 'application_id');
-  if (id === APPLICATION_ID || (id === 0 && (isEmpty(db) || hasLedger(db)))) return;
+  if (id === APPLICATION_ID || (id === 0 && (isEmptyDatabase(db) || hasLedger(db)))) return;
   throw notAStateFile(path);
 }
 
@@ -349,7 +353,7 @@ function claimFile(db: Database): void {
   }
 }
 
-function isEmpty(db: Database): boolean {
+function isEmptyDatabase(db: Database): boolean {
   return prepare<[], number>(db, COUNT_OBJECTS).pluck().get() === 0;
 }
 
@@ -371,6 +375,6 @@ function notCopied(path: string, cause: unknown): DevsError {
   });
 }
 
-function invalid(message: string): DevsError {
+function invalidOption(message: string): DevsError {
   return new DevsError(message, { code: 'CONFIG_INVALID', remedy: 'Correct the option, then start again.' });
 }

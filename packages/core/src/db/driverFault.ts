@@ -17,7 +17,7 @@ export interface DriverManifest {
 }
 
 /** The driver that a module gets; `null` where it cannot be told, as in a bundle that lies elsewhere. */
-export function driverOf(moduleUrl: string, name: string = DRIVER): DriverManifest | null {
+export function installedDriver(moduleUrl: string, name: string = DRIVER): DriverManifest | null {
   try {
     return createRequire(moduleUrl)(`${name}/package.json`) as DriverManifest;
   } catch {

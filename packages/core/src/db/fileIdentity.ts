@@ -38,7 +38,7 @@ export function identityOf(path: string): FileIdentity | undefined {
  */
 export function watchFile(db: Database, path: string, before: FileIdentity | undefined): void {
   const file = statOf(path);
-  if (file === undefined || !isSame(file, before)) throw replaced(path);
+  if (file === undefined || !isSameIdentity(file, before)) throw fileReplaced(path);
   watched.set(db, { path, file, wal: identityOf(logOf(path)), size: file.size });
 }
 
@@ -55,8 +55,8 @@ export function assertSameFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
   assertIntact(db, known);
-  if (known.wal !== undefined && !isSame(known.wal, identityOf(logOf(known.path))))
-    throw replaced(known.path);
+  if (known.wal !== undefined && !isSameIdentity(known.wal, identityOf(logOf(known.path))))
+    throw fileReplaced(known.path);
 }
 
 /**
@@ -68,7 +68,7 @@ export function assertSameFile(db: Database): void {
 export function dataVersion(db: Database): number {
   assertSameFile(db);
   const outgrown = outgrownOrigin(db);
-  if (outgrown !== null) throw replaced(outgrown);
+  if (outgrown !== null) throw fileReplaced(outgrown);
   return Number(pragmaValue(db, 'data_version'));
 }
 
@@ -82,7 +82,7 @@ export function assertIntactFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
   assertIntact(db, known);
-  if (known.wal !== undefined && isLogTruncated(db, known.path)) throw replaced(known.path);
+  if (known.wal !== undefined && isLogTruncated(db, known.path)) throw fileReplaced(known.path);
 }
 
 /**
@@ -96,14 +96,14 @@ export function keepingLog<T>(db: Database, work: () => T): T {
   if (known?.wal === undefined) return work();
   const before = logBytes(known.path);
   const result = work();
-  if (logBytes(known.path) < before) throw replaced(known.path);
+  if (logBytes(known.path) < before) throw fileReplaced(known.path);
   return result;
 }
 
 function assertIntact(db: Database, known: WatchedFile): void {
   const file = statOf(known.path);
-  if (file === undefined || !isSame(file, known.file)) throw replaced(known.path);
-  if (file.size < known.size && isTruncated(db, file.size)) throw replaced(known.path);
+  if (file === undefined || !isSameIdentity(file, known.file)) throw fileReplaced(known.path);
+  if (file.size < known.size && isTruncated(db, file.size)) throw fileReplaced(known.path);
   known.size = file.size;
 }
 
@@ -114,11 +114,11 @@ function isTruncated(db: Database, size: bigint): boolean {
   return size < BigInt(read('page_count') * read('page_size'));
 }
 
-function isSame(a: FileIdentity, b: FileIdentity | undefined): boolean {
+function isSameIdentity(a: FileIdentity, b: FileIdentity | undefined): boolean {
   return a.dev === b?.dev && a.ino === b.ino;
 }
 
-function replaced(path: string): DevsError {
+function fileReplaced(path: string): DevsError {
   return new DevsError(`The state file ${path} was deleted, replaced or truncated while it was open.`, {
     code: 'STATE_REPLACED',
     remedy: 'Put the original folder back or restore a backup, then run the same command again.',

@@ -31,7 +31,7 @@ export function withKeyFaults<T>(path: string, hasKey: boolean, open: () => T): 
 }
 
 function keyFault(path: string, hasKey: boolean, cause: DevsError): DevsError | null {
-  const kind = kindOf(path);
+  const kind = fileKind(path);
   if (kind === null || (kind === 'plain' && !hasKey)) return null;
   const [message, remedy] = FAULTS[kind === 'encrypted' && hasKey ? 'wrong' : kind];
   return new DevsError(`${path} ${message}`, {
@@ -59,10 +59,10 @@ const FAULTS: Readonly<Record<'plain' | 'wrong' | 'encrypted', readonly [message
   };
 
 /** `null` for neither. What this process has open is not read here: closing it would drop the locks that SQLite holds. */
-function kindOf(path: string): 'plain' | 'encrypted' | null {
+function fileKind(path: string): 'plain' | 'encrypted' | null {
   const holder = driverHolding(path);
   if (holder !== null) return holder === 'cipher' ? 'encrypted' : null;
-  const header = headerOf(path);
+  const header = readHeader(path);
   if (header === null) return null;
   if (header.subarray(0, PLAIN_FROM).equals(MAGIC)) return 'plain';
   return isHeader(header) ? 'encrypted' : null;
@@ -75,7 +75,7 @@ function isHeader(header: Buffer): boolean {
   return isSize && header[20] === RESERVED && header.subarray(21, PLAIN_TO).equals(SHARES);
 }
 
-function headerOf(path: string): Buffer | null {
+function readHeader(path: string): Buffer | null {
   const header = Buffer.alloc(PLAIN_TO);
   try {
     const descriptor = openSync(path, 'r');

@@ -34,7 +34,7 @@ export function pendingMigrations(
 ): readonly Migration[] {
   const applied = appliedMigrations(db);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
-  for (const row of applied) assertKnown(row, byVersion.get(row.version));
+  for (const row of applied) assertKnownMigration(row, byVersion.get(row.version));
   const done = new Set(applied.map(({ version }) => version));
   const highest = applied.at(-1)?.version ?? 0;
   const pending = migrations.filter(({ version }) => !done.has(version));
@@ -69,7 +69,7 @@ function appliedMigrations(db: Database): readonly AppliedMigration[] {
   return hasLedger(db) ? prepare<[], AppliedMigration>(db, SELECT_APPLIED).all() : [];
 }
 
-function assertKnown(applied: AppliedMigration, known: Migration | undefined): void {
+function assertKnownMigration(applied: AppliedMigration, known: Migration | undefined): void {
   if (known === undefined) throw schemaTooNew(applied);
   if (known.sha256 !== applied.sha256) throw migrationEdited(applied);
 }

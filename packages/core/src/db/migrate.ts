@@ -34,7 +34,9 @@ export function runMigrations(db: Database, migrations: readonly Migration[] = M
     const pending = pendingMigrations(db, migrations);
     if (pending.length === 0) return [];
     const steps =
-      migrations === MIGRATIONS && isEmpty(db) ? [WHOLE_SCHEMA.join(';\n')] : pending.map(({ sql }) => sql);
+      migrations === MIGRATIONS && isEmptySchema(db)
+        ? [WHOLE_SCHEMA.join(';\n')]
+        : pending.map(({ sql }) => sql);
     execute(db, CREATE_LEDGER);
     for (const sql of steps) execute(db, sql);
     const record = prepare<[number, string, string]>(db, INSERT_APPLIED);
@@ -43,7 +45,7 @@ export function runMigrations(db: Database, migrations: readonly Migration[] = M
   });
 }
 
-const isEmpty = (db: Database): boolean => prepare<[], number>(db, SELECT_IS_EMPTY).pluck().get() === 1;
+const isEmptySchema = (db: Database): boolean => prepare<[], number>(db, SELECT_IS_EMPTY).pluck().get() === 1;
 
 function assertAscending(migrations: readonly Migration[]): void {
   migrations.forEach(({ version }, index) => {

@@ -33,9 +33,9 @@ const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
 const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
 
-type Expectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
+type PragmaExpectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
 
-const READ_EXPECTATIONS: readonly Expectation[] = [
+const READ_EXPECTATIONS: readonly PragmaExpectation[] = [
   ['busy_timeout', `at least ${NATIVE_BUSY_MS} ms`, (value) => Number(value) >= NATIVE_BUSY_MS],
   ['trusted_schema', 'off', (value) => value === 0],
   ['cell_size_check', 'on', (value) => value === 1],
@@ -103,7 +103,7 @@ export function assertReadPragmas(db: Database): void {
   assertNone(deviationsFrom(db, READ_EXPECTATIONS));
 }
 
-function deviationsFrom(db: Database, expected: readonly Expectation[]): readonly Deviation[] {
+function deviationsFrom(db: Database, expected: readonly PragmaExpectation[]): readonly Deviation[] {
   const deviations = expected
     .map(([name, want, holds]) => ({ name, want, holds, value: db.pragma(name, { simple: true }) }))
     .filter(({ holds, value }) => !holds(value))

@@ -6,7 +6,7 @@ import { toStatementFault } from './sqliteFault.ts';
 type Shape = 'object' | 'first column' | 'array';
 
 /** By connection, what has been asked for. */
-const known = new WeakMap<Database, Map<string, LateStatement>>();
+const knownStatements = new WeakMap<Database, Map<string, LateStatement>>();
 
 /**
  * A statement of the engine's own, prepared when it is first executed and once per connection, however many ask for it. As
@@ -21,9 +21,9 @@ export function prepare<Bound extends unknown[] = unknown[], Row = unknown>(
   db: Database,
   sql: string,
 ): Statement<Bound, Row> {
-  const statements = known.get(db) ?? new Map<string, LateStatement>();
+  const statements = knownStatements.get(db) ?? new Map<string, LateStatement>();
   const statement = statements.get(sql) ?? new LateStatement(db, sql, 'object');
-  known.set(db, statements.set(sql, statement));
+  knownStatements.set(db, statements.set(sql, statement));
   return statement as unknown as Statement<Bound, Row>;
 }
 

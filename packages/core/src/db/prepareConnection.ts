@@ -9,7 +9,7 @@ import { pragmaDeviations } from './pragmas.ts';
 import { pragma } from './prepare.ts';
 import { withStateFaults } from './sqliteFault.ts';
 
-const prepared = new WeakSet<Database>();
+const preparedConnections = new WeakSet<Database>();
 
 /**
  * Makes a connection that its caller opened usable as a state file: migrations, and durable commits. Everything else
@@ -19,7 +19,7 @@ const prepared = new WeakSet<Database>();
  * @throws DevsError `SCHEMA_FOREIGN`, as `runMigrations`, or a storage fault.
  */
 export function prepareConnection(db: Database): void {
-  if (prepared.has(db)) return;
+  if (preparedConnections.has(db)) return;
   withStateFaults(() => {
     if (db.readonly) {
       pendingMigrations(db);
@@ -45,7 +45,7 @@ function watchOpenFile(db: Database): void {
 
 /** Records that a connection needs no further preparation. */
 export function markPrepared(db: Database): void {
-  prepared.add(db);
+  preparedConnections.add(db);
 }
 
 function warnAboutDeviations(db: Database): void {

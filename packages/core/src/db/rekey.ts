@@ -67,14 +67,14 @@ export function rekey({ encryptionKey, newEncryptionKey, ...at }: RekeyOptions):
   const copy = `${path}.rekey`;
   try {
     return inPlaceOf(path, key, (db) => {
-      remove(copy);
+      removeCopy(copy);
       copyWithKey(db, copy, { key, next });
       return { path, encrypted: next !== null, bytes: statSync(copy).size };
     });
   } catch (error) {
     throw toRekeyFault(error, path);
   } finally {
-    remove(copy);
+    removeCopy(copy);
   }
 }
 
@@ -166,7 +166,7 @@ function syncFile(path: string): void {
   }
 }
 
-function remove(copy: string): void {
+function removeCopy(copy: string): void {
   for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${copy}${end}`, { force: true });
 }
 

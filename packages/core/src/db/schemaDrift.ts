@@ -50,7 +50,7 @@ const newest: ReadonlySet<string> = new Set([...WHOLE_SCHEMA, LEDGER_SQL]);
  */
 export function schemaDrift(db: Database): readonly SchemaDrift[] {
   const expected = expectedObjects(MIGRATIONS.length - pendingMigrations(db).length);
-  const actual = new Map(objectsOf(db).map((object) => [keyOf(object), object]));
+  const actual = new Map(objectsOf(db).map((object) => [schemaObjectKey(object), object]));
   const ours = new Set(expected.filter(({ type }) => type === 'table').map(({ name }) => name));
   const driftOf = (
     kind: SchemaDrift['kind'],
@@ -65,8 +65,8 @@ export function schemaDrift(db: Database): readonly SchemaDrift[] {
     mend: kind === 'missing' ? null : mendOf(found, made),
   });
   const drift = expected.flatMap((object): readonly SchemaDrift[] => {
-    const found = actual.get(keyOf(object));
-    actual.delete(keyOf(object));
+    const found = actual.get(schemaObjectKey(object));
+    actual.delete(schemaObjectKey(object));
     if (found === undefined) return [driftOf('missing', object, object)];
     return isSameSql(found.sql, object.sql) ? [] : [driftOf('changed', found, object)];
   });
@@ -101,7 +101,7 @@ function objectsOf(db: Database): readonly SchemaObject[] {
 }
 
 /** SQLite takes names in any case. */
-function keyOf({ type, name }: SchemaObject): string {
+function schemaObjectKey({ type, name }: SchemaObject): string {
   return `${type === 'virtual table' ? 'table' : type} ${name.toLowerCase()}`;
 }
 
@@ -116,10 +116,10 @@ const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\S/g;
 
 /** Comments, spaces and quotes of names are as the version of SQLite left them that altered the table. */
 function isSameSql(a: string, b: string): boolean {
-  return a === b || tokensOf(a) === tokensOf(b);
+  return a === b || sqlTokens(a) === sqlTokens(b);
 }
 
-function tokensOf(sql: string): string {
+function sqlTokens(sql: string): string {
   return (sql.match(TOKEN) ?? [])
     .filter((token) => !/^(?:--|\/\*)/.test(token))
     .map((token) => (/^"\w+"$/.test(token) ? token.slice(1, -1) : token))

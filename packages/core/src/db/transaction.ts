@@ -5,13 +5,13 @@ import { prepare } from './prepare.ts';
 import { toStatementFault } from './sqliteFault.ts';
 
 /** A transaction, or a savepoint in it. */
-export interface Part {
+export interface TransactionPart {
   /** Rolled back, or not committed. */
   isUndone: boolean;
 }
 
 /** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
-const working = new WeakMap<Database, Part[]>();
+const workingParts = new WeakMap<Database, TransactionPart[]>();
 
 /** By connection, its `transaction` of a work that is given later, and what made it. */
 const runners = new WeakMap<Database, { readonly by: Database['transaction']; readonly run: Runner }>();
@@ -30,16 +30,16 @@ const stuck = new WeakSet<Database>();
  * @throws DevsError `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT`, or what `work` throws. TypeError for a promise.
  */
 export function transaction<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
-  const isPart = working.has(db) || (db.inTransaction && !stuck.has(db));
-  return isPart ? nested(db, work) : outer(db, kind, work);
+  const isPart = workingParts.has(db) || (db.inTransaction && !stuck.has(db));
+  return isPart ? inSavepoint(db, work) : outer(db, kind, work);
 }
 
 /**
  * The transaction that a connection is in and the savepoints in it, the innermost last; `null` where it was not begun by
  * {@link transaction}, so that nobody can tell whether it is committed.
  */
-export function partsOf(db: Database): readonly Part[] | null {
-  const parts = working.get(db);
+export function openParts(db: Database): readonly TransactionPart[] | null {
+  const parts = workingParts.get(db);
   return parts === undefined ? null : [...parts];
 }
 
@@ -48,10 +48,10 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     if (db.inTransaction) prepare(db, 'ROLLBACK').run();
     stuck.delete(db);
   }
-  const whole: Part = { isUndone: false };
+  const whole: TransactionPart = { isUndone: false };
   let thrown: { readonly error: unknown } | null = null;
   const watched = (): T => {
-    working.set(db, [whole]);
+    workingParts.set(db, [whole]);
     try {
       const result = work();
       if (stuck.has(db)) throw notRolledBack();
@@ -67,9 +67,9 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
     whole.isUndone = true;
     if (db.inTransaction) stuck.add(db);
     else stuck.delete(db);
-    throw errorOf(thrown, error);
+    throw firstError(thrown, error);
   } finally {
-    working.delete(db);
+    workingParts.delete(db);
   }
 }
 
@@ -78,7 +78,7 @@ function begunWhenFree<T>(db: Database, begin: () => T): T {
   try {
     return begin();
   } catch (error) {
-    return afterBusy(db, error, begin, (refusal) => !working.has(db) && isBusy(refusal));
+    return afterBusy(db, error, begin, (refusal) => !workingParts.has(db) && isBusy(refusal));
   }
 }
 
@@ -95,15 +95,15 @@ function runnerOf(db: Database): Runner {
 }
 
 /** What `work` has thrown; else what was thrown by beginning, committing or rolling back. */
-function errorOf(thrown: { readonly error: unknown } | null, error: unknown): unknown {
+function firstError(thrown: { readonly error: unknown } | null, error: unknown): unknown {
   return thrown === null ? (toStatementFault(error) ?? error) : thrown.error;
 }
 
-function nested<T>(db: Database, work: () => T): T {
+function inSavepoint<T>(db: Database, work: () => T): T {
   if (stuck.has(db)) throw notRolledBack();
   prepare(db, 'SAVEPOINT part').run();
-  const part: Part = { isUndone: false };
-  const parts = working.get(db);
+  const part: TransactionPart = { isUndone: false };
+  const parts = workingParts.get(db);
   parts?.push(part);
   try {
     const result = work();

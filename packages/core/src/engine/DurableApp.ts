@@ -3,39 +3,45 @@ import { whenFree } from '../db/busy.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import { endIsMissing } from '../state/ChildStore.ts';
+import { afterBarrier } from '../state/CommitBarrier.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
-import { afterArrival } from '../state/Outlet.ts';
 import type { EndedStatus } from '../state/threadRecords.ts';
 import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
+import { NO_BREAKPOINTS } from './breakpoints/Breakpoints.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
-import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
-import type { PlanningGraph } from './change/pendingVisits.ts';
-import { setBack } from './change/setBack.ts';
+import { assertBetweenNodes, type NextNodes } from './change/assertBetweenNodes.ts';
+import type { PlanningGraph } from './change/pendingNodes.ts';
+import { rewindTo } from './change/rewindTo.ts';
 import type { UpdatableGraph } from './change/stagedUpdate.ts';
 import { registerApp } from './children/childApps.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { decideGate } from './decideGate.ts';
-import { awaitWake } from './drive/awaitWake.ts';
+import { assertIsRun } from './drive/assertIsRun.ts';
 import { cancelRun } from './drive/cancelRuns.ts';
 import type { DrivableGraph } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive } from './drive/drive.ts';
-import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
-import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
 import { holdRun } from './drive/holdRun.ts';
-import { unlessBusy } from './drive/LeaseKeeper.ts';
-import { assertOurs } from './drive/notOurs.ts';
+import {
+  type ContextGraph,
+  hasNoOptions,
+  type InvokeOptions,
+  pickInvokeOptions,
+} from './drive/invokeOptions.ts';
+import { nullIfBusy } from './drive/LeaseKeeper.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { hasOptions, loadGiven } from './drive/recordedInput.ts';
-import { unlessFailed } from './drive/runFailed.ts';
+import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
+import { throwIfFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
+import { waitUntilWoken } from './drive/waitUntilWoken.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import { NO_GOALS } from './Goal.ts';
-import { gateNow, gatesOf } from './gateNow.ts';
-import { principalText } from './gates/decidable.ts';
+import { principalText } from './gates/assertDecidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
+import { gatesOf, gateWithDeadlines } from './gateWithDeadlines.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { readState } from './readState.ts';
@@ -43,13 +49,12 @@ import { outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { RunStarts } from './start/RunStarts.ts';
-import { NO_BREAKPOINTS } from './stops/Breakpoints.ts';
-import { NO_STORE } from './store/takeStore.ts';
+import { NO_STORE } from './store/resolveStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
-import { assertTurnKey } from './turns/takeTurn.ts';
+import { assertTurnKey } from './turns/startTurn.ts';
 
 /**
  * A compiled graph with its state file. Several processes can open the same file. Methods that read or write a run
@@ -97,20 +102,20 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     const { newId, maxDepth } = this.#parts;
     return {
       ...{ store: this.#store, newId, maxDepth },
-      admit: async (admission) => afterArrival(this.#store.outlet, this.#starts.admit(admission)),
+      recordRun: async (admission) => afterBarrier(this.#store.outlet, this.#starts.admit(admission)),
       run: (id, input, options) => this.#run(id, input as Update, options),
-      drive: async (id, options = {}) => unlessFailed(id, await this.#drive(id, options), options),
-      hold: (id, work) => holdRun(id, work, this.#parts),
-      setBack: (lease, placement, record) => {
+      drive: async (id, options = {}) => throwIfFailed(id, await this.#drive(id, options), options),
+      withLease: (id, work) => holdRun(id, work, this.#parts),
+      rewindTo: (lease, placement, record) => {
         const graph = this.graph as unknown as UpdatableGraph;
-        return outsideGraphs(() => setBack(lease, placement, record, { ...this.#parts, graph }));
+        return outsideGraphs(() => rewindTo(lease, placement, record, { ...this.#parts, graph }));
       },
-      betweenVisits: (id, work) => {
-        const graph = this.graph as unknown as NextVisits;
+      betweenNodes: (id, work) => {
+        const graph = this.graph as unknown as NextNodes;
         return holdRun(
           id,
           async (lease) => {
-            await outsideGraphs(() => assertBetweenVisits(id, { store: this.#store, graph }));
+            await outsideGraphs(() => assertBetweenNodes(id, { store: this.#store, graph }));
             return await work(lease);
           },
           this.#parts,
@@ -151,10 +156,10 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     input: Update | undefined,
     { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'>,
   ): Promise<RunResult<Output>> {
-    if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
-      return unlessFailed(id, await this.#drive(id, options), options);
+    if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
+      return throwIfFailed(id, await this.#drive(id, options), options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
-    return unlessFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+    return throwIfFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
   }
 
   /**
@@ -166,8 +171,8 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn);
     const { by, budget } = options;
-    const given = { input, options: givenAmong(options), turn: turn ?? null, by, budget };
-    return afterArrival(this.#store.outlet, this.#starts.begin(id, given));
+    const given = { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
+    return afterBarrier(this.#store.outlet, this.#starts.begin(id, given));
   }
 
   async #driveTurn(
@@ -206,23 +211,23 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
       const { until } = result;
       const awaiting = { threadId: id, until, signal: options.signal, isOver };
-      if (!(await awaitWake(this.#store, awaiting))) return result;
-      result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
+      if (!(await waitUntilWoken(this.#store, awaiting))) return result;
+      result = (await nullIfBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
     const { saver, store, goals = NO_GOALS, breakpoints = NO_BREAKPOINTS } = this.#parts;
-    assertOurs(id, store);
+    assertIsRun(id, store);
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
-    const optionsOf = async (): Promise<GivenOptions> =>
+    const optionsOf = async (): Promise<InvokeOptions> =>
       hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
     const [graph, streams] = [this.#drivable, this.#streams];
     const deps = { ...this.#parts, graph, streams, inputOf, optionsOf, goals, breakpoints };
     const outcome = await drive(id, deps, options);
-    const gates = outcome.gates.map((session) => gateNow(session, store));
+    const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
     const turn = store.inputs.latest(id)?.key ?? null;
     const values = await this.values(id).catch((error: unknown) => {
       // What its channels throw is what the run has failed with.
@@ -246,8 +251,8 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * for (const { id, status } of (await app.runDue({ limit: 20 })).driven) log(id, status);
    * ```
    */
-  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<Output>>> {
-    return driveDue(options, { store: this.#store, drive: (id, how) => this.#driveOnce(id, how) });
+  async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
+    return runDue(options, { store: this.#store, drive: (id, how) => this.#driveOnce(id, how) });
   }
 
   /**
@@ -266,7 +271,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
     const store = this.#store;
     const told = { name, payload, ...options };
-    return afterArrival(
+    return afterBarrier(
       store.outlet,
       whenFree(store.db, () => signalRun(id, told, { store })),
     );
@@ -302,7 +307,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     const { runs, outlet } = this.#store;
     const pause = { id: this.#parts.newId(), kind: 'pause', payload: null } as const;
     await runs.whenFree(() => runs.signal(id, pause));
-    return afterArrival(outlet, undefined);
+    return afterBarrier(outlet, undefined);
   }
 
   /**
@@ -353,7 +358,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
     const { db, outlet } = this.#store;
-    return afterArrival(
+    return afterBarrier(
       outlet,
       whenFree(db, () => decideGate(gate, answer, this.#parts)),
     );
@@ -374,7 +379,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     const graph = this.graph as unknown as PlanningGraph;
     const accepted = outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
-    return afterArrival(this.#store.outlet, accepted);
+    return afterBarrier(this.#store.outlet, accepted);
   }
 
   /**
@@ -393,7 +398,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
     const principal = principalText(asHuman(by, id, 'revive'));
     if (this.#store.threads.require(id).status !== 'dead_letter') return false;
-    return internalsOf(this).hold(id, async (lease) =>
+    return internalsOf(this).withLease(id, async (lease) =>
       this.#store.commit((emit) => {
         const isRevived = this.#store.threads.revive(lease, `revived by ${principal}`);
         if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });

@@ -1,15 +1,15 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../events/EventBus.ts';
+import type { Breakpoints } from './breakpoints/Breakpoints.ts';
 import type { GraphShape } from './compile/graphShape.ts';
-import type { LeaveRun } from './drive/DriverDeps.ts';
+import type { ReleaseRun } from './drive/DriverDeps.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { GoalReader } from './Goal.ts';
 import type { NamedGates } from './gates/parsedGate.ts';
 import type { Budget } from './guards/Budget.ts';
-import type { FaultBox } from './node/FaultBox.ts';
+import type { EngineFaults } from './node/EngineFaults.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
-import type { Breakpoints } from './stops/Breakpoints.ts';
 import type { RunStreams } from './stream/RunStreams.ts';
 
 /** What an app is made of. */
@@ -32,13 +32,13 @@ export interface DurableParts<Graph> {
   readonly saver: SqliteSaver;
   /** @defaultValue nothing is recorded of what runs stream */
   readonly streams?: RunStreams;
-  readonly faults: FaultBox;
+  readonly faults: EngineFaults;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
   /** @defaultValue runs are driven as far as they go */
   readonly goals?: GoalReader;
   /** @defaultValue a driver holds nothing beside the state file */
-  readonly leave?: LeaveRun;
+  readonly leave?: ReleaseRun;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;

@@ -5,8 +5,8 @@ import { type Limits, validLimits } from '../config/limits.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
+import type { CommitBarrier } from '../state/CommitBarrier.ts';
 import type { HostIdentity } from '../state/hostIdentity.ts';
-import type { Outlet } from '../state/Outlet.ts';
 import type { RunStore } from '../state/RunStore.ts';
 import { SqliteRunStore } from '../state/SqliteRunStore.ts';
 import { StateFile } from '../state/StateFile.ts';
@@ -34,7 +34,7 @@ export interface EngineStoreOptions {
   /** For results of steps that are more than JSON. @defaultValue none: they are refused */
   readonly codec?: ResultCodec;
   /** @defaultValue what is committed has arrived */
-  readonly outlet?: Outlet;
+  readonly outlet?: CommitBarrier;
   /** Whose leases are told alive or gone from here. @defaultValue this machine */
   readonly host?: HostIdentity;
 }

@@ -3,13 +3,12 @@ import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import type { Vote } from '../state/HitlVoteStore.ts';
 import type { HiddenRecord, HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
-
-import { principalText } from './gates/decidable.ts';
+import type { AnswerPolicy } from './gates/AnswerPolicy.ts';
+import { principalText } from './gates/assertDecidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import type { Takes } from './gates/Takes.ts';
 
-/** {@link Takes}, in which one word is recorded in another spelling. */
-export interface GateTakes extends Omit<Takes, 'edit'> {
+/** {@link AnswerPolicy}, in which one word is recorded in another spelling. */
+export interface GateTakes extends Omit<AnswerPolicy, 'edit'> {
   /** An edited version of the `artifact`, or of the arguments of a tool call: `{ edit }`. */
   readonly edit?: 'artifact' | 'args';
 }
@@ -99,13 +98,13 @@ export function gatesNamed(beginning: string, sessions: HitlSessionStore): reado
   return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
-type Asked = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
-  readonly takes?: Takes;
+type GateContent = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
+  readonly takes?: AnswerPolicy;
 };
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
-  const { message = '', artifact = null, ...besides } = (session.question ?? {}) as Asked;
+  const { message = '', artifact = null, ...besides } = (session.question ?? {}) as GateContent;
   if (session.question !== null && session.artifactHash !== hashOf(artifact)) throw mismatch(session.id);
   return {
     sessionId: session.id,
@@ -121,13 +120,13 @@ export function gateOf(session: HitlSession): Gate {
   };
 }
 
-const wherePresent = ({ masked, responseSchema, takes }: Asked): Partial<Gate> => ({
+const wherePresent = ({ masked, responseSchema, takes }: GateContent): Partial<Gate> => ({
   ...(masked !== undefined && { masked }),
   ...(responseSchema !== undefined && { responseSchema }),
   ...(takes !== undefined && { takes: gateTakes(takes) }),
 });
 
-const gateTakes = ({ edit, ...takes }: Takes | GateTakes): GateTakes => ({
+const gateTakes = ({ edit, ...takes }: AnswerPolicy | GateTakes): GateTakes => ({
   ...takes,
   ...(edit !== undefined && { edit: edit === 'artefact' ? 'artifact' : edit }),
 });

@@ -1,4 +1,4 @@
-import type { VisitStore } from '../state/RunStore.ts';
+import type { NodeStore } from '../state/RunStore.ts';
 
 /** How far a run is driven. Plain JSON; its form belongs to the graph. */
 export type Goal = Readonly<Record<string, unknown>>;
@@ -17,6 +17,6 @@ export interface GoalReader {
 export const NO_GOALS: GoalReader = { nodes: [], words: () => 'to its end', reached: () => null };
 
 /** The goal in a run's record; `null` where it is driven as far as it goes. */
-export function recordedGoal(runs: Pick<VisitStore, 'policyOf'>, threadId: string): Goal | null {
+export function recordedGoal(runs: Pick<NodeStore, 'policyOf'>, threadId: string): Goal | null {
   return (runs.policyOf(threadId, 'goal') as Goal | undefined) ?? null;
 }

@@ -2,19 +2,19 @@ import type { ErrorCode } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
-import type { PendingSuspension, StateUpdate } from './channels.ts';
+import type { NodeUpdate, RaisedSuspension } from './channels.ts';
+import type { AgentAction } from './entropy/AgentAction.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
-import type { Turn } from './entropy/Turn.ts';
 import type { Goal } from './Goal.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import type { Question } from './gates/question.ts';
 import type { GuardFinding, GuardLevel } from './guards/GuardLevel.ts';
 
-export type { StateUpdate } from './channels.ts';
+export type { NodeUpdate } from './channels.ts';
 
 /** What an answer to an entry question does to the visit that asked it. */
 export interface AppliedAnswer<State> {
-  readonly update: StateUpdate<State>;
+  readonly update: NodeUpdate<State>;
   /** False when the answer replaces the node's work. */
   readonly runNode: boolean;
 }
@@ -42,9 +42,9 @@ export interface GraphProfile<State> {
   /** Stands in for the task where a row needs one. */
   projectIdOf(state: State, threadId: string): string;
   /** What a human reads when the run was suspended by the state's pending suspension. */
-  suspensionEvidence(state: State, suspension: PendingSuspension): unknown;
+  suspensionEvidence(state: State, suspension: RaisedSuspension): unknown;
   /** The question of such a suspension in one sentence. */
-  suspensionMessage(suspension: PendingSuspension): string;
+  suspensionMessage(suspension: RaisedSuspension): string;
   applyAnswer(
     state: State,
     question: Pick<Question, 'kind' | 'taskId' | 'artifactHash'>,
@@ -53,11 +53,11 @@ export interface GraphProfile<State> {
   /** What the goal of a run changes in the state `node` is entered with. */
   steer?(state: State, node: string, goal: Goal): AppliedAnswer<State>;
   /** True when `update` completes something: the depth guard then counts anew. */
-  isProgress(before: State, update: StateUpdate<State>): boolean;
+  isProgress(before: State, update: NodeUpdate<State>): boolean;
   /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */
   willRetry(error: unknown, attempt: number): boolean;
   /** What an agent did and saw, oldest first, for the entropy score; `null` where nothing is scored. */
-  readonly turnsOf: ((state: State, node: string) => readonly Turn[]) | null;
+  readonly turnsOf: ((state: State, node: string) => readonly AgentAction[]) | null;
   /** Turns that wait for something outside. */
   readonly polling?: EntropyOptions['polling'];
   /** Guards above the failure gate that have tripped and act in the next node. */

@@ -1,10 +1,10 @@
 import type { DriveOptions } from './drive/drive.ts';
-import type { GivenOptions } from './drive/givenOptions.ts';
+import type { InvokeOptions } from './drive/invokeOptions.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Budget } from './guards/Budget.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, InvokeOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
    * are due. Holds no lease while waiting. Abort `signal` to return. @defaultValue false
@@ -25,7 +25,7 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
 }
 
 /** Options of `start`, recorded with the run. */
-export interface RunStartOptions extends GivenOptions, Pick<RunOptions, 'turn' | 'by'> {
+export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
 }

@@ -6,7 +6,7 @@ import type { ThreadStatus } from '../state/threadRecords.ts';
 import type { Gate } from './Gate.ts';
 
 /** Reasons for waiting other than gates. */
-export interface Awaited {
+export interface WaitInfo {
   /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
   readonly until?: number;
   /** Names of the signals it waits for, in order; absent if it waits for none. */
@@ -40,12 +40,12 @@ interface Outcome<Question> {
 type Without<Members> = { readonly [Name in keyof Members]?: never };
 type NoError = Without<Pick<FailedOutcome<never>, 'error'>>;
 
-interface WaitingOutcome<Question> extends Outcome<Question>, Awaited, NoError {
+interface WaitingOutcome<Question> extends Outcome<Question>, WaitInfo, NoError {
   /** Waits for an answer (`gates`), a timer (`until`), a signal (`waitsFor`) or a child run (`children`). */
   readonly status: 'waiting';
 }
 
-interface StoppedOutcome<Question> extends Outcome<Question>, Without<Awaited>, NoError {
+interface StoppedOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
   /**
    * Can be resumed at any time. `paused`: drained by `pause`, `signal`, `abort`, a goal or a node. `created`, `running`: this
    * call has executed nothing, because it was aborted before it could begin.
@@ -53,14 +53,14 @@ interface StoppedOutcome<Question> extends Outcome<Question>, Without<Awaited>, 
   readonly status: 'paused' | 'created' | 'running';
 }
 
-interface FailedOutcome<Question> extends Outcome<Question>, Without<Awaited> {
+interface FailedOutcome<Question> extends Outcome<Question>, Without<WaitInfo> {
   /** Executing the run again tries what failed again. */
   readonly status: 'failed';
   /** Absent if a call before this one has failed. */
   readonly error?: RunError;
 }
 
-interface EndedOutcome<Question> extends Outcome<Question>, Without<Awaited>, NoError {
+interface EndedOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
   readonly status: 'completed' | 'cancelled' | 'dead_letter';
 }
 

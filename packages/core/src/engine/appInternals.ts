@@ -1,11 +1,11 @@
 import type { Lease, Thread } from '../state/ThreadStore.ts';
-import type { RecordPlacement } from './change/setBack.ts';
-import type { Placement } from './change/stagedUpdate.ts';
+import type { RecordUpdate } from './change/rewindTo.ts';
+import type { CheckpointUpdate } from './change/stagedUpdate.ts';
 import type { DriveOptions } from './drive/drive.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { RunOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
-import type { Admission } from './start/RunStarts.ts';
+import type { NewRunRecord } from './start/RunStarts.ts';
 
 /** Options of a drive that only the engine's own clients have. */
 type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'>;
@@ -20,7 +20,7 @@ export interface AppInternals<Output> {
    *
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
-  admit(admission: Admission): Promise<Thread>;
+  recordRun(admission: NewRunRecord): Promise<Thread>;
   /** As `run` of the app. */
   run(
     id: string,
@@ -34,15 +34,15 @@ export interface AppInternals<Output> {
    *
    * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
    */
-  hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
+  withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see `setBack`. */
-  setBack(lease: Lease, placement: Placement, record: RecordPlacement): Promise<void>;
+  rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void>;
   /**
-   * Holds a run while `work` changes what its next visit starts from; see `assertBetweenVisits`.
+   * Holds a run while `work` changes what its next visit starts from; see `assertBetweenNodes`.
    *
-   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link hold}.
+   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link withLease}.
    */
-  betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
+  betweenNodes<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
 }
 
 const internals = new WeakMap<object, AppInternals<unknown>>();

@@ -6,7 +6,7 @@ import type { EntropyScore } from './entropy/EntropyMeter.ts';
 // in nothing that its nodes, edges, callers and streams get.
 
 /** A question that a node's output raised; the next node's entry asks it (commit first, then suspend). */
-export interface PendingSuspension {
+export interface RaisedSuspension {
   readonly sessionId: string;
   readonly kind: HitlSessionKind;
   readonly taskId: string;
@@ -19,20 +19,20 @@ export interface PendingSuspension {
 }
 
 export interface GuardedState {
-  readonly pendingSuspension?: PendingSuspension | null;
+  readonly pendingSuspension?: RaisedSuspension | null;
   /** LangGraph's step number of the last progress mark. */
   readonly progressStep?: number;
 }
 
 /** What a node may write: to its author's channels, and to the engine's own. */
-export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+export type NodeUpdate<State> = Partial<State> & Partial<GuardedState>;
 
 /** The guards' channels of a state that has them among its fields. */
 export const guardsOf = (state: object): GuardedState => state;
 
 /** Added to graphs that do not declare them. */
 export const GUARD_CHANNELS = {
-  pendingSuspension: Annotation<PendingSuspension | null>({
+  pendingSuspension: Annotation<RaisedSuspension | null>({
     reducer: (current, next) => (next === null ? null : (current ?? next)),
     default: () => null,
   }),

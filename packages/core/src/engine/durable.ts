@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../db/encryptionKey.ts';
-import { type AppOptions, type KnownGraph, planApp } from './AppPlan.ts';
+import { type AppOptions, type KnownGraph, planApp } from './AppFactory.ts';
 import type { CompiledOf } from './compile/compileDurable.ts';
 import { graphName } from './compile/graphShape.ts';
 import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './compile/graphSource.ts';
 import type { DurableApp } from './DurableApp.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { RunsApp } from './files/RunsApp.ts';
 import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
+import { RunsApp } from './remote/RunsApp.ts';
 import type { Runs } from './runs/Runs.ts';
 
 /** Options of `durable`. Set exactly one of `file`, `db` and `runs`. */
@@ -98,7 +98,7 @@ export function durable<
     return new RunsApp(plan, { runs, store: about.store }) as unknown as AppAt<Where, Source>;
   }
   const plan = planApp<Source>(source, about, known);
-  const opened = openFile({ file, db, busyTimeoutMs, encryptionKey });
+  const opened = openStateFile({ file, db, busyTimeoutMs, encryptionKey });
   const { app } = plan.open({ ...opened, ...(store && { store }) });
   return app as unknown as AppAt<Where, Source>;
 }
@@ -109,7 +109,7 @@ function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGr
 
 type FileOptions = Pick<DurableOptions<object>, 'file' | 'db' | 'busyTimeoutMs' | 'encryptionKey'>;
 
-function openFile({
+function openStateFile({
   file,
   db,
   busyTimeoutMs,

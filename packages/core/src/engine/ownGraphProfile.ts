@@ -1,11 +1,11 @@
-import type { PendingSuspension } from './channels.ts';
+import type { RaisedSuspension } from './channels.ts';
+import type { AgentAction } from './entropy/AgentAction.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
-import type { Turn } from './entropy/Turn.ts';
-import type { GraphProfile, StateUpdate } from './GraphProfile.ts';
+import type { GraphProfile, NodeUpdate } from './GraphProfile.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 
 export interface OwnGraphGuards<State> {
-  readonly entropy?: ((state: State) => readonly Turn[]) | null;
+  readonly entropy?: ((state: State) => readonly AgentAction[]) | null;
   readonly polling?: EntropyOptions['polling'];
 }
 
@@ -21,12 +21,12 @@ export function ownGraphProfile<State extends object>({
     taskIdOf: () => null,
     projectIdOf: (_state, threadId) => threadId,
     suspensionEvidence: (_state, suspension) => suspensionArtifact(suspension),
-    suspensionMessage,
+    suspensionMessage: stuckMessage,
     turnsOf: entropy,
     ...(polling && { polling }),
     due: () => [],
     applyAnswer: (_state, question, answer) => ({
-      update: question.kind === 'recursion_limit' ? {} : ({ pendingSuspension: null } as StateUpdate<State>),
+      update: question.kind === 'recursion_limit' ? {} : ({ pendingSuspension: null } as NodeUpdate<State>),
       runNode: (answer as { action?: string }).action !== 'skip',
     }),
     isProgress: () => false,
@@ -38,9 +38,9 @@ export function ownGraphProfile<State extends object>({
 }
 
 /** What a human reads when a run of an own graph was suspended. */
-export function suspensionArtifact({ sessionId, node, entropy }: PendingSuspension) {
+export function suspensionArtifact({ sessionId, node, entropy }: RaisedSuspension) {
   return { sessionId, node, ...(entropy && { entropy }) };
 }
 
 /** Its question: it has no tasks, its author named the nodes. */
-export const suspensionMessage = ({ node }: PendingSuspension): string => `Node "${node}" makes no progress.`;
+export const stuckMessage = ({ node }: RaisedSuspension): string => `Node "${node}" makes no progress.`;

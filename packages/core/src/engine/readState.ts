@@ -1,13 +1,13 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { engineFaultOf } from './node/FaultBox.ts';
+import { engineFaultOf } from './node/EngineFaults.ts';
 
-interface ReadConfig {
+interface ThreadConfig {
   readonly configurable: { readonly thread_id: string };
 }
 
 /** The part of a compiled LangGraph graph that tells a run's state; without metadata where there is no checkpoint. */
 export interface ReadableGraph<State> {
-  getState(config: ReadConfig): Promise<State>;
+  getState(config: ThreadConfig): Promise<State>;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface ReadableGraph<State> {
  */
 export async function readState<State>(
   graph: ReadableGraph<State>,
-  config: ReadConfig,
+  config: ThreadConfig,
   saver: BaseCheckpointSaver,
 ): Promise<State> {
   try {
@@ -26,7 +26,7 @@ export async function readState<State>(
     if (tuple === undefined) throw error;
     const checkpoint_id: unknown = tuple.config.configurable?.['checkpoint_id'];
     return graph.getState({
-      configurable: { ...config.configurable, checkpoint_id } as ReadConfig['configurable'],
+      configurable: { ...config.configurable, checkpoint_id } as ThreadConfig['configurable'],
     });
   }
 }

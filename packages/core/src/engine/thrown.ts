@@ -13,15 +13,15 @@ export interface ThrownWords {
 }
 
 /** Reads whatever was thrown, once, and never throws itself. Masked, of limited length, without lone surrogates. */
-export function wordsOf(thrown: unknown): ThrownWords {
+export function describeThrown(thrown: unknown): ThrownWords {
   if (!isError(thrown)) return { name: typeof thrown, message: shownText(described(thrown)), stack: '' };
   const [name, message, stack] = ['name', 'message', 'stack'].map((field) =>
-    shownText(textIn(thrown, field)),
+    shownText(fieldText(thrown, field)),
   );
   return { name, message, stack } as ThrownWords;
 }
 
-function textIn(thrown: Error, field: string): string {
+function fieldText(thrown: Error, field: string): string {
   try {
     return described((thrown as unknown as Readonly<Record<string, unknown>>)[field] ?? '');
   } catch {
@@ -41,16 +41,16 @@ export function causeOf(thrown: unknown): unknown {
  */
 export function asThrowable(thrown: unknown): unknown {
   if (typeof thrown !== 'object' || thrown === null)
-    return typeof thrown === 'function' ? thrown : marked(thrown);
+    return typeof thrown === 'function' ? thrown : markThrown(thrown);
   if (!isLegible(thrown)) {
-    const { name, message } = wordsOf(thrown);
+    const { name, message } = describeThrown(thrown);
     return new Error(`${name}: ${message}`);
   }
   return Object.isExtensible(thrown) ? thrown : (Object.create(thrown) as object);
 }
 
 /** The very error that LangGraph ends with as it marks what is no object. */
-function marked(thrown: unknown): unknown {
+function markThrown(thrown: unknown): unknown {
   try {
     (thrown as { pregelTaskId: string }).pregelTaskId = '';
     return thrown;
@@ -62,10 +62,11 @@ function marked(thrown: unknown): unknown {
 /** A text as it is shown: masked, its end left out where it is too long, without lone surrogates. */
 export function shownText(text: string): string {
   const said = maskStart(text, LONGEST_TEXT);
-  return wellFormed(text.length <= LONGEST_TEXT ? said : `${said} (${text.length} characters)`);
+  return toWellFormedText(text.length <= LONGEST_TEXT ? said : `${said} (${text.length} characters)`);
 }
 
-const wellFormed = (text: string): string => (text as string & { toWellFormed(): string }).toWellFormed();
+const toWellFormedText = (text: string): string =>
+  (text as string & { toWellFormed(): string }).toWellFormed();
 
 function isError(thrown: unknown): thrown is Error {
   try {

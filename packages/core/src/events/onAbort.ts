@@ -1,7 +1,7 @@
 /** What is done once one signal is aborted, and what ends listening to it. */
 type Acts = Set<() => void> & { readonly stop: () => void };
 
-const listening = new WeakMap<AbortSignal, Acts>();
+const abortListeners = new WeakMap<AbortSignal, Acts>();
 
 /**
  * Calls `act` once a signal is aborted, at once where it is; returns what takes that back. A service gives one signal to all
@@ -10,7 +10,7 @@ const listening = new WeakMap<AbortSignal, Acts>();
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal?.aborted === true) act();
   if (signal === undefined || signal.aborted) return () => {};
-  const acts = listening.get(signal) ?? listenTo(signal);
+  const acts = abortListeners.get(signal) ?? listenTo(signal);
   const own = (): void => act(); // the same function may be given twice
   acts.add(own);
   return () => {
@@ -24,10 +24,10 @@ function listenTo(signal: AbortSignal): Acts {
   };
   const stop = (): void => {
     signal.removeEventListener('abort', callAll);
-    listening.delete(signal);
+    abortListeners.delete(signal);
   };
   const acts = Object.assign(new Set<() => void>(), { stop });
   signal.addEventListener('abort', callAll, { once: true });
-  listening.set(signal, acts);
+  abortListeners.set(signal, acts);
   return acts;
 }

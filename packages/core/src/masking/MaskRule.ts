@@ -1,4 +1,4 @@
-import { type Edit, textBecame, type WordStarts } from './fastFind.ts';
+import { type TextEdit, textBecame, type WordStarts } from './fastFind.ts';
 
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
@@ -153,12 +153,12 @@ function spliced(text: string, rule: FindingRules, isAllowed: IsAllowed | undefi
 }
 
 function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
-  if (rule.hint !== undefined && !holds(splice.text, rule.hint)) return;
+  if (rule.hint !== undefined && !hintHolds(splice.text, rule.hint)) return;
   const matches = rule.find?.(splice.text) ?? splice.text.matchAll(rule.pattern);
   for (const match of matches) splice.replace(match, rule, isAllowed);
 }
 
-function holds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
+function hintHolds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
   if (typeof hint === 'string') return text.includes(hint);
   return hint instanceof RegExp ? hint.test(text) : hint.some((literal) => text.includes(literal));
 }
@@ -197,7 +197,7 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 class Splice {
   readonly text: string;
   readonly places: FoundPlace[] = [];
-  readonly edits: Edit[] = [];
+  readonly edits: TextEdit[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
   #out = '';

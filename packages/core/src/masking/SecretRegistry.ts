@@ -113,7 +113,7 @@ export class SecretRegistry {
   /** The rule that finds every registered value; empty without any. */
   rules(): readonly MaskRule[] {
     if (this.#values.size === 0) return [];
-    this.#rule ??= tokenRule('registered', patternOf(this.#values));
+    this.#rule ??= tokenRule('registered', patternForSecrets(this.#values));
     return [this.#rule];
   }
 }
@@ -121,7 +121,7 @@ export class SecretRegistry {
 /** The default registry of every masker in this process. */
 export const secretRegistry: SecretRegistry = new SecretRegistry();
 
-function patternOf(values: Iterable<string>): RegExp {
+function patternForSecrets(values: Iterable<string>): RegExp {
   const forms = new Set([...values].flatMap(encodingsOf));
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map(escapeForRegExp).join('|'), 'g');

@@ -30,9 +30,9 @@ const URL_WORDS = /(\/\/)(?<=[A-Za-z][A-Za-z0-9+.-]:\/\/)[^\s/?#"'`<>:\\]{1,128}
 /** The families of the first specification, in its order and with its texts [8_RISKS-REQ-001]. */
 const FIRST_RULES: readonly MaskRule[] = [
   firstRule('bearer', BEARER, ([, , token], after) => (isNoToken(token, after) ? null : 'Bearer [REDACTED]')),
-  firstRule('api_key', API_KEY, (groups) => assigned(groups, '[API_KEY=REDACTED]')),
+  firstRule('api_key', API_KEY, (groups) => assignedValue(groups, '[API_KEY=REDACTED]')),
   firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
-  firstRule('secret', SECRET, (groups) => assigned(groups, '[SECRET=REDACTED]')),
+  firstRule('secret', SECRET, (groups) => assignedValue(groups, '[SECRET=REDACTED]')),
   firstRule('url_credentials', URL_WORDS, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
 ];
 
@@ -66,7 +66,7 @@ function firstRule(
 }
 
 /** `name=value` counts unless it is a call or a reference; with a colon or spaces it may be prose or a type too. */
-function assigned([whole, separator, value]: Groups, text: string): string | null {
+function assignedValue([whole, separator, value]: Groups, text: string): string | null {
   if (separator === '=' && isOtherWord(whole, value)) return text;
   if (isPlaceholder(value)) return null;
   if (separator === '=' && !isNoValue(value)) return text;

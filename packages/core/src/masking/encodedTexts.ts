@@ -1,4 +1,4 @@
-import { ALPHANUMERIC, BASE64, matchOf, runsOf } from './fastFind.ts';
+import { ALPHANUMERIC, BASE64, charRuns, matchOf } from './fastFind.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 
 /** Characters of a decoded text from which it can be told from random bytes. */
@@ -41,7 +41,7 @@ export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
 
 /** What {@link BASE64_RUN} finds. */
 export function* base64Runs(text: string): Generator<RegExpExecArray> {
-  for (const { 0: run, index } of runsOf(text, BASE64, 20)) {
+  for (const { 0: run, index } of charRuns(text, BASE64, 20)) {
     let to = index + run.length;
     if (text[index - 1] === '=') continue;
     while (text[to] === '=' && to < index + run.length + 2) to += 1;
@@ -51,12 +51,12 @@ export function* base64Runs(text: string): Generator<RegExpExecArray> {
 
 /** What {@link HEX} finds. */
 export function* hexRuns(text: string): Generator<RegExpExecArray> {
-  for (const match of runsOf(text, ALPHANUMERIC, 32)) if (isHexText(match[0])) yield match;
+  for (const match of charRuns(text, ALPHANUMERIC, 32)) if (isHexText(match[0])) yield match;
 }
 
 /** The text in a run of base64 (also URL-safe), or null for bytes that are none. */
 export function textOfBase64(run: string): string | null {
-  return beginsAsText(run) ? textIn(Buffer.from(run, 'base64')) : null;
+  return beginsAsText(run) ? textFromBytes(Buffer.from(run, 'base64')) : null;
 }
 
 /** Whether the first characters of a run of base64 are a text's. Without a buffer: most runs are names of files. */
@@ -103,7 +103,7 @@ function hexDigit(code: number): number {
 const isPrintable = (byte: number): boolean =>
   (byte >= 32 && byte < 127) || byte === 10 || byte === 13 || byte === 9;
 
-const textOfHex = (run: string): string | null => textIn(Buffer.from(run, 'hex'));
+const textOfHex = (run: string): string | null => textFromBytes(Buffer.from(run, 'hex'));
 
 function textOfPercent(run: string): string | null {
   try {
@@ -113,7 +113,7 @@ function textOfPercent(run: string): string | null {
   }
 }
 
-function textIn(bytes: Buffer): string | null {
+function textFromBytes(bytes: Buffer): string | null {
   return bytes.length >= MIN_TEXT && isText(bytes) ? bytes.toString('utf8') : null;
 }
 

@@ -10,7 +10,7 @@ export function encodingsOf(value: string): readonly string[] {
     escaped,
     JSON.stringify(escaped).slice(1, -1),
     asciiEscaped(escaped),
-    ...urlFormsOf(wellFormed(value)),
+    ...urlFormsOf(withoutLoneSurrogates(value)),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     ...base64FormsOf(bytes),
@@ -18,7 +18,7 @@ export function encodingsOf(value: string): readonly string[] {
 }
 
 /** Half a surrogate pair cannot be URL-encoded; it is written as the bytes of U+FFFD, as UTF-8 does. */
-function wellFormed(value: string): string {
+function withoutLoneSurrogates(value: string): string {
   return Buffer.from(value, 'utf8').toString('utf8');
 }
 

@@ -22,7 +22,7 @@ export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
  * The longest runs of a class that have at least `min` characters, from first to last, as matches of a pattern without groups. A
  * run that long has one of every `min` characters of the text, so no other is looked at first.
  */
-export function* runsOf(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
+export function* charRuns(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
   const codes = codesIn(text);
   let done = 0;
   const end = text.length;
@@ -63,13 +63,13 @@ const listsAtWide = new Uint8Array(1 << 16);
 const lists: WordList[] = [];
 
 /** Shifted by five bits a character. */
-const hashOf = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
+const rollHash = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
 
 /** Of a word of less than four characters, with whatever follows. */
-function hashesOf(word: string): readonly number[] {
+function wordHashes(word: string): readonly number[] {
   const codes = Array.from({ length: Math.min(4, word.length) }, (_, at) => word.charCodeAt(at));
   const free = 5 * (4 - codes.length);
-  const start = codes.reduce(hashOf, 0) << free;
+  const start = codes.reduce(rollHash, 0) << free;
   return Array.from({ length: 1 << free }, (_, rest) => start | rest);
 }
 
@@ -80,7 +80,7 @@ export function wordStarts(list: WordList): WordStarts {
   lists.push(list);
   for (const word of list.words) {
     const pair = word.slice(0, 2);
-    for (const hash of hashesOf(word)) addTo(listsAtFour, hash, number);
+    for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
     for (const [first, second] of list.ignoresCase ? spellings(pair) : [pair]) {
       const [code, next] = [first?.charCodeAt(0) ?? 0, second?.charCodeAt(0) ?? 0];
       if (code < 128) addTo(listsAt, (code << 7) | (next & 127), number);
@@ -102,7 +102,7 @@ function spellings(pair: string): readonly string[] {
 }
 
 /** Of a text that was looked into last. */
-interface Known {
+interface KnownText {
   readonly text: string;
   /** With as many zeros behind the text as are looked at ahead. */
   readonly codes: Uint16Array;
@@ -112,34 +112,34 @@ interface Known {
 const AHEAD = 4;
 /** What is decoded on the way through a long text is short. */
 const SHORT = 4_096;
-const NOTHING: Known = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
+const NOTHING: KnownText = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
 
 // The rules look one after the other into a text that seldom changes between.
 let lastLong = NOTHING;
 let lastShort = NOTHING;
 
-function known(text: string): Known {
+function knownText(text: string): KnownText {
   const last = text.length > SHORT ? lastLong : lastShort;
   if (last.text === text) return last;
   const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
   bytes.write(text, 'utf16le');
   const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
-  const now: Known = { text, codes, starts: [] };
+  const now: KnownText = { text, codes, starts: [] };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
 }
 
-const codesIn = (text: string): Uint16Array => known(text).codes;
+const codesIn = (text: string): Uint16Array => knownText(text).codes;
 
 function startsIn(text: string): readonly (readonly number[])[] {
-  const of = known(text);
+  const of = knownText(text);
   if (of.starts.length !== lists.length) of.starts = findStarts(of.codes);
   return of.starts;
 }
 
 /** What a part of a text became. */
-export interface Edit {
+export interface TextEdit {
   /** In the text as it was. */
   readonly at: number;
   readonly length: number;
@@ -148,10 +148,10 @@ export interface Edit {
 }
 
 /** Says what a text has become, so that only what changed is looked into. @param edits - In order. */
-export function textBecame(before: string, after: string, edits: readonly Edit[]): void {
+export function textBecame(before: string, after: string, edits: readonly TextEdit[]): void {
   const old = lastLong;
   if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
-  const of = known(after);
+  const of = knownText(after);
   const starts = lists.map((): number[] => []);
   const done = lists.map(() => 0);
   let shift = 0;
@@ -169,8 +169,8 @@ export function textBecame(before: string, after: string, edits: readonly Edit[]
   for (let edit = 0; edit < edits.length; ) {
     keep(Math.max(at, (edits[edit]?.at ?? 0) - AHEAD));
     const from = at + shift;
-    for (; edit < edits.length && (edits[edit] as Edit).at - AHEAD <= at; edit += 1) {
-      const { at: begin, length, now } = edits[edit] as Edit;
+    for (; edit < edits.length && (edits[edit] as TextEdit).at - AHEAD <= at; edit += 1) {
+      const { at: begin, length, now } = edits[edit] as TextEdit;
       shift += now - length;
       at = Math.min(before.length, begin + length + ESCAPE_REACH + 1);
     }
@@ -196,12 +196,12 @@ function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
   return starts;
 }
 
-interface Range {
+interface CharRange {
   readonly from: number;
   readonly to: number;
 }
 
-function addStarts(codes: Uint16Array, { from, to }: Range, starts: readonly number[][]): void {
+function addStarts(codes: Uint16Array, { from, to }: CharRange, starts: readonly number[][]): void {
   const notApart = ~lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
   let at = Math.max(0, from - ESCAPE_REACH - 1);
   let before = 0;
@@ -253,7 +253,7 @@ export function atNames(pattern: RegExp): (text: string) => Iterable<RegExpExecA
 }
 
 /** What a global pattern finds that has a literal at so many characters behind its beginning, at least and at most. */
-export function around(pattern: RegExp, literal: string, [least, most]: readonly [number, number]) {
+export function findAround(pattern: RegExp, literal: string, [least, most]: readonly [number, number]) {
   const here = new RegExp(pattern.source, pattern.flags.replace('g', 'y'));
   return function* (text: string): Generator<RegExpExecArray> {
     let from = 0;

@@ -18,6 +18,6 @@ export async function inTurns<Result>(work: Work<Result>): Promise<Result> {
 }
 
 /** Does the work without a turn of the loop. */
-export function atOnce<Result>(work: Work<Result>): Result {
+export function runToEnd<Result>(work: Work<Result>): Result {
   for (let piece = work.next(); ; piece = work.next()) if (piece.done === true) return piece.value;
 }

@@ -39,7 +39,7 @@ function mixtureOf(text: string): Mixture {
   const mixture = { length: 0, digits: 0, changes: 0, digitChanges: 0 };
   let before = NONE;
   for (let index = 0; index < text.length; index += 1) {
-    const kind = kindOf(text.charCodeAt(index));
+    const kind = charKind(text.charCodeAt(index));
     if (kind === NONE) continue;
     mixture.length += 1;
     if (kind === DIGIT) mixture.digits += 1;
@@ -52,7 +52,7 @@ function mixtureOf(text: string): Mixture {
   return mixture;
 }
 
-function kindOf(code: number): number {
+function charKind(code: number): number {
   if (code >= 48 && code <= 57) return DIGIT;
   if (code >= 65 && code <= 90) return UPPER;
   return code >= 97 && code <= 122 ? LOWER : NONE;

@@ -21,7 +21,7 @@ export interface TextMap {
  * @throws DevsError `VALUE_TOO_LARGE` for a value that contains itself.
  */
 export function* mapTexts(root: unknown, name: string, { text, partsOf }: TextMap): Work<unknown> {
-  const walk = new Walk();
+  const walk = new TextWalk();
   let [value, under] = [root, name];
   for (;;) {
     const parts = typeof value === 'object' && value !== null ? partsOf(value, under) : null;
@@ -37,14 +37,14 @@ export function* mapTexts(root: unknown, name: string, { text, partsOf }: TextMa
   }
 }
 
-interface Open extends Parts {
+interface OpenValue extends Parts {
   readonly value: object;
   readonly done: unknown[];
 }
 
 /** The values that are being put together, the innermost last. */
-class Walk {
-  readonly #open: Open[] = [];
+class TextWalk {
+  readonly #open: OpenValue[] = [];
   readonly #within = new Set<object>();
   #whole: { readonly result: unknown } | null = null;
 
@@ -74,7 +74,7 @@ class Walk {
 
   /** The next part, and its name. */
   next(): [value: unknown, name: string] {
-    const { items, nameOf, done } = this.#open.at(-1) as Open;
+    const { items, nameOf, done } = this.#open.at(-1) as OpenValue;
     return [items[done.length], nameOf(done.length)];
   }
 }

@@ -41,10 +41,10 @@ interface GateMaskOptions {
 const SHAPE_RULES: FindingRules = prefixed(asShapes(GATE_SHAPES));
 const PROCESS_KEY = randomBytes(32);
 
-const shown = new WeakSet<object>();
+const shownViews = new WeakSet<object>();
 
 /** Whether a value came out of {@link maskAtGate}, itself: then the rules for other output leave it alone. */
-export const isShownAtGate = (value: object): boolean => shown.has(value);
+export const isShownAtGate = (value: object): boolean => shownViews.has(value);
 
 /**
  * A plain JSON value as a gate shows it: with registered values and tokens of a fixed alphabet and length hidden, each with
@@ -56,13 +56,13 @@ export function maskAtGate<T>(
 ): ShownAtGate<T> {
   const mask = new GateMask(createHmac('sha256', PROCESS_KEY).update(gate).digest(), registry);
   const view = mask.value(value) as T;
-  if (typeof view === 'object' && view !== null) shown.add(view);
+  if (typeof view === 'object' && view !== null) shownViews.add(view);
   return { view, hidden: mask.hidden, behind: mask.behind };
 }
 
 /** Has {@link isShownAtGate} say so of a value that is shown as it is: to a person who asked what is hidden. */
 export function leaveAtGate<T extends object>(value: T): T {
-  shown.add(value);
+  shownViews.add(value);
   return value;
 }
 
@@ -102,7 +102,7 @@ class GateMask {
   value(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
     if (Array.isArray(value)) return value.map((item: unknown, at) => this.#at(String(at), item));
-    if (typeof value !== 'object' || value === null || shown.has(value)) return value;
+    if (typeof value !== 'object' || value === null || shownViews.has(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [this.#name(name), this.#at(name, item)]),
     );

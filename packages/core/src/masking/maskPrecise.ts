@@ -41,7 +41,7 @@ export function maskPrecise(text: string, registry: SecretRegistry = secretRegis
  * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 1,000 levels, as a cycle is.
  */
 export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretRegistry): Masked<T> {
-  const walk: Walk = { ...scannerOf(registry), depth: 0, count: 0 };
+  const walk: MaskWalk = { ...scannerOf(registry), depth: 0, count: 0 };
   const value = maskValue(json, walk) as T;
   return { value, count: walk.count };
 }
@@ -68,29 +68,29 @@ function scan(text: string, { rules, registry }: Scanner): Masked<string> {
 const MAX_DEPTH = 1_000;
 
 /** One search through a value. */
-interface Walk extends Scanner {
+interface MaskWalk extends Scanner {
   depth: number;
   /** Secrets found so far. */
   count: number;
 }
 
-function maskValue(value: unknown, walk: Walk): unknown {
+function maskValue(value: unknown, walk: MaskWalk): unknown {
   if (typeof value === 'string') return maskText(value, walk);
   if (typeof value !== 'object' || value === null) return value;
-  if (walk.depth > MAX_DEPTH) throw tooDeep();
+  if (walk.depth > MAX_DEPTH) throw maskTooDeep();
   walk.depth += 1;
   const masked = maskContainer(value, walk);
   walk.depth -= 1;
   return masked;
 }
 
-function maskText(text: string, walk: Walk): string {
+function maskText(text: string, walk: MaskWalk): string {
   const { value, count } = scan(text, walk);
   walk.count += count;
   return value;
 }
 
-function maskContainer(value: object, walk: Walk): unknown {
+function maskContainer(value: object, walk: MaskWalk): unknown {
   const before = walk.count;
   const masked = Array.isArray(value)
     ? value.map((item) => maskValue(item, walk))
@@ -100,7 +100,7 @@ function maskContainer(value: object, walk: Walk): unknown {
   return walk.count === before ? value : masked;
 }
 
-function maskObject(object: object, walk: Walk): object {
+function maskObject(object: object, walk: MaskWalk): object {
   const members = Object.entries(object).map(([name, value]: [string, unknown]) => [
     maskText(name, walk),
     maskField(name, value, walk),
@@ -112,7 +112,7 @@ function maskObject(object: object, walk: Walk): object {
 export const SECRET_FIELD: RegExp =
   /(?:password|passwd|pwd|passphrase|secret|token|credentials?|(?:access|api|private|secret|auth)[_-]?key|connection_?string)$/i;
 
-function maskField(key: string, value: unknown, walk: Walk): unknown {
+function maskField(key: string, value: unknown, walk: MaskWalk): unknown {
   const masked = maskValue(value, walk);
   if (!walk.registry.masksBroadly || typeof value !== 'string' || masked !== value) return masked;
   if (!SECRET_FIELD.test(key)) return value;
@@ -122,7 +122,7 @@ function maskField(key: string, value: unknown, walk: Walk): unknown {
   return count === 0 ? value : '[REDACTED]';
 }
 
-function tooDeep(): DevsError {
+function maskTooDeep(): DevsError {
   return new DevsError(`The value is nested deeper than ${MAX_DEPTH} levels, or contains itself.`, {
     code: 'VALUE_TOO_LARGE',
     remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',

@@ -1,6 +1,6 @@
 import { NAMED_RULES, UNKNOWN_RULES } from './broadRules.ts';
 import { encodedRules } from './encodedTexts.ts';
-import { atOnce, type Work } from './inTurns.ts';
+import { runToEnd, type Work } from './inTurns.ts';
 import { applyRules, type RuleSet } from './MaskRule.ts';
 import { OWN_FORMS } from './maskPrecise.ts';
 import { maskSlices } from './maskSlices.ts';
@@ -33,7 +33,7 @@ const SHOWN_RULES: readonly RuleSet[] = [
  * ```
  */
 export function maskSensitiveData(text: string, registry: SecretRegistry | number = secretRegistry): string {
-  return atOnce(maskingOf(text, typeof registry === 'number' ? secretRegistry : registry));
+  return runToEnd(maskingOf(text, typeof registry === 'number' ? secretRegistry : registry));
 }
 
 /** {@link maskSensitiveData} in pieces of work. */

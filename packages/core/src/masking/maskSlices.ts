@@ -40,13 +40,13 @@ export function* maskSlices(text: string, mask: Mask, given: SliceSizes = {}): W
   return out + (yield* maskBetween(text.slice(from), mask, sizes));
 }
 
-interface Run {
+interface SliceRun {
   readonly from: number;
   readonly to: number;
 }
 
 /** The next run of more than `min` characters: one of every so many is in it. */
-function* nextRun(text: string, from: number, min: number): Work<Run | null> {
+function* nextRun(text: string, from: number, min: number): Work<SliceRun | null> {
   for (let at = from + min; at < text.length; at += min) {
     if (RUN[text.charCodeAt(at)] !== 1) continue;
     let start = at;
@@ -69,7 +69,7 @@ function runEnd(text: string, from: number, to: number): number {
 }
 
 /** `null` for a run that has to be looked at like other text. */
-function maskRun(text: string, { from, to }: Run, mask: Mask, reach: number): string | null {
+function maskRun(text: string, { from, to }: SliceRun, mask: Mask, reach: number): string | null {
   const before = text.slice(Math.max(0, from - reach), from);
   const beginning = text.slice(from, from + reach);
   if (mask(before + beginning).endsWith(beginning)) return isBase64(beginning) ? text.slice(from, to) : null;
@@ -105,18 +105,21 @@ const MARK_AT_END = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{
 const withoutMark = (masked: string, mark: string): string =>
   mark !== '' && masked.startsWith(mark) ? masked.slice(mark.length) : masked;
 
-interface Cut {
+interface SliceCut {
   readonly at: number;
   /** The mark of a match that goes on behind the cut: one mark stands for both of its parts. */
   readonly mark: string;
 }
 
 /** After a slice, or a little later where a secret is in the way. */
-function* cutAfter(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Work<Cut | null> {
+function* cutAfter(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Work<SliceCut | null> {
   for (const more of [0, reach, 2 * reach]) {
     const to = Math.min(from + slice + more, text.length);
     for (const at of placesToCut(text, from + Math.floor(slice / 2), to)) {
-      const cut = cutAt(text, at, mask, { start: Math.max(from, at - reach), ahead: Math.min(reach, AHEAD) });
+      const cut = cutSliceAt(text, at, mask, {
+        start: Math.max(from, at - reach),
+        ahead: Math.min(reach, AHEAD),
+      });
       yield;
       if (cut !== null) return cut;
     }
@@ -124,12 +127,12 @@ function* cutAfter(text: string, from: number, mask: Mask, { slice, reach }: Siz
   return null;
 }
 
-interface Around {
+interface SliceAround {
   readonly start: number;
   readonly ahead: number;
 }
 
-function cutAt(text: string, at: number, mask: Mask, { start, ahead }: Around): Cut | null {
+function cutSliceAt(text: string, at: number, mask: Mask, { start, ahead }: SliceAround): SliceCut | null {
   const [before, after] = [text.slice(start, at), text.slice(at, at + ahead)];
   const whole = mask(before + after);
   const rest = mask(after);

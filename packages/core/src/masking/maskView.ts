@@ -1,4 +1,4 @@
-import { atOnce, inTurns, type Work } from './inTurns.ts';
+import { inTurns, runToEnd, type Work } from './inTurns.ts';
 import { mapTexts, membersOf, objectOf, type Parts, pairsOf } from './mapTexts.ts';
 import { isShownAtGate } from './maskAtGate.ts';
 import { maskingOf, maskSensitiveData } from './maskSensitiveData.ts';
@@ -20,7 +20,7 @@ const MAX_REMEMBERED = 256;
  *
  * @throws DevsError `VALUE_TOO_LARGE` for a value that contains itself.
  */
-export const maskView = (view: unknown, field = ''): unknown => atOnce(viewWork(view, field));
+export const maskView = (view: unknown, field = ''): unknown => runToEnd(viewWork(view, field));
 
 /**
  * {@link maskView} for what may be long, a text alone too: the event loop turns meanwhile, at the latest every 10 ms.
@@ -44,7 +44,7 @@ function viewWork(view: unknown, field: string): Work<unknown> {
     ofName.set(given, masked);
     return masked;
   };
-  return mapTexts(view, field, { text, partsOf });
+  return mapTexts(view, field, { text, partsOf: viewParts });
 }
 
 const shortText = (text: string, name: string): string => withName(text, maskSensitiveData(text), name);
@@ -59,7 +59,7 @@ function withName(text: string, masked: string, name: string): string {
   return maskSensitiveData(named) === named ? text : REDACTED;
 }
 
-function partsOf(value: object, name: string): Parts | null {
+function viewParts(value: object, name: string): Parts | null {
   if (isShownAtGate(value)) return null;
   if (Array.isArray(value)) return partsOfList(value as readonly unknown[], name);
   if (value instanceof Map) return { ...membersOf([...value]), build: objectOf };
@@ -72,10 +72,10 @@ function partsOf(value: object, name: string): Parts | null {
 
 /** A list hands its name on to its items; of pairs, as a map is written down, the first names the second. */
 function partsOfList(items: readonly unknown[], name: string): Parts {
-  if (!items.every(isPair) || items.length === 0)
+  if (!items.every(isEntryPair) || items.length === 0)
     return { items, nameOf: () => name, build: (built) => built };
   return { ...membersOf(items), build: (built) => pairsOf(built).map((pair) => [...pair]) };
 }
 
-const isPair = (item: unknown): item is readonly [string, unknown] =>
+const isEntryPair = (item: unknown): item is readonly [string, unknown] =>
   Array.isArray(item) && item.length === 2 && typeof item[0] === 'string';

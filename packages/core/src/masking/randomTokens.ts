@@ -1,5 +1,5 @@
 import { textOfBase64 } from './encodedTexts.ts';
-import { ALPHANUMERIC, RUN, runsOf } from './fastFind.ts';
+import { ALPHANUMERIC, charRuns, RUN } from './fastFind.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
 
@@ -88,7 +88,7 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
 
 /** What {@link RANDOM_RUN} finds. */
 export function* randomRuns(text: string): Generator<RegExpExecArray> {
-  for (const match of runsOf(text, RUN, MIN_RUN)) {
+  for (const match of charRuns(text, RUN, MIN_RUN)) {
     if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
   }
 }
@@ -99,7 +99,7 @@ type Grade = 'token' | 'likely' | 'rest' | 'word';
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
   if (!/\d/.test(run) || PUBLIC.test(run)) return run;
-  const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new Part(run, from, part));
+  const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new TokenPart(run, from, part));
   const ends = randomEnds(parts);
   if (ends === null || isPublic(run, index, text)) return run;
   let [first, last] = ends;
@@ -110,14 +110,14 @@ function maskParts(run: string, index: number, text: string): string {
 }
 
 /** The first and the last random part. From both ends: a long run has thousands of parts. */
-function randomEnds(parts: readonly Part[]): readonly [number, number] | null {
+function randomEnds(parts: readonly TokenPart[]): readonly [number, number] | null {
   const first = parts.findIndex(({ isRandom }) => isRandom);
   if (first === -1) return null;
   const last = parts.findLastIndex(({ isRandom }) => isRandom);
   return first === last && parts[first]?.grade !== 'token' ? null : [first, last];
 }
 
-class Part {
+class TokenPart {
   readonly from: number;
   readonly to: number;
   readonly #run: string;
@@ -151,7 +151,7 @@ function gradeOf(whole: string, index: number, run: string): Grade {
 function gradeOfJoined(whole: string, index: number, run: string): Grade {
   const part = withoutWords(whole.replace(TIME, ''));
   if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
-  if (isPrefixed(part) || isBare(part) || isDotted(whole, index, run)) return 'token';
+  if (isPrefixed(part) || isBareToken(part) || isDotted(whole, index, run)) return 'token';
   if (part.length >= MIN_PART && isLikely(part, whole, { index, run })) return 'likely';
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
 }
@@ -204,7 +204,7 @@ function isHexToken(name: string, hash: string): boolean {
   return ABBREVIATION.test(name) || (CAPITALS.test(name) && /[a-f]/.test(hash)) || isMadeUp(name);
 }
 
-function isBare(part: string): boolean {
+function isBareToken(part: string): boolean {
   if (HEX.test(part) || HEX_TAIL.test(part) || UUID_TAIL.test(part)) return part.length > LONGEST_HASH;
   return isBareRun(part) || part.split(/[_-]/).some(isBareRun);
 }

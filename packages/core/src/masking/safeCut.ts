@@ -25,14 +25,14 @@ export interface Cut {
  */
 export function safeCut(text: string, range: CutRange, mask: Mask): Cut | null {
   const whole = mask(text);
-  for (const at of candidates(text, range)) {
+  for (const at of cutCandidates(text, range)) {
     const [head, rest] = [mask(text.slice(0, at)), mask(text.slice(at))];
     if (head + rest === whole) return { at, head, rest };
   }
   return null;
 }
 
-function* candidates(text: string, { from, to }: CutRange): Generator<number> {
+function* cutCandidates(text: string, { from, to }: CutRange): Generator<number> {
   const middle = Math.floor((from + to) / 2);
   for (const limit of [to, middle]) {
     const line = text.lastIndexOf('\n', limit - 1) + 1;

@@ -1,5 +1,5 @@
 import { BROAD_RULES } from './broadRules.ts';
-import { atOnce } from './inTurns.ts';
+import { runToEnd } from './inTurns.ts';
 import { keptSpans, type Span } from './keptSpans.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
@@ -42,7 +42,7 @@ export function scrub<T>(value: T, registry: SecretRegistry = secretRegistry): M
     count += isNamed ? 1 : scrubbed.count;
     return isNamed ? '[REDACTED]' : scrubbed.value;
   };
-  const scrubbed = atOnce(mapTexts(value, '', { text, partsOf }));
+  const scrubbed = runToEnd(mapTexts(value, '', { text, partsOf: containerParts }));
   return { value: scrubbed as T, count };
 }
 
@@ -57,7 +57,7 @@ function scrubText(text: string, registry: SecretRegistry): Masked<string> {
     { from: known.value.length, to: known.value.length },
   ]) {
     const between = known.value.slice(end, from);
-    const masked = atOnce(maskSlices(between, mask));
+    const masked = runToEnd(maskSlices(between, mask));
     count += masked === between ? 0 : Math.max(1, marksIn(masked) - marksIn(between));
     out += masked + known.value.slice(from, to);
     end = to;
@@ -110,24 +110,25 @@ function isBlockOfBytes(value: object): boolean {
 }
 
 /** Of lists, plain objects, maps and sets; what has the same parts afterwards is the same value. */
-function partsOf(value: object): Parts | null {
+function containerParts(value: object): Parts | null {
   if (isBlockOfBytes(value)) return null;
-  if (Array.isArray(value)) return shared(value, listOf(value), (items) => items);
-  if (value instanceof Map) return shared(value, membersOf([...value]), (items) => new Map(pairsOf(items)));
-  if (value instanceof Set) return shared(value, listOf([...value]), (items) => new Set(items));
-  return isPlain(value) ? shared(value, membersOf(Object.entries(value)), objectOf) : null;
+  if (Array.isArray(value)) return sameOrRebuilt(value, listParts(value), (items) => items);
+  if (value instanceof Map)
+    return sameOrRebuilt(value, membersOf([...value]), (items) => new Map(pairsOf(items)));
+  if (value instanceof Set) return sameOrRebuilt(value, listParts([...value]), (items) => new Set(items));
+  return isDataObject(value) ? sameOrRebuilt(value, membersOf(Object.entries(value)), objectOf) : null;
 }
 
-const listOf = (items: readonly unknown[]): Omit<Parts, 'build'> => ({ items, nameOf: () => '' });
+const listParts = (items: readonly unknown[]): Omit<Parts, 'build'> => ({ items, nameOf: () => '' });
 
-function shared(value: object, parts: Omit<Parts, 'build'>, build: Parts['build']): Parts {
+function sameOrRebuilt(value: object, parts: Omit<Parts, 'build'>, build: Parts['build']): Parts {
   const isSame = (items: readonly unknown[]): boolean =>
     items.every((item, at) => item === parts.items[at] || Number.isNaN(item));
   return { ...parts, build: (items) => (isSame(items) ? value : build(items)) };
 }
 
 /** Without accessors: calling one may do anything. */
-function isPlain(value: object): boolean {
+function isDataObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
   return Object.values(Object.getOwnPropertyDescriptors(value)).every((property) => 'value' in property);

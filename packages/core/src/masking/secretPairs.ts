@@ -7,18 +7,18 @@ const END = '(?![A-Za-z0-9/+=_-])';
 
 /** Secrets without a shape of their own, told by the id that their vendor writes beside them. */
 export const SECRET_PAIR_RULES: readonly MaskRule[] = [
-  pair('aws_secret_key', '(?:AKIA|ASIA)[0-9A-Z]{16}', '[A-Za-z0-9/+]{40}', ['AKIA', 'ASIA']),
-  pair('alibaba', 'LTAI[A-Za-z0-9]{12,20}', '[A-Za-z0-9]{30}', 'LTAI'),
-  pair('tencent', 'AKID[A-Za-z0-9]{32}', '[A-Za-z0-9]{32}', 'AKID'),
-  pair('razorpay', 'rzp_(?:live|test)_[A-Za-z0-9]{14}', '[A-Za-z0-9]{20,25}', 'rzp_'),
-  pair('twilio', '(?:SK|AC)[0-9a-f]{32}', '[A-Za-z0-9]{32}', /(?:SK|AC)[0-9a-f]{32}/),
-  pair('scaleway', 'SCW[A-Z0-9]{17}', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'SCW'),
-  pair('google_hmac', 'GOOG[A-Z0-9]{20}(?:[A-Z0-9]{37})?', '[A-Za-z0-9/+]{40}', 'GOOG'),
-  pair('digitalocean', 'DO00[A-Z0-9]{16}', '[A-Za-z0-9/+]{43}', 'DO00'),
+  pairRule('aws_secret_key', '(?:AKIA|ASIA)[0-9A-Z]{16}', '[A-Za-z0-9/+]{40}', ['AKIA', 'ASIA']),
+  pairRule('alibaba', 'LTAI[A-Za-z0-9]{12,20}', '[A-Za-z0-9]{30}', 'LTAI'),
+  pairRule('tencent', 'AKID[A-Za-z0-9]{32}', '[A-Za-z0-9]{32}', 'AKID'),
+  pairRule('razorpay', 'rzp_(?:live|test)_[A-Za-z0-9]{14}', '[A-Za-z0-9]{20,25}', 'rzp_'),
+  pairRule('twilio', '(?:SK|AC)[0-9a-f]{32}', '[A-Za-z0-9]{32}', /(?:SK|AC)[0-9a-f]{32}/),
+  pairRule('scaleway', 'SCW[A-Z0-9]{17}', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'SCW'),
+  pairRule('google_hmac', 'GOOG[A-Z0-9]{20}(?:[A-Z0-9]{37})?', '[A-Za-z0-9/+]{40}', 'GOOG'),
+  pairRule('digitalocean', 'DO00[A-Z0-9]{16}', '[A-Za-z0-9/+]{43}', 'DO00'),
 ];
 
 /** The id stays for its own rule, which comes after. */
-function pair(
+function pairRule(
   ...[name, id, secret, hint]: readonly [string, string, string, NonNullable<MaskRule['hint']>]
 ): MaskRule {
   return {

@@ -1,4 +1,4 @@
-import { around, atNames, wordStarts } from './fastFind.ts';
+import { atNames, findAround, wordStarts } from './fastFind.ts';
 import {
   type AnchoredRules,
   escapeForRegExp,
@@ -103,10 +103,10 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('facebook', FACEBOOK_APP, '|'),
   PASSWORD_HASH_RULE,
   tokenRule('bitwarden', BITWARDEN, '=='),
-  { ...tokenRule('azure_devops', AZURE_DEVOPS), find: around(AZURE_DEVOPS, 'AZDO', [76, 76]) },
+  { ...tokenRule('azure_devops', AZURE_DEVOPS), find: findAround(AZURE_DEVOPS, 'AZDO', [76, 76]) },
   tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
-  { ...tokenRule('newrelic', NEW_RELIC), find: around(NEW_RELIC, 'NRAL', [30, 36]) },
-  { ...tokenRule('rapid_api', RAPID_API), find: around(RAPID_API, 'msh', [10, 10]) },
+  { ...tokenRule('newrelic', NEW_RELIC), find: findAround(NEW_RELIC, 'NRAL', [30, 36]) },
+  { ...tokenRule('rapid_api', RAPID_API), find: findAround(RAPID_API, 'msh', [10, 10]) },
   tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
   tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
   tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),

@@ -24,7 +24,7 @@ export function documentFiles(state: Documented): readonly DocumentFile[] {
     path: `${fileName(type, taken)}.md`,
     content,
   }));
-  return state.tasks.length === 0 ? files : [...files, { path: `${PLAN}.md`, content: planText(state) }];
+  return state.tasks.length === 0 ? files : [...files, { path: `${PLAN}.md`, content: planDocument(state) }];
 }
 
 /** A type is an agent's word: no path, and no name that another document has. */
@@ -36,7 +36,7 @@ function fileName(type: string, taken: Set<string>): string {
   return free;
 }
 
-function planText({ requirements, epics, tasks }: Documented): string {
+function planDocument({ requirements, epics, tasks }: Documented): string {
   const externalIds = new Map(
     requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
   );
@@ -46,12 +46,12 @@ function planText({ requirements, epics, tasks }: Documented): string {
     '## Requirements',
     '',
     ...requirements.map(({ externalId, description }) => `- ${externalId}: ${description}`),
-    ...epics.flatMap((epic) => epicLines(epic, tasks, externalIds)),
+    ...epics.flatMap((epic) => epicMarkdown(epic, tasks, externalIds)),
     '',
   ].join('\n');
 }
 
-function epicLines(
+function epicMarkdown(
   { epicId, name, description, phaseNumber }: EpicRecord,
   tasks: readonly TaskRecord[],
   externalIds: ReadonlyMap<string, string>,
@@ -62,11 +62,11 @@ function epicLines(
     `## Epic ${phaseNumber}: ${name}`,
     '',
     description,
-    ...own.flatMap((task) => taskLines(task, externalIds)),
+    ...own.flatMap((task) => taskSection(task, externalIds)),
   ];
 }
 
-function taskLines(task: TaskRecord, externalIds: ReadonlyMap<string, string>): readonly string[] {
+function taskSection(task: TaskRecord, externalIds: ReadonlyMap<string, string>): readonly string[] {
   const { dependsOn, requirementIds = [], acceptanceCriteria = [], kind, checkedBy } = task;
   const facts = [
     ['Shown by', kind === undefined ? '' : [kind, checkedBy].filter(Boolean).join(': ')],

@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
-import { FaultBox } from '../engine/node/FaultBox.ts';
+import { EngineFaults } from '../engine/node/EngineFaults.ts';
 import type { RunnerDeps } from '../engine/node/RunnerDeps.ts';
 import { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
@@ -72,7 +72,7 @@ export class OrchestrationGraph {
       events,
       profile: pipelineProfile,
       maxDepth: maxRecursionDepth,
-      faults: new FaultBox(),
+      faults: new EngineFaults(),
       now: Date.now,
       newId: randomUUID,
     });

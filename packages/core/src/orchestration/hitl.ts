@@ -22,8 +22,8 @@ export {
   type Approval,
   type ApprovalRequest,
   askForApproval,
-  type Decided,
-  type Edited,
+  type EditedGate,
+  type GateDecision,
 } from './gates/askForApproval.ts';
 export type { RecordedEdit } from './gates/gateEdit.ts';
 export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';

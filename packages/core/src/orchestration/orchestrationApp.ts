@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../config/limits.ts';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
-import { type AppOptions, planApp } from '../engine/AppPlan.ts';
+import { type AppOptions, planApp } from '../engine/AppFactory.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
@@ -11,7 +11,7 @@ import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 
 /** A plan is one value, and its gate shows it with what it is made from: one write may be as large as a channel. */
-function limitsOf(given: Partial<Limits> = {}): Limits {
+function pipelineLimits(given: Partial<Limits> = {}): Limits {
   const limits = validLimits(given);
   return { ...limits, valueBytes: given.valueBytes ?? limits.channelBytes };
 }
@@ -37,7 +37,7 @@ export function orchestrationPlan(
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return planApp(
     orchestrationBuilder(pipeline),
-    { ...options, guards, limits: limitsOf(options.limits), streams: false }, // it has a log of its own
+    { ...options, guards, limits: pipelineLimits(options.limits), streams: false }, // it has a log of its own
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,

@@ -28,8 +28,8 @@ export type PipelineGoal =
 export function pipelineGoal({ until, only, epic }: GoalOptions): PipelineGoal | undefined {
   const goals: PipelineGoal[] = [];
   if (until !== undefined) goals.push({ until });
-  if (only !== undefined) goals.push({ only: label('only', 'T', only) });
-  if (epic !== undefined) goals.push({ epic: label('epic', 'E', epic) });
+  if (only !== undefined) goals.push({ only: goalLabel('only', 'T', only) });
+  if (epic !== undefined) goals.push({ epic: goalLabel('epic', 'E', epic) });
   if (goals.length > 1) throw new RangeError('Use only one of `until`, `only` and `epic`.');
   return goals[0];
 }
@@ -40,20 +40,20 @@ export interface GoalOptions {
   readonly epic?: string;
 }
 
-function label(name: string, letter: 'T' | 'E', value: string): string {
+function goalLabel(name: string, letter: 'T' | 'E', value: string): string {
   if (new RegExp(`^${letter}[1-9]\\d*$`).test(value)) return value;
   throw new RangeError(`${name} must be ${letter} and a number, such as ${letter}1, got "${value}".`);
 }
 
 export const pipelineGoals: GoalReader = {
   nodes: ['approveDesign', 'approveTaskDag', 'verify'],
-  words: (goal) => wordsOf(goal as PipelineGoal),
-  reached: (values, goal) => reached(values as GraphState | null, goal as PipelineGoal),
+  words: (goal) => formatGoal(goal as PipelineGoal),
+  reached: (values, goal) => goalReached(values as GraphState | null, goal as PipelineGoal),
 };
 
 /** Has `implement` begin with a task of the goal; one that is under way is finished first. */
 export function steerToGoal(state: GraphState, node: string, goal: Goal): AppliedAnswer<GraphState> {
-  const wanted = node === 'implement' ? tasksOf(state, goal as PipelineGoal) : null;
+  const wanted = node === 'implement' ? goalTasks(state, goal as PipelineGoal) : null;
   const active = activeTask(state);
   const isUnderWay = active !== null && !isTaskTerminal(active, state.activeTaskId);
   if (wanted === null || isUnderWay) return { update: {}, runNode: true };
@@ -63,19 +63,19 @@ export function steerToGoal(state: GraphState, node: string, goal: Goal): Applie
   return { update: beginTask(task), runNode: true };
 }
 
-function wordsOf(goal: PipelineGoal): string {
+function formatGoal(goal: PipelineGoal): string {
   if ('until' in goal) return `until the ${goal.until === 'dag' ? 'plan' : 'design'} is approved`;
   return 'only' in goal ? `only ${goal.only}` : `epic ${goal.epic}`;
 }
 
 /** @param state - `null` before the first checkpoint. */
-function reached(state: GraphState | null, goal: PipelineGoal): string | null {
+function goalReached(state: GraphState | null, goal: PipelineGoal): string | null {
   if (state === null) return null;
   if ('until' in goal) return reachedGate(state, goal.until);
   // Its code is shown to a human first.
   if (!isDagApproved(state) || state.pendingSuspension?.kind === 'review') return null;
-  const wanted = tasksOf(state, goal);
-  const name = labelOf(goal);
+  const wanted = goalTasks(state, goal);
+  const name = labelOfGoal(goal);
   if (wanted === null || wanted.size === 0) return `the plan has no ${name}`;
   const tasks = state.tasks.filter(({ taskId }) => wanted.has(taskId));
   if (!tasks.every((task) => isTaskTerminal(task, state.activeTaskId))) return null;
@@ -93,11 +93,11 @@ function reachedGate(state: GraphState, until: 'design' | 'dag'): string | null 
 const isApproved = ({ hitlDecisions }: GraphState, gate: HitlGate): boolean =>
   hitlDecisions.findLast((decision) => decision.gate === gate)?.signal.approved === true;
 
-const labelOf = (goal: Exclude<PipelineGoal, { readonly until: unknown }>): string =>
+const labelOfGoal = (goal: Exclude<PipelineGoal, { readonly until: unknown }>): string =>
   'only' in goal ? goal.only : goal.epic;
 
 /** Ids of the tasks of a goal and of all they depend on; `null` for a goal that is not about tasks. */
-function tasksOf({ tasks, epics }: GraphState, goal: PipelineGoal): ReadonlySet<string> | null {
+function goalTasks({ tasks, epics }: GraphState, goal: PipelineGoal): ReadonlySet<string> | null {
   if ('until' in goal) return null;
   const epicId = 'epic' in goal && epics.find(({ phaseNumber }) => `E${phaseNumber}` === goal.epic)?.epicId;
   const isNamed = 'only' in goal ? (id: string) => taskLabel(id) === goal.only : () => false;

@@ -1,5 +1,5 @@
 import type { EndOfRun } from '../engine/drive/outcome.ts';
-import type { AppliedAnswer, GraphProfile, StateUpdate } from '../engine/GraphProfile.ts';
+import type { AppliedAnswer, GraphProfile, NodeUpdate } from '../engine/GraphProfile.ts';
 import type { Question } from '../engine/gates/question.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
@@ -16,10 +16,10 @@ import { lastObservation } from './task/agentLog.ts';
 import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
 import {
   abandonTask,
+  formatSkippedTasks,
   isEpicOpen,
   isTaskTerminal,
   pickTask,
-  skippedWords,
   taskLabel,
   tasksById,
 } from './taskStates.ts';
@@ -59,7 +59,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
 export function endOfPipeline(values: unknown): EndOfRun {
   const { status, epics, errorHistory, tasks } = values as GraphState;
   const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
-  if (isDone) return { status: 'completed', reason: skippedWords(tasks) };
+  if (isDone) return { status: 'completed', reason: formatSkippedTasks(tasks) };
   const reason = status === 'strategy_pivot' ? 'no strategy made progress' : 'an epic failed';
   const lastError = errorHistory.at(-1)?.message;
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
@@ -121,7 +121,7 @@ function applyAnswer(
 }
 
 /** A task or epic reached its end, a human decided, or a pivot found a new strategy. */
-function isProgress(before: GraphState, update: StateUpdate<GraphState>): boolean {
+function isProgress(before: GraphState, update: NodeUpdate<GraphState>): boolean {
   const after: GraphState = { ...before, ...update };
   if (after.hitlDecisions.length > before.hitlDecisions.length) return true;
   if (after.pivots.length > before.pivots.length) return true;

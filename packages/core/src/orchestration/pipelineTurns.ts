@@ -1,19 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { TestCounts, Turn } from '../engine/entropy/Turn.ts';
+import type { AgentAction, TestCounts } from '../engine/entropy/AgentAction.ts';
 import { activeTask, isTaskTerminal } from './taskStates.ts';
 import type { AgentLogRecord, EntropyRecord, ErrorRecord, GraphState } from './types.ts';
 
 interface TimedTurn {
   /** ISO 8601, UTC. */
   readonly at: string;
-  readonly turn: Turn;
+  readonly turn: AgentAction;
 }
 
 /**
  * The turns of the active task since its episode began: its logs, each with the tree it left, and its errors, oldest
  * first. From the state alone. A new task, a pivot and a human's answer begin an episode by clearing its records.
  */
-export function pipelineTurns(state: GraphState): readonly Turn[] {
+export function pipelineTurns(state: GraphState): readonly AgentAction[] {
   const task = activeTask(state);
   if (task === null || isTaskTerminal(task, state.activeTaskId)) return [];
   const isOwn = ({ taskId }: { readonly taskId: string | null }): boolean => taskId === task.taskId;
@@ -40,7 +40,7 @@ function loggedTurns(logs: readonly AgentLogRecord[], trees: readonly EntropyRec
 /** Turns whose observation is the output of the project's checks on the implementation. */
 const CHECKED: ReadonlySet<string> = new Set(['implement', 'verify']);
 
-function loggedTurn({ content, metadata }: AgentLogRecord, tree: string): Turn {
+function loggedTurn({ content, metadata }: AgentLogRecord, tree: string): AgentAction {
   const { action, observation } = content;
   const tests = CHECKED.has(action) ? readTestCounts(observation) : null;
   return {

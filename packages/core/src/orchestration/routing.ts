@@ -74,13 +74,13 @@ function suspendedAt({ pendingSuspension }: GraphState): AskingNode | null {
 
 /** By the last decision of the gate; none means no. */
 function isLastApproved(state: GraphState, gate: HitlGate): boolean {
-  return lastDecision(state, gate)?.signal.approved === true;
+  return lastGateDecision(state, gate)?.signal.approved === true;
 }
 
 /** A human put a version of their own in the place of what was shown; it is not decided yet. */
 function wasEdited(state: GraphState, gate: HitlGate): boolean {
-  return lastDecision(state, gate)?.edit !== undefined;
+  return lastGateDecision(state, gate)?.edit !== undefined;
 }
 
-const lastDecision = ({ hitlDecisions }: GraphState, gate: HitlGate): HitlDecisionRecord | undefined =>
+const lastGateDecision = ({ hitlDecisions }: GraphState, gate: HitlGate): HitlDecisionRecord | undefined =>
   hitlDecisions.findLast((decision) => decision.gate === gate);

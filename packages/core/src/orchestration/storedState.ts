@@ -1,4 +1,4 @@
-import { shapeOf } from '../engine/compile/graphChange.ts';
+import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
 import type { Thread } from '../state/ThreadStore.ts';
@@ -27,6 +27,6 @@ const CHANNELS = ['projectConfig', 'hitlDecisions', 'tasks', 'epics'];
 
 /** Whether a run is one of the pipeline: a graph of one's own may have channels of the same names that hold something else. */
 export function isPipelineRun(thread: Pick<Thread, 'policies'>): boolean {
-  const shape = shapeOf(thread);
+  const shape = recordedShape(thread);
   return shape === null || CHANNELS.every((name) => shape.channels.includes(name));
 }

@@ -182,7 +182,7 @@ function isFailure({ taskId, status }: TaskRecord, tasks: readonly TaskRecord[])
 }
 
 /** `without T2, skipped by a person, and T3, blocked by that`; `null` where no task was given up by a person. */
-export function skippedWords(tasks: readonly TaskRecord[]): string | null {
+export function formatSkippedTasks(tasks: readonly TaskRecord[]): string | null {
   const labels = (wanted: TaskRecord['status']): string =>
     tasks
       .filter(({ status }) => status === wanted)

@@ -1,9 +1,9 @@
 import type { OnActivity } from '../events/Activity.ts';
-import type { GitPack, GitStand, KeptGitPack } from '../state/GitPackStore.ts';
+import type { GitPack, GitPosition, StoredGitPack } from '../state/GitPackStore.ts';
 import type { GitRecord } from '../state/gitRecord.ts';
 import type { CheckResult } from './checksPort.ts';
 
-export type { GitPack, GitRecord, GitStand, KeptGitPack };
+export type { GitPack, GitPosition, GitRecord, StoredGitPack };
 
 // What holds the files of a run.
 

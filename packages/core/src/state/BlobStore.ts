@@ -11,7 +11,7 @@ import { type CachedValue, type StoredValue, ValueCache } from './blobs/ValueCac
 interface BlobRow extends StoredValue {
   readonly blobId: number;
   readonly sha256: Uint8Array;
-  /** As of {@link sealOf}; `null` in rows of before. */
+  /** As of {@link blobSeal}; `null` in rows of before. */
   readonly seal: number | null;
 }
 
@@ -98,7 +98,7 @@ export class BlobStore {
     if (known !== null) return known;
     const stored = (base === null ? null : this.#splice(bytes, sha256, base)) ?? this.#full(bytes, sha256);
     const blobId = this.#selectNextId.get() ?? 1;
-    this.#insert.run({ blobId, sha256, ...stored, seal: sealOf(blobId, sha256) });
+    this.#insert.run({ blobId, sha256, ...stored, seal: blobSeal(blobId, sha256) });
     return blobId;
   }
 
@@ -141,7 +141,7 @@ export class BlobStore {
     const middle = bytes.subarray(prefix, bytes.byteLength - suffix);
     if (middle.byteLength > bytes.byteLength / 2) return null;
     const stored = { size: bytes.byteLength, baseId, prefix, suffix, ...compress(middle, this.#isLeft) };
-    const chainBytes = base.chainBytes + costOf(stored);
+    const chainBytes = base.chainBytes + spliceCost(stored);
     if (chainBytes > base.fullSize) return null;
     this.#cache.delete(head.sha256);
     this.#cache.set(sha256, { bytes, stored, fullSize: base.fullSize, chainBytes });
@@ -161,8 +161,9 @@ export class BlobStore {
     const row = this.#require(this.#selectRow, head.blobId);
     const { splices, base } = this.#chainOf(row);
     const bytes = assembled(row, splices, base);
-    if (!equalBytes(hashBytes(bytes), row.sha256)) throw corrupt(row.blobId, 'does not match its SHA-256');
-    const chainBytes = splices.reduce((sum, splice) => sum + costOf(splice), base.chainBytes);
+    if (!equalBytes(hashBytes(bytes), row.sha256))
+      throw blobCorrupt(row.blobId, 'does not match its SHA-256');
+    const chainBytes = splices.reduce((sum, splice) => sum + spliceCost(splice), base.chainBytes);
     const value = { bytes, stored: row, fullSize: base.fullSize, chainBytes };
     if (row.size >= MIN_SPLICED_SIZE) this.#cache.set(row.sha256, value);
     return value;
@@ -185,7 +186,7 @@ export class BlobStore {
     let link = row;
     while (link.baseId !== null) {
       // A row is newer than its base (B3); anything else is damage, and could be a circle.
-      if (link.baseId >= link.blobId) throw corrupt(row.blobId, 'depends on a newer one');
+      if (link.baseId >= link.blobId) throw blobCorrupt(row.blobId, 'depends on a newer one');
       splices.push(link);
       link = this.#require(this.#selectRow, link.baseId);
       const known = this.#known(link);
@@ -196,8 +197,9 @@ export class BlobStore {
 
   #require<Row extends BlobHead>(select: Statement<[number], Row>, blobId: number): Row {
     const row = select.get(blobId);
-    if (row === undefined) throw corrupt(blobId, 'is missing');
-    if (row.seal !== null && row.seal !== sealOf(blobId, row.sha256)) throw corrupt(blobId, 'was replaced');
+    if (row === undefined) throw blobCorrupt(blobId, 'is missing');
+    if (row.seal !== null && row.seal !== blobSeal(blobId, row.sha256))
+      throw blobCorrupt(blobId, 'was replaced');
     return row;
   }
 }
@@ -220,7 +222,7 @@ export function plainBytes(bytes: Uint8Array): Uint8Array {
 }
 
 /** Binds a row to its id: six bytes of its SHA-256 as a number, and the id. */
-function sealOf(blobId: number, sha256: Uint8Array): number {
+function blobSeal(blobId: number, sha256: Uint8Array): number {
   return sha256.subarray(0, 6).reduce((number, byte) => number * 256 + byte, 0) + blobId;
 }
 
@@ -231,7 +233,7 @@ function cacheOf(db: Database): ValueCache {
 }
 
 /** Bytes a splice takes in the file. */
-function costOf({ bytes }: StoredValue): number {
+function spliceCost({ bytes }: StoredValue): number {
   return bytes.byteLength + ROW_BYTES;
 }
 
@@ -241,7 +243,7 @@ function wholeValue(row: BlobRow, full: BlobRow): CachedValue {
     const bytes = plainBytes(decompress(full, full.size));
     return { bytes, stored: full, fullSize: full.size, chainBytes: 0 };
   } catch (error) {
-    throw corrupt(row.blobId, 'cannot be decompressed', error);
+    throw blobCorrupt(row.blobId, 'cannot be decompressed', error);
   }
 }
 
@@ -250,7 +252,7 @@ function assembled(row: BlobRow, splices: readonly BlobRow[], base: CachedValue)
   try {
     return assembleValue(splices.map(toPart), { size: base.stored.size, bytes: base.bytes });
   } catch (error) {
-    throw corrupt(row.blobId, 'cannot be assembled', error);
+    throw blobCorrupt(row.blobId, 'cannot be assembled', error);
   }
 }
 
@@ -259,7 +261,7 @@ function toPart(row: BlobRow): SplicePart {
   return { size, prefix: prefix ?? 0, suffix: suffix ?? 0, bytes: decompress(row, size) };
 }
 
-function corrupt(blobId: number, what: string, cause?: unknown): DevsError {
+function blobCorrupt(blobId: number, what: string, cause?: unknown): DevsError {
   return new DevsError(`Blob ${blobId} of the state file ${what}.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',

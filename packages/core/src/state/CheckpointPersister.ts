@@ -4,19 +4,19 @@ import { transaction } from '../db/transaction.ts';
 import { BlobStore } from './BlobStore.ts';
 import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import {
   type FieldText,
   hashOfText,
   type JournaledState,
-  readState,
+  readJournaledState,
   referencesOf,
   type StoredState,
   storeState,
 } from './journaledState.ts';
 import type { LangGraphCheckpoint, TurnType } from './types.ts';
 
-interface TurnRow extends StoredState {
+interface JournalTurnRow extends StoredState {
   readonly id: string;
   readonly graph_id: string;
   readonly node_name: string;
@@ -87,9 +87,9 @@ export class CheckpointPersister {
   readonly #db: Database;
   readonly #fence: Fence;
   readonly #hasBlobs: boolean;
-  readonly #insert: Statement<[Required<TurnRow>]>;
-  readonly #selectLatest: Statement<[string], TurnRow>;
-  readonly #selectForTask: Statement<[string], TurnRow>;
+  readonly #insert: Statement<[Required<JournalTurnRow>]>;
+  readonly #selectLatest: Statement<[string], JournalTurnRow>;
+  readonly #selectForTask: Statement<[string], JournalTurnRow>;
   readonly #selectExists: Statement<[string], unknown>;
   readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
   readonly #turns = new RecentMap<string, LastTurn>(REMEMBERED_TEXTS);
@@ -99,7 +99,7 @@ export class CheckpointPersister {
   constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
     this.#db = db;
     this.#fence = fence;
-    this.#hasBlobs = columnsOf(db, 'state_blobs').size > 0;
+    this.#hasBlobs = tableColumns(db, 'state_blobs').size > 0;
     this.#insert = prepare(db, insertInto(turnColumns(db)));
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectForTask = prepare(db, SELECT_FOR_TASK);
@@ -125,7 +125,7 @@ export class CheckpointPersister {
   stage(checkpoint: LangGraphCheckpoint): () => void {
     const before = this.#turns.get(checkpoint.graphId)?.texts;
     const state = storeState(checkpoint.state, this.#hasBlobs, before);
-    return () => immediately(this.#db, () => this.#saveInTx(checkpoint, state));
+    return () => immediateTransaction(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
   /** Returns the newest row of a run; `null` before the first. */
@@ -152,7 +152,7 @@ export class CheckpointPersister {
     const later = tasksAfter(targetTaskId, allTaskIds);
     if (later.length === 0) return;
     const [inRun, run] = graphId === undefined ? ['', []] : [' AND graph_id = ?', [graphId]];
-    immediately(this.#db, () => {
+    immediateTransaction(this.#db, () => {
       this.#fence.assertInTx();
       const sql = `DELETE FROM langgraph_checkpoints WHERE ${OF_TASKS}${inRun}`;
       prepare<string[]>(this.#db, sql).run(JSON.stringify(later), ...run);
@@ -161,7 +161,7 @@ export class CheckpointPersister {
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    this.#insert.run(toRow(checkpoint, this.#write(checkpoint, state)));
+    this.#insert.run(journalRow(checkpoint, this.#write(checkpoint, state)));
   }
 
   /** The text of a turn's state; its large fields are stored as what changed since the turn before. */
@@ -198,13 +198,13 @@ export class CheckpointPersister {
     return latest === undefined ? {} : referencesOf(latest);
   }
 
-  #fromRow(row: TurnRow): LangGraphCheckpoint {
+  #fromRow(row: JournalTurnRow): LangGraphCheckpoint {
     return {
       id: row.id,
       graphId: row.graph_id,
       nodeName: row.node_name,
       turnType: row.turn_type,
-      state: readState(row, (blobId) => this.#blobStore().get(blobId)),
+      state: readJournaledState(row, (blobId) => this.#blobStore().get(blobId)),
       taskId: row.task_id,
       createdAt: new Date(row.created_at),
       ...(typeof row.visit === 'string' && { visit: row.visit }),
@@ -235,12 +235,12 @@ function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readon
 
 /** The optional columns that the table has, behind the required ones. */
 function turnColumns(db: Database): readonly string[] {
-  const existing = columnsOf(db, 'langgraph_checkpoints');
+  const existing = tableColumns(db, 'langgraph_checkpoints');
   return [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS.filter((name) => existing.has(name))];
 }
 
 /** None where there is no such table. */
-function columnsOf(db: Database, table: 'langgraph_checkpoints' | 'state_blobs'): ReadonlySet<string> {
+function tableColumns(db: Database, table: 'langgraph_checkpoints' | 'state_blobs'): ReadonlySet<string> {
   const columns = pragma(db, `table_info(${table})`) as readonly { readonly name: string }[];
   return new Set(columns.map(({ name }) => name));
 }
@@ -250,7 +250,7 @@ function insertInto(columns: readonly string[]): string {
   return `INSERT INTO langgraph_checkpoints (${columns.join(', ')}) VALUES (${values.join(', ')})`;
 }
 
-function toRow(checkpoint: LangGraphCheckpoint, serializedState: string): Required<TurnRow> {
+function journalRow(checkpoint: LangGraphCheckpoint, serializedState: string): Required<JournalTurnRow> {
   return {
     id: checkpoint.id,
     graph_id: checkpoint.graphId,

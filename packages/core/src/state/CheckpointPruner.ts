@@ -3,10 +3,10 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { Swept } from './blobs/BlobSweeper.ts';
-import type { ChannelKey, CheckpointKey, NamespaceKey, StoredCheckpoint } from './checkpointRecords.ts';
+import type { ChannelKey, CheckpointKey, NamespaceKey, OrderedCheckpoint } from './checkpointRecords.ts';
 import type { Fence } from './Fence.ts';
 import type { GraphCheckpointStore } from './GraphCheckpointStore.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import { TranscriptStore } from './TranscriptStore.ts';
 
 /** A checkpoint to keep, and the channel versions it is made of. */
@@ -125,7 +125,7 @@ export class CheckpointPruner {
    *   nothing was deleted.
    */
   prune(plan: PrunePlan, fence: Fence): PrunedRows | null {
-    return immediately(this.#db, () => {
+    return immediateTransaction(this.#db, () => {
       fence.assertInTx();
       return this.#pruneInTx(plan);
     });
@@ -168,7 +168,7 @@ export class CheckpointPruner {
     const done = new Set<string>();
     for (const checkpoint of checkpoints) {
       const stored = this.#store.load(checkpoint);
-      hash.update(textOf(stored));
+      hash.update(checkpointFingerprint(stored));
       for (const { value, ...write } of this.#store.loadWrites(checkpoint)) {
         hash.update(JSON.stringify(write)).update(value.type).update(value.bytes);
       }
@@ -187,7 +187,7 @@ export class CheckpointPruner {
   }
 }
 
-function textOf(stored: StoredCheckpoint | null): string {
+function checkpointFingerprint(stored: OrderedCheckpoint | null): string {
   if (stored === null) return 'missing';
   const { checkpoint, metadata, ...row } = stored;
   const bytes = [checkpoint, metadata].map(({ type, bytes }) => [

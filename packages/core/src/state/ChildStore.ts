@@ -137,37 +137,37 @@ export class ChildStore {
 
   /** The parent of a run, the parent's, and so on. */
   above(childId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_ABOVE).all({ childId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_ABOVE).all({ childId }));
   }
 
   /** Every run below a run, the deepest first. */
   below(parentId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_BELOW).all({ parentId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_BELOW).all({ parentId }));
   }
 
   /** Those of them that the turn it stands in has begun. */
   belowInTurn(parentId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_BELOW_IN_TURN).all({ parentId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_BELOW_IN_TURN).all({ parentId }));
   }
 
   /** Those of all that have not ended, the highest first. */
   openBelow(parentId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_OPEN_BELOW).all({ parentId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_OPEN_BELOW).all({ parentId }));
   }
 
   /** The parent of a run, if it may begin the run anew. */
   openParentOf(childId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_OPEN_PARENT).all({ childId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_OPEN_PARENT).all({ childId }));
   }
 
   /** Children that a run waits for. */
   awaitedBy(parentId: string): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, AWAITED).all({ parentId }));
+    return rowIds(prepare<[object], IdRow>(this.#db, AWAITED).all({ parentId }));
   }
 
   /** Runs that wait for a child, the one that began to first in front. */
   waitingParents(): readonly string[] {
-    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_PARENTS).all({}));
+    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_PARENTS).all({}));
   }
 
   /** When the first timer of these runs is due, or of the runs they wait for, in ms since the Unix epoch; `null` for none. */
@@ -189,7 +189,7 @@ interface IdRow {
   readonly id: string;
 }
 
-const idsOf = (rows: readonly IdRow[]): readonly string[] => rows.map(({ id }) => id);
+const rowIds = (rows: readonly IdRow[]): readonly string[] => rows.map(({ id }) => id);
 
 /** Of a run that has ended: its last checkpoint says with what values. */
 export function endIsMissing(runId: string): DevsError {

@@ -6,7 +6,7 @@ import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, referringBody } from './decisionBody.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import type { AnsweredSession } from './hitlSession.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import { hashOfLine, isSaidBy, START_OF_CHAIN } from './LoggedAnswers.ts';
 import { parseStored } from './parseStored.ts';
 
@@ -99,13 +99,13 @@ export class DecisionLog {
       this.#moveEnd.run(line);
       return line;
     };
-    return immediately(this.#db, append);
+    return immediateTransaction(this.#db, append);
   }
 
   /** Appends the line of a session that was just decided, and keeps its texts. */
   record(session: AnsweredSession): LoggedDecision {
     const { body, texts } = referringBody(session);
-    return immediately(this.#db, () => {
+    return immediateTransaction(this.#db, () => {
       this.#texts.keep(texts);
       return this.append(session.id, body);
     });

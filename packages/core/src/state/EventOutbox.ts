@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import { type Part, partsOf } from '../db/transaction.ts';
+import { openParts, type TransactionPart } from '../db/transaction.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
+import { type CommitBarrier, HERE } from './CommitBarrier.ts';
 import { EventStore } from './EventStore.ts';
-import { HERE, type Outlet } from './Outlet.ts';
 
 interface OutboxParts {
   readonly store?: EventStore;
   /** @defaultValue what is committed has arrived */
-  readonly outlet?: Outlet;
+  readonly outlet?: CommitBarrier;
 }
 
 interface Unpublished {
@@ -29,7 +29,7 @@ export class EventOutbox {
   readonly #db: Database;
   readonly #store: EventStore;
   readonly #sink: EventSink;
-  readonly #outlet: Outlet;
+  readonly #outlet: CommitBarrier;
   /** What is on its way, in order; `null` where nothing is. */
   #leaving: Promise<void> | null = null;
 
@@ -47,7 +47,7 @@ export class EventOutbox {
   /** Writes the event's row in the caller's transaction. */
   record<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope: EventScope): void {
     const seq = this.#store.append(name, payload, scope);
-    const parts = partsOf(this.#db);
+    const parts = openParts(this.#db);
     const queue = unpublished.get(this.#db) ?? [];
     unpublished.set(this.#db, queue);
     queue.push({
@@ -87,4 +87,4 @@ export class EventOutbox {
   }
 }
 
-const isKept = (parts: readonly Part[]): boolean => parts.every(({ isUndone }) => !isUndone);
+const isKept = (parts: readonly TransactionPart[]): boolean => parts.every(({ isUndone }) => !isUndone);

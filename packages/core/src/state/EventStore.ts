@@ -69,7 +69,7 @@ const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = 
 const DEFAULT_LIMIT = 1000;
 
 /** How often a node of a run was visited to its end, and when last: ms since the Unix epoch, UTC. */
-export interface NodeVisits {
+export interface NodeExecutions {
   readonly node: string;
   readonly visits: number;
   readonly lastAt: number;
@@ -84,7 +84,7 @@ export class EventStore {
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
   readonly #selectPageBefore: Statement<[string, number, number, number], EventRow>;
-  readonly #selectVisits: Statement<[string], NodeVisits>;
+  readonly #selectVisits: Statement<[string], NodeExecutions>;
   readonly #selectNamed: Statement<[string, string], EventRow>;
   readonly #selectRare: Statement<[string, string], EventRow>;
   readonly #selectLastOf: Statement<[string, string], EventRow>;
@@ -128,24 +128,24 @@ export class EventStore {
       beforeSeq === undefined
         ? this.#selectPage.all(threadId, afterSeq, limit)
         : this.#selectPageBefore.all(threadId, afterSeq, beforeSeq, limit).reverse();
-    return rows.map((row) => fromRow(row));
+    return rows.map((row) => eventFromRow(row));
   }
 
   /** The nodes of a run that were visited to their end, by name. */
-  visitsOf(threadId: string): readonly NodeVisits[] {
+  visitsOf(threadId: string): readonly NodeExecutions[] {
     return this.#selectVisits.all(threadId);
   }
 
   /** All events of one name of a run, oldest first. */
   listNamed<Name extends EventName>(threadId: string, name: Name): readonly EventRecord<Name>[] {
     const select = RARE.includes(name) ? this.#selectRare : this.#selectNamed;
-    return select.all(threadId, name).map((row) => fromRow<Name>(row));
+    return select.all(threadId, name).map((row) => eventFromRow<Name>(row));
   }
 
   /** The newest event of a run that has one of these names. */
   lastOf(threadId: string, names: readonly EventName[]): EventRecord | null {
     const row = this.#selectLastOf.get(threadId, JSON.stringify(names));
-    return row === undefined ? null : fromRow(row);
+    return row === undefined ? null : eventFromRow(row);
   }
 
   /** True if this very event stands at the position. */
@@ -154,6 +154,6 @@ export class EventStore {
   }
 }
 
-function fromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
+function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
   return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
 }

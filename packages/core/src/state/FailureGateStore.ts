@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 
 /** A task that was handed to a human and waits for the answer. */
 export interface FailureGate {
@@ -83,7 +83,7 @@ export class FailureGateStore {
       this.#copyToHistory.run({ taskId, resolution, resolvedAt });
       return this.#delete.run(taskId).changes === 1;
     };
-    return immediately(this.#db, move);
+    return immediateTransaction(this.#db, move);
   }
 
   /** Answered gates of a task, oldest first. */

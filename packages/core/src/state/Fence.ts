@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
-import { type Part, partsOf } from '../db/transaction.ts';
+import { openParts, type TransactionPart } from '../db/transaction.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { refusalOf } from './immediately.ts';
+import { writeRefusal } from './immediateTransaction.ts';
 
 /**
  * Refuses writes of a driver that was replaced (law L3).
@@ -26,7 +26,7 @@ export interface FencedLease {
 const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
 /** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
-const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
+const heldLeases = new WeakMap<TransactionPart, Map<string, FencedLease['epoch']>>();
 
 // By identity: whoever reads the file knows the epoch of a lease, and no copy of it is the lease.
 const ofThisProcess = new WeakSet<FencedLease>();
@@ -39,7 +39,7 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
   const { threadId, epoch } = lease;
   return {
     assertInTx() {
-      const refusal = refusalOf(db, lease);
+      const refusal = writeRefusal(db, lease);
       if (refusal !== null) throw refusal.error;
       const held = foundIn(db);
       if (held?.get(threadId) === epoch) return;
@@ -56,10 +56,10 @@ export function forgetLease(db: Database, threadId: string): void {
 }
 
 function foundIn(db: Database): Map<string, FencedLease['epoch']> | null {
-  const whole = partsOf(db)?.[0];
+  const whole = openParts(db)?.[0];
   if (whole === undefined) return null;
-  const known = found.get(whole) ?? new Map<string, FencedLease['epoch']>();
-  found.set(whole, known);
+  const known = heldLeases.get(whole) ?? new Map<string, FencedLease['epoch']>();
+  heldLeases.set(whole, known);
   return known;
 }
 
@@ -76,7 +76,7 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
 /** Remembers the lease under which something was done last, unless its transaction was undone. */
 export class OnceUnderLease {
   readonly #db: Database;
-  #done: (FencedLease & { readonly parts: readonly Part[] }) | null = null;
+  #done: (FencedLease & { readonly parts: readonly TransactionPart[] }) | null = null;
 
   constructor(db: Database) {
     this.#db = db;
@@ -85,7 +85,7 @@ export class OnceUnderLease {
   /** Does it, in the caller's transaction. */
   doing({ threadId, epoch }: FencedLease, work: () => unknown): void {
     work();
-    const parts = partsOf(this.#db);
+    const parts = openParts(this.#db);
     this.#done = parts === null ? null : { threadId, epoch, parts };
   }
 

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes } from './BlobStore.ts';
-import { within } from './immediately.ts';
+import { withinTransaction } from './immediateTransaction.ts';
 import { parseStored } from './parseStored.ts';
 import { hashOfRow } from './rowSeals.ts';
 
@@ -10,7 +10,7 @@ import { hashOfRow } from './rowSeals.ts';
 export const PACK_PART_BYTES = 4 * 1024 * 1024;
 
 /** Where git stands in a run. */
-export interface GitStand {
+export interface GitPosition {
   /** Commit by name of its ref (`refs/…`). */
   readonly refs: Readonly<Record<string, string>>;
   /** Tree of the folder as the engine left it; `null` before. */
@@ -30,7 +30,7 @@ export interface GitPack {
 }
 
 /** A pack that is kept; numbers grow, and it leans on those before it. */
-export interface KeptGitPack extends Pick<GitPack, 'tips' | 'level'> {
+export interface StoredGitPack extends Pick<GitPack, 'tips' | 'level'> {
   readonly pack: number;
 }
 
@@ -114,17 +114,17 @@ export class GitPackStore {
   }
 
   /** `null` for a run whose objects never travelled. */
-  standOf(threadId: string): GitStand | null {
+  standOf(threadId: string): GitPosition | null {
     const row = this.#stand.get(threadId);
     if (row === undefined) return null;
     const { rowSha256 } = row;
     if (rowSha256 !== null && !equalBytes(this.#standSeal(threadId, row), rowSha256))
-      throw corrupt(threadId, 'its git position or a git pack is missing or was replaced');
-    return { refs: parseStored(row.refsJson, 'git_stands') as GitStand['refs'], left: row.left };
+      throw packCorrupt(threadId, 'its git position or a git pack is missing or was replaced');
+    return { refs: parseStored(row.refsJson, 'git_stands') as GitPosition['refs'], left: row.left };
   }
 
   /** In the caller's transaction. */
-  putStand(threadId: string, { refs, left }: GitStand): void {
+  putStand(threadId: string, { refs, left }: GitPosition): void {
     const stand = { refsJson: JSON.stringify(refs), left };
     this.#putStand.run({ threadId, ...stand, rowSha256: this.#standSeal(threadId, stand) });
   }
@@ -134,7 +134,7 @@ export class GitPackStore {
   }
 
   /** Oldest first. */
-  list(threadId: string): readonly KeptGitPack[] {
+  list(threadId: string): readonly StoredGitPack[] {
     return this.#packs.all(threadId).map(({ tips, ...row }) => ({ ...row, tips: tips.split(' ') }));
   }
 
@@ -142,14 +142,14 @@ export class GitPackStore {
     const parts = this.#parts.all(threadId, pack);
     parts.forEach((row, at) => {
       if (row.part !== at || (row.sha256 !== null && !equalBytes(partSeal(row), row.sha256)))
-        throw corrupt(threadId, `part ${at} of git pack ${pack} is missing or was replaced`);
+        throw packCorrupt(threadId, `part ${at} of git pack ${pack} is missing or was replaced`);
     });
     return Buffer.concat(parts.map(({ bytes }) => bytes));
   }
 
   /** Forgets what travelled: in the caller's transaction, or its own. */
   clear(threadId: string): void {
-    within(this.#db, () => {
+    withinTransaction(this.#db, () => {
       for (const table of ['git_packs', 'git_stands'])
         prepare<[string]>(this.#db, `DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
     });
@@ -180,7 +180,7 @@ function partSeal({ threadId, pack, part, level, tips, bytes }: Omit<PartRow, 's
   return hashOfRow([threadId, pack, part, level, tips, bytes]);
 }
 
-function corrupt(threadId: string, what: string): DevsError {
+function packCorrupt(threadId: string, what: string): DevsError {
   return new DevsError(`The file of run "${threadId}" is damaged: ${what}.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',

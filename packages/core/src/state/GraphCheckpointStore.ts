@@ -19,7 +19,7 @@ import type {
   CheckpointQuery,
   CheckpointRecord,
   NamespaceKey,
-  StoredCheckpoint,
+  OrderedCheckpoint,
   TypedBytes,
   WriteRecord,
 } from './checkpointRecords.ts';
@@ -138,7 +138,7 @@ export class GraphCheckpointStore {
         ? NOTHING
         : this.#placeChannel(key, channel.channel, { value, sha256 });
     const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, ...stored };
-    if (this.#insertChannel.run(row).changes === 0 && !isSame(this.#selectChannel.get(row), stored)) {
+    if (this.#insertChannel.run(row).changes === 0 && !isSameChannel(this.#selectChannel.get(row), stored)) {
       throw versionTaken(row);
     }
     const { versions, blobs } = this.#heads.of(key);
@@ -186,19 +186,19 @@ export class GraphCheckpointStore {
     return this.#selectCalls.all(threadId);
   }
 
-  load(key: CheckpointKey): StoredCheckpoint | null {
+  load(key: CheckpointKey): OrderedCheckpoint | null {
     const row = this.#selectCheckpoint.get(key);
     return row === undefined ? null : toCheckpoint(row);
   }
 
   /** The checkpoint of a namespace that was inserted last. */
-  loadLatest(key: NamespaceKey): StoredCheckpoint | null {
+  loadLatest(key: NamespaceKey): OrderedCheckpoint | null {
     const row = this.#selectLatest.get(key);
     return row === undefined ? null : toCheckpoint(row);
   }
 
   /** Up to `limit` checkpoints, newest first. */
-  loadPage(query: CheckpointQuery, limit: number): readonly StoredCheckpoint[] {
+  loadPage(query: CheckpointQuery, limit: number): readonly OrderedCheckpoint[] {
     const page = prepare<[object], sql.CheckpointRow>(this.#db, sql.selectPage(query));
     return page.all({ ...query, limit }).map(toCheckpoint);
   }
@@ -222,7 +222,7 @@ export class GraphCheckpointStore {
   }
 
   /** True while the file has this very checkpoint. */
-  has({ threadId, checkpointNs, checkpointId, seq }: StoredCheckpoint): boolean {
+  has({ threadId, checkpointNs, checkpointId, seq }: OrderedCheckpoint): boolean {
     return this.#selectCheckpoint.get({ threadId, checkpointNs, checkpointId })?.seq === seq;
   }
 
@@ -267,7 +267,7 @@ export class GraphCheckpointStore {
    * @throws DevsError `STATE_CORRUPT` if one of them is missing, or is not what the checkpoint was written with. One that
    *   was named and never stored is empty, if the checkpoint says so.
    */
-  loadChannels(stored: StoredCheckpoint, channels: readonly ChannelKey[]): readonly (TypedBytes | null)[] {
+  loadChannels(stored: OrderedCheckpoint, channels: readonly ChannelKey[]): readonly (TypedBytes | null)[] {
     const loaded = channels.map((at) => {
       const found = this.#loadDigested(stored, at);
       return { ...at, ...(found ?? { value: null, digest: NEVER_STORED }) };
@@ -344,7 +344,7 @@ interface ChannelDigestRow {
   readonly sha256: Uint8Array | null;
 }
 
-function toCheckpoint(row: sql.CheckpointRow): StoredCheckpoint {
+function toCheckpoint(row: sql.CheckpointRow): OrderedCheckpoint {
   const { type, checkpoint, metadataType, metadata, sha256, ...rest } = row;
   if (!equalBytes(hashBytes(checkpoint, metadata), sha256)) throw damagedCheckpoint(rest, 'its row');
   return {
@@ -354,7 +354,7 @@ function toCheckpoint(row: sql.CheckpointRow): StoredCheckpoint {
   };
 }
 
-function isSame(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
+function isSameChannel(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
   if (a === undefined || a.type !== b.type || a.blobId !== b.blobId) return false;
   return a.sha256 === null || b.sha256 === null ? a.sha256 === b.sha256 : equalBytes(a.sha256, b.sha256);
 }

@@ -7,16 +7,16 @@ import { type Fence, NO_FENCE } from './Fence.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
 import type { AnsweredSession, HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import { LoggedAnswers } from './LoggedAnswers.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import {
+  type AnswerExtras,
   type AnsweredRow,
   answeredSessionOf,
-  type Beside,
   type SessionRow,
-  sessionOf,
+  sessionFromRow,
   storedDecision,
 } from './sessionRow.ts';
 
@@ -76,7 +76,7 @@ export interface UnboundSession {
   readonly evidence?: unknown;
 }
 
-export interface RecordedDecision extends Beside {
+export interface RecordedDecision extends AnswerExtras {
   readonly id: string;
   /** What the decider was shown; must be the whole hash. */
   readonly artifactHash: string;
@@ -230,7 +230,7 @@ export class HitlSessionStore {
 
   /** @throws DevsError `GATE_NOT_FOUND`, `STATE_CORRUPT` */
   require(id: string): HitlSession {
-    return this.find(id) ?? notFound(id);
+    return this.find(id) ?? sessionNotFound(id);
   }
 
   findByInterrupt(threadId: string, interruptId: string): HitlSession | null {
@@ -324,7 +324,7 @@ export class HitlSessionStore {
 
   /** The state a free-standing session was opened with, as JSON. @throws DevsError `GATE_NOT_FOUND` */
   graphStateJson(id: string): string {
-    return this.#selectState.get(id) ?? notFound(id);
+    return this.#selectState.get(id) ?? sessionNotFound(id);
   }
 
   /**
@@ -344,7 +344,7 @@ export class HitlSessionStore {
     return this.#write(() => {
       if (this.#decide.run(values).changes === 0) return null;
       const select = prepare<[string], AnsweredRow>(this.#db, sql.SELECT_ANSWER);
-      return answeredSessionOf(select.get(id) ?? notFound(id));
+      return answeredSessionOf(select.get(id) ?? sessionNotFound(id));
     });
   }
 
@@ -375,17 +375,17 @@ export class HitlSessionStore {
 
   /** @throws DevsError `STATE_CORRUPT` for an answer that the decision log does not have. */
   readonly #toSession = (row: SessionRow): HitlSession => {
-    const session = sessionOf(row, (id) => this.#votes.of(id));
+    const session = sessionFromRow(row, (id) => this.#votes.of(id));
     this.#logged.assertLogged(session);
     return session;
   };
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
-    return this.findByInterrupt(threadId, interruptId) ?? notFound(interruptId);
+    return this.findByInterrupt(threadId, interruptId) ?? sessionNotFound(interruptId);
   }
 
   #write<T>(work: () => T): T {
-    return immediately(this.#db, () => {
+    return immediateTransaction(this.#db, () => {
       const result = work();
       this.#seal.run();
       return result;
@@ -401,7 +401,7 @@ function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : canonicalJson(value);
 }
 
-function notFound(id: string): never {
+function sessionNotFound(id: string): never {
   throw new DevsError(`There is no gate "${id}" in this state file.`, {
     code: 'GATE_NOT_FOUND',
     remedy: 'List the open gates to find the right id.',

@@ -1,16 +1,16 @@
 import type { EventSink } from '../events/EventBus.ts';
-import { type Fact, tell } from '../events/Fact.ts';
-import type { BegunStep, CallVerdict, VisitStore, VisitTurn } from './RunStore.ts';
+import { emitEvent, type NewEvent } from '../events/NewEvent.ts';
+import type { BegunStep, CallVerdict, NodeStore, NodeTurn } from './RunStore.ts';
 
 /** Plain LangGraph use without a state file: nothing is recorded, fenced or asked of anybody; events go straight to the bus. */
-export class NullRunStore implements VisitStore {
+export class NullRunStore implements NodeStore {
   readonly #events: EventSink;
 
   constructor(events: EventSink) {
     this.#events = events;
   }
 
-  arrived(): null {
+  pending(): null {
     return null;
   }
 
@@ -36,15 +36,15 @@ export class NullRunStore implements VisitStore {
     return undefined;
   }
 
-  enter(_at: unknown, { facts }: VisitTurn): void {
+  enter(_at: unknown, { facts }: NodeTurn): void {
     this.#tell(facts);
   }
 
-  leave(_at: unknown, { facts }: VisitTurn): void {
+  leave(_at: unknown, { facts }: NodeTurn): void {
     this.#tell(facts);
   }
 
-  note(_at: unknown, facts: readonly Fact[]): void {
+  note(_at: unknown, facts: readonly NewEvent[]): void {
     this.#tell(facts);
   }
 
@@ -66,7 +66,8 @@ export class NullRunStore implements VisitStore {
     return [];
   }
 
-  #tell(facts: readonly Fact[]): void {
-    for (const fact of facts) tell(fact, (name, payload, scope) => this.#events.emit(name, payload, scope));
+  #tell(facts: readonly NewEvent[]): void {
+    for (const fact of facts)
+      emitEvent(fact, (name, payload, scope) => this.#events.emit(name, payload, scope));
   }
 }

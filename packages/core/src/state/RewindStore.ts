@@ -88,7 +88,7 @@ export class RewindStore {
 
   /** Rewinds of a run, oldest first. */
   list(threadId: string): readonly Rewind[] {
-    return this.#select.all(threadId).map(fromRow);
+    return this.#select.all(threadId).map(rewindFromRow);
   }
 
   /** The rewind whose files may not have followed yet; `null` when there is none. */
@@ -113,7 +113,7 @@ export class RewindStore {
   }
 }
 
-function fromRow({ undoneJson, beforeJson, ...row }: RewindRow): Rewind {
+function rewindFromRow({ undoneJson, beforeJson, ...row }: RewindRow): Rewind {
   return {
     ...row,
     undone: parseStored(undoneJson, 'a rewind') as readonly UndoneTask[],

@@ -3,7 +3,7 @@ import { prepare } from '../db/prepare.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 
 /** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */
-export interface RunPlace {
+export interface RunCursor {
   readonly at: number;
   readonly id: string;
 }
@@ -17,13 +17,13 @@ export interface RunQuery {
   /** Only runs created then or later, ms. */
   readonly since: number;
   /** Only runs before this place. */
-  readonly before: RunPlace;
+  readonly before: RunCursor;
   readonly limit: number;
 }
 
 // One short walk per status, each in the order of its index, and the newest of what they found: a run that is not shown
 // is not looked at, but for a page of each status.
-const selectPage = (condition: string): string => `
+const selectRunPage = (condition: string): string => `
   SELECT found.created_at AS at, found.thread_id AS id
   FROM json_each(@statuses) AS wanted CROSS JOIN threads AS found
   WHERE found.thread_id IN (
@@ -32,8 +32,8 @@ const selectPage = (condition: string): string => `
     ORDER BY created_at DESC, thread_id DESC LIMIT @limit)
   ORDER BY found.created_at DESC, found.thread_id DESC LIMIT @limit`;
 
-const SELECT_PAGE = selectPage('');
-const SELECT_PAGE_OF_GRAPH = selectPage('graph_fingerprint = @graph AND');
+const SELECT_PAGE = selectRunPage('');
+const SELECT_PAGE_OF_GRAPH = selectRunPage('graph_fingerprint = @graph AND');
 
 // Word for word the condition of its index, which SQLite would not choose: it has no figures of what is rare. The reason is
 // that of a drive whose signal was aborted.
@@ -76,29 +76,29 @@ export class RunDirectory {
   }
 
   /** Runs, newest first. */
-  page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunPlace[] {
+  page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunCursor[] {
     const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
     const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
-    return prepare<[object], RunPlace>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
+    return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
   }
 
   /** Every run by its id, newest first. */
   ids(): readonly string[] {
-    return prepare<[object], Pick<RunPlace, 'id'>>(this.#db, SELECT_IDS).all({}).map(idOf);
+    return prepare<[object], Pick<RunCursor, 'id'>>(this.#db, SELECT_IDS).all({}).map(runIdAt);
   }
 
   /** The first of them, or of those after a run. */
   idsAfter(after: string | null, limit: number): readonly string[] {
-    return prepare<[object], Pick<RunPlace, 'id'>>(this.#db, SELECT_IDS_AFTER)
+    return prepare<[object], Pick<RunCursor, 'id'>>(this.#db, SELECT_IDS_AFTER)
       .all({ after, limit })
-      .map(idOf);
+      .map(runIdAt);
   }
 
   /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
-  ended(before: number, after: RunPlace | null, limit: number): readonly RunPlace[] {
+  ended(before: number, after: RunCursor | null, limit: number): readonly RunCursor[] {
     const from = after ?? { at: Number.MIN_SAFE_INTEGER, id: '' };
-    return prepare<[object], RunPlace>(this.#db, SELECT_ENDED).all({ before, ...from, limit });
+    return prepare<[object], RunCursor>(this.#db, SELECT_ENDED).all({ before, ...from, limit });
   }
 }
 
-const idOf = ({ id }: Pick<RunPlace, 'id'>): string => id;
+const runIdAt = ({ id }: Pick<RunCursor, 'id'>): string => id;

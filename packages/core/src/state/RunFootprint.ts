@@ -18,18 +18,21 @@ const SELECT_WRITES = `
 
 const COUNT_DECISIONS = 'SELECT count(*) FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL';
 
-type CheckpointKey = [threadId: string, checkpointNs: string, checkpointId: string];
+type CheckpointTriple = [threadId: string, checkpointNs: string, checkpointId: string];
 
 /** What a run has come to, to be compared: its checkpoints, what tasks wrote on top of them, how much was decided. */
 export class RunFootprint {
-  readonly #checkpoints: Statement<[{ readonly threadId: string }], CheckpointKey>;
-  readonly #writes: Statement<CheckpointKey, readonly unknown[]>;
+  readonly #checkpoints: Statement<[{ readonly threadId: string }], CheckpointTriple>;
+  readonly #writes: Statement<CheckpointTriple, readonly unknown[]>;
   readonly #decisions: Statement<[string], number>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#checkpoints = prepare<[{ readonly threadId: string }], CheckpointKey>(db, SELECT_CHECKPOINTS).raw();
-    this.#writes = prepare<CheckpointKey, readonly unknown[]>(db, SELECT_WRITES).raw();
+    this.#checkpoints = prepare<[{ readonly threadId: string }], CheckpointTriple>(
+      db,
+      SELECT_CHECKPOINTS,
+    ).raw();
+    this.#writes = prepare<CheckpointTriple, readonly unknown[]>(db, SELECT_WRITES).raw();
     this.#decisions = prepare<[string], number>(db, COUNT_DECISIONS).pluck();
   }
 

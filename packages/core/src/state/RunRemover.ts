@@ -7,7 +7,7 @@ import { DecisionTextStore } from './DecisionTextStore.ts';
 import { referringBody } from './decisionBody.ts';
 import { type FencedLease, forgetLease, leaseFence } from './Fence.ts';
 import type { HitlSessionStore } from './HitlSessionStore.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import { referencesOf, type StoredState } from './journaledState.ts';
 
 /** Ids that begin with another one and a slash ('0' is the next character). */
@@ -69,7 +69,7 @@ const HAS_ANSWERS = `
 
 const SELECT_OTHERS = 'SELECT thread_id FROM threads WHERE thread_id <> ?';
 
-interface OfRun {
+interface RemovalTarget {
   readonly id: string;
 }
 
@@ -80,10 +80,10 @@ interface RemovedBeside {
 }
 
 interface Statements {
-  readonly deletes: readonly Statement<[OfRun]>[];
-  readonly blobs: Statement<[OfRun], number>;
-  readonly turns: Statement<[OfRun], StoredState>;
-  readonly hasAnswers: Statement<[OfRun], 1>;
+  readonly deletes: readonly Statement<[RemovalTarget]>[];
+  readonly blobs: Statement<[RemovalTarget], number>;
+  readonly turns: Statement<[RemovalTarget], StoredState>;
+  readonly hasAnswers: Statement<[RemovalTarget], 1>;
 }
 
 /**
@@ -107,9 +107,9 @@ export class RunRemover {
     this.#sweeper = new BlobSweeper(db);
     this.#statements = {
       deletes: ROWS.map(([table, where]) => prepare(db, `DELETE FROM ${table} WHERE ${where}`)),
-      blobs: prepare<[OfRun], number>(db, SELECT_BLOBS).pluck(),
+      blobs: prepare<[RemovalTarget], number>(db, SELECT_BLOBS).pluck(),
       turns: prepare(db, SELECT_TURNS),
-      hasAnswers: prepare<[OfRun], 1>(db, HAS_ANSWERS).pluck(),
+      hasAnswers: prepare<[RemovalTarget], 1>(db, HAS_ANSWERS).pluck(),
     };
   }
 
@@ -121,7 +121,7 @@ export class RunRemover {
    */
   remove(...leases: readonly FencedLease[]): Swept {
     const { deletes, blobs, turns, hasAnswers } = this.#statements;
-    return immediately(this.#db, () => {
+    return immediateTransaction(this.#db, () => {
       const used: number[] = [];
       let answered = false;
       for (const lease of leases) {
@@ -144,7 +144,7 @@ export class RunRemover {
 
   /** Deletes every other run, whatever it does: for a copy that nobody else writes to. */
   keepOnly(id: string): void {
-    immediately(this.#db, () => {
+    immediateTransaction(this.#db, () => {
       const others = prepare<[string], string>(this.#db, SELECT_OTHERS).pluck().all(id);
       // A table at a time: a run may refer to another one.
       for (const each of this.#statements.deletes) for (const other of others) each.run({ id: other });
@@ -160,10 +160,11 @@ export class RunRemover {
 
   #assertAlone(threadId: string): void {
     const [open] = this.#children.openBelow(threadId);
-    if (open !== undefined) throw refused(threadId, `its child "${open}" has not ended`, 'child_not_ended');
+    if (open !== undefined)
+      throw removalRefused(threadId, `its child "${open}" has not ended`, 'child_not_ended');
     const [parent] = this.#children.openParentOf(threadId);
     if (parent !== undefined)
-      throw refused(threadId, `its parent "${parent}" has not ended`, 'parent_not_ended');
+      throw removalRefused(threadId, `its parent "${parent}" has not ended`, 'parent_not_ended');
   }
 
   #textsInUse(): readonly string[] {
@@ -171,7 +172,7 @@ export class RunRemover {
   }
 }
 
-const refused = (id: string, why: string, reason: string): DevsError =>
+const removalRefused = (id: string, why: string, reason: string): DevsError =>
   new DevsError(`Run "${id}" was not removed: ${why}.`, {
     code: 'REMOVE_REFUSED',
     remedy: 'Cancel that run, or resume it until it ends.',

@@ -1,9 +1,9 @@
 import type { BusyWait } from '../db/busy.ts';
-import type { Fact } from '../events/Fact.ts';
+import type { NewEvent } from '../events/NewEvent.ts';
+import type { CommitBarrier } from './CommitBarrier.ts';
 import type { FencedLease } from './Fence.ts';
 import type { InterruptedQuestion, OpenedSession } from './HitlSessionStore.ts';
 import type { HitlSession } from './hitlSession.ts';
-import type { Outlet } from './Outlet.ts';
 import type { Refusal } from './StepResult.ts';
 import type { NewStep, Reserve, StepKey, StepUsage } from './stepRecords.ts';
 import type { MadeRoom, TranscribedStep, TranscriptPiece } from './TranscriptStore.ts';
@@ -12,7 +12,7 @@ import type { LangGraphCheckpoint } from './types.ts';
 import type { NewWait } from './WaitStore.ts';
 
 /** Who writes: the run, and the epoch of the lease it is driven under; `null` in plain LangGraph use, where nothing is fenced. */
-export interface Place {
+export interface WriteScope {
   readonly threadId: string;
   readonly epoch: number | null;
 }
@@ -28,11 +28,11 @@ export interface LeasedCall {
 }
 
 /** A line of the journal, with what is told of it. */
-export interface VisitTurn {
+export interface NodeTurn {
   readonly entry: LangGraphCheckpoint;
   /** The pipeline's task; `null` outside one. */
   readonly taskId: string | null;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
 }
 
 /** What a guard says about a call, from what is on record as the call is asked for. */
@@ -40,7 +40,7 @@ export interface CallVerdict {
   readonly mayBegin: boolean;
   /** Held back for the call until it has ended. */
   readonly reserve: Reserve;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
 }
 
 /** A step that was begun, or was not. */
@@ -53,9 +53,9 @@ export interface BegunStep<Verdict> {
 /** How a step has ended, and what it has cost. */
 export type StepEnd = {
   readonly usage: StepUsage;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
   /** Verbs that are called in it are part of this one. @defaultValue nothing */
-  readonly beside?: () => void;
+  readonly inSameTransaction?: () => void;
 } & (
   | { readonly kind: 'done'; readonly result: unknown }
   /** Its call threw: it is begun again when its node is. */
@@ -67,13 +67,13 @@ export type StepEnd = {
 /** A question to a human, with what follows from its being opened. Pure. */
 export interface AskedQuestion {
   readonly question: InterruptedQuestion;
-  readonly facts: (opened: OpenedSession) => readonly Fact[];
+  readonly facts: (opened: OpenedSession) => readonly NewEvent[];
   /** Its deadlines. @defaultValue none */
   readonly waits?: (session: HitlSession) => readonly NewWait[];
 }
 
 /** What a driver finds where it begins. */
-export interface Beginning {
+export interface DriverStart {
   /** Of {@link RunStore.claim}: a driver left without releasing. */
   readonly recovered: boolean;
   /** Calls whose result could not be kept are made again. */
@@ -81,16 +81,16 @@ export interface Beginning {
 }
 
 /** Where a run stands when its driver leaves it. */
-export interface RunSettlement {
+export interface StatusUpdate {
   readonly status: ThreadStatus;
   readonly reason: string | null;
   /** The wake that the driver has read: a later one means that it looks again. */
   readonly seenWakeSeq: number;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
   /** Its open questions are asked no more. @defaultValue false */
   readonly withdrawsQuestions?: boolean;
   /** Called where the run is settled; verbs that are called in it are part of this one. @defaultValue nothing */
-  readonly beside?: () => void;
+  readonly inSameTransaction?: () => void;
 }
 
 /**
@@ -99,7 +99,7 @@ export interface RunSettlement {
  *
  * @throws DevsError of every verb: `LEASE_LOST`; `STATE_…` if the file cannot be written.
  */
-export interface VisitStore extends Pick<Outlet, 'arrived' | 'keepsUp'> {
+export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   /**
    * Calls verbs, in synchronous `work`, once others that write the file let it: until then the event loop turns. Work that is
    * refused as busy has had no effect.
@@ -126,16 +126,16 @@ export interface VisitStore extends Pick<Outlet, 'arrived' | 'keepsUp'> {
   policyOf(threadId: string, name: string): unknown;
 
   /** The Thought, before the node works. It is on record when this returns. */
-  enter(at: Place, turn: VisitTurn): void;
+  enter(at: WriteScope, turn: NodeTurn): void;
 
   /**
    * The Action, once the node has returned: with the next commit of this connection, and at the latest when the event loop has
    * turned. Refused, it stops its run.
    */
-  leave(at: Place, turn: VisitTurn): void;
+  leave(at: WriteScope, turn: NodeTurn): void;
 
   /** Tells what has happened: a node has thrown, an agent was asked. */
-  note(at: Place, facts: readonly Fact[]): void;
+  note(at: WriteScope, facts: readonly NewEvent[]): void;
 
   /**
    * A step is about to be made. It is on record when this returns, so that a call is never made that nobody knows of.
@@ -143,20 +143,24 @@ export interface VisitStore extends Pick<Outlet, 'arrived' | 'keepsUp'> {
    * @param judge - Called in the transaction: two calls that are asked for at once are judged one after the other.
    * @throws RangeError if the step is finished: its result must be used instead.
    */
-  beginStep<Verdict extends CallVerdict>(at: Place, step: NewStep, judge: () => Verdict): BegunStep<Verdict>;
+  beginStep<Verdict extends CallVerdict>(
+    at: WriteScope,
+    step: NewStep,
+    judge: () => Verdict,
+  ): BegunStep<Verdict>;
 
   /** A step has ended. A recorded result is progress: the run's recoveries are counted anew. @throws RangeError if it was not begun. */
-  endStep(at: Place, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void;
+  endStep(at: WriteScope, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void;
 
   /** A piece of what a step tells while it runs; returns its place among them. Derived: losing it harms no run (law L6). */
-  transcribe(at: Place, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number;
+  transcribe(at: WriteScope, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number;
 
   /** Opens the questions a node is left with, all of them or none, before anybody is asked; an open one is returned as it is. */
-  ask(at: Place, asked: readonly AskedQuestion[]): readonly HitlSession[];
+  ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[];
 }
 
-/** What the engine asks of storage about a run, beside {@link VisitStore}. */
-export interface RunStore extends VisitStore {
+/** What the engine asks of storage about a run, beside {@link NodeStore}. */
+export interface RunStore extends NodeStore {
   /** Verbs that are called in `work` are one transaction. Synchronous. */
   together<T>(work: () => T): T;
 
@@ -177,17 +181,17 @@ export interface RunStore extends VisitStore {
   evict(threadId: string): boolean;
 
   /** The run is driven from here. @throws DevsError `WORKSPACE_BUSY` if its folder is another run's now. */
-  begin(lease: Lease, beginning: Beginning): Thread;
+  begin(lease: Lease, beginning: DriverStart): Thread;
 
   /** Where the run stands; `again` where a signal came in after the one the driver has read, and then nothing is written. */
-  settle(lease: Lease, settlement: RunSettlement): 'settled' | 'again';
+  settle(lease: Lease, settlement: StatusUpdate): 'settled' | 'again';
 
   /** Records what a run is asked or told, and wakes it; returns the wake's number. @throws DevsError `THREAD_NOT_FOUND` */
-  signal(threadId: string, signal: NewSignal, facts?: readonly Fact[]): number;
+  signal(threadId: string, signal: NewSignal, facts?: readonly NewEvent[]): number;
 
   /** What the run was asked for is done. */
   consume(lease: FencedLease, kind: NewSignal['kind']): void;
 
   /** How far the run is driven, until somebody says otherwise; `null` for as far as it goes. */
-  goal(lease: FencedLease, goal: unknown, facts: readonly Fact[]): void;
+  goal(lease: FencedLease, goal: unknown, facts: readonly NewEvent[]): void;
 }

@@ -7,7 +7,7 @@ import { parseStored } from './parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import { type NewSignal, SIGNAL_KINDS, type Signal, type SignalKind, type Thread } from './threadRecords.ts';
-import { notFound } from './threadRow.ts';
+import { runNotFound } from './threadRow.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
@@ -89,12 +89,12 @@ export class SignalStore {
 
   find(id: string): Signal | null {
     const row = this.#selectById.get(id);
-    return row === undefined ? null : fromRow(row);
+    return row === undefined ? null : signalFromRow(row);
   }
 
   /** @throws DevsError `STATE_CORRUPT` for a row that somebody refers to and that is gone. */
   require(id: string): Signal {
-    return this.find(id) ?? missing(id);
+    return this.find(id) ?? signalMissing(id);
   }
 
   /** Takes the oldest message of a name that nobody has; its id, or `null`. In the caller's transaction. */
@@ -111,12 +111,12 @@ export class SignalStore {
    * @param kinds - Default: all but messages, which wait for whoever takes them.
    */
   pending(threadId: string, kinds: readonly SignalKind[] = REQUESTS): readonly Signal[] {
-    return this.#selectPending.all(threadId, JSON.stringify(kinds)).map(fromRow);
+    return this.#selectPending.all(threadId, JSON.stringify(kinds)).map(signalFromRow);
   }
 
   /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */
   wakesOf(threadId: string): Wakes {
-    return this.#selectWakes.get(threadId) ?? notFound(threadId);
+    return this.#selectWakes.get(threadId) ?? runNotFound(threadId);
   }
 
   consume(id: string): void {
@@ -124,7 +124,7 @@ export class SignalStore {
   }
 }
 
-function missing(id: string): never {
+function signalMissing(id: string): never {
   throw new DevsError(`Signal "${id}" was delivered to a node but is missing from this state file.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',
@@ -139,6 +139,6 @@ function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): 
   );
 }
 
-function fromRow({ payloadJson, sound: _, ...row }: SignalRow): Signal {
+function signalFromRow({ payloadJson, sound: _, ...row }: SignalRow): Signal {
   return { ...row, payload: parseStored(payloadJson, `signal "${row.id}"`) };
 }

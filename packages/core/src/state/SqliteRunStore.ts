@@ -2,21 +2,21 @@ import type { BusyWait } from '../db/busy.ts';
 import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
-import { type Fact, tell } from '../events/Fact.ts';
+import { emitEvent, type NewEvent } from '../events/NewEvent.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 import { type FencedLease, heldLease } from './Fence.ts';
 import type { HitlSession } from './hitlSession.ts';
 import type {
   AskedQuestion,
-  Beginning,
   BegunStep,
   CallVerdict,
+  DriverStart,
   LeasedCall,
-  Place,
-  RunSettlement,
+  NodeTurn,
   RunStore,
+  StatusUpdate,
   StepEnd,
-  VisitTurn,
+  WriteScope,
 } from './RunStore.ts';
 import type { StateFile } from './StateFile.ts';
 import type { NewStep, StepKey } from './stepRecords.ts';
@@ -41,8 +41,8 @@ export class SqliteRunStore implements RunStore {
     this.#markTime = markTime;
   }
 
-  arrived(): Promise<void> | null {
-    return this.#file.outlet.arrived();
+  pending(): Promise<void> | null {
+    return this.#file.outlet.pending();
   }
 
   keepsUp(): Promise<void> | null {
@@ -83,21 +83,25 @@ export class SqliteRunStore implements RunStore {
     return this.#file.threads.policyOf(threadId, name);
   }
 
-  enter(at: Place, turn: VisitTurn): void {
+  enter(at: WriteScope, turn: NodeTurn): void {
     this.#file.commit(this.#recording(at, turn));
   }
 
-  leave({ threadId, epoch }: Place, turn: VisitTurn): void {
+  leave({ threadId, epoch }: WriteScope, turn: NodeTurn): void {
     const record = this.#recording({ threadId, epoch }, turn);
     if (epoch === null) this.#file.commit(record);
     else this.#file.withNext({ threadId, epoch }, record);
   }
 
-  note(at: Place, facts: readonly Fact[]): void {
+  note(at: WriteScope, facts: readonly NewEvent[]): void {
     this.#file.commitUnder(at, (emit) => this.#tell(facts, emit));
   }
 
-  beginStep<Verdict extends CallVerdict>(at: Place, step: NewStep, judge: () => Verdict): BegunStep<Verdict> {
+  beginStep<Verdict extends CallVerdict>(
+    at: WriteScope,
+    step: NewStep,
+    judge: () => Verdict,
+  ): BegunStep<Verdict> {
     return this.#file.commitUnder(at, (emit) => {
       const verdict = judge();
       if (!verdict.mayBegin) return { attempt: null, verdict };
@@ -107,7 +111,7 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  endStep(at: Place, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void {
+  endStep(at: WriteScope, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void {
     const { steps, threads } = this.#file;
     const { threadId, epoch } = at;
     const { usage } = end;
@@ -122,16 +126,21 @@ export class SqliteRunStore implements RunStore {
         if (epoch !== null) threads.resetRecoveries({ threadId, epoch });
       }
       this.#tell(end.facts, emit);
-      end.beside?.();
+      end.inSameTransaction?.();
     });
   }
 
-  transcribe(at: Place, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number {
+  transcribe(
+    at: WriteScope,
+    step: TranscribedStep,
+    piece: TranscriptPiece,
+    dropped: MadeRoom | null,
+  ): number {
     const fence = this.#file.fenceOf(at);
     return this.#file.transcripts.write(step, piece, { fence, ...(dropped !== null && { dropped }) });
   }
 
-  ask(at: Place, asked: readonly AskedQuestion[]): readonly HitlSession[] {
+  ask(at: WriteScope, asked: readonly AskedQuestion[]): readonly HitlSession[] {
     const { sessions, waits } = this.#file;
     return this.#file.commitUnder(at, (emit) =>
       asked.map(({ question, facts, waits: deadlines }) => {
@@ -163,7 +172,7 @@ export class SqliteRunStore implements RunStore {
     return this.#file.threads.evict(threadId);
   }
 
-  begin(lease: Lease, { recovered, allowsRefused }: Beginning): Thread {
+  begin(lease: Lease, { recovered, allowsRefused }: DriverStart): Thread {
     const { threads, steps } = this.#file;
     const { threadId, owner, epoch } = lease;
     return this.#file.commitUnder(lease, (emit) => {
@@ -174,8 +183,15 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  settle(lease: Lease, settlement: RunSettlement): 'settled' | 'again' {
-    const { status, reason, seenWakeSeq, facts, withdrawsQuestions = false, beside } = settlement;
+  settle(lease: Lease, settlement: StatusUpdate): 'settled' | 'again' {
+    const {
+      status,
+      reason,
+      seenWakeSeq,
+      facts,
+      withdrawsQuestions = false,
+      inSameTransaction: beside,
+    } = settlement;
     const { threads, sessions } = this.#file;
     return this.#file.commitUnder(lease, (emit) => {
       const settled = { seenWakeSeq, ...(reason !== null && { reason }) };
@@ -187,7 +203,7 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  signal(threadId: string, signal: NewSignal, facts: readonly Fact[] = []): number {
+  signal(threadId: string, signal: NewSignal, facts: readonly NewEvent[] = []): number {
     return this.#file.commit((emit) => {
       const seq = this.#file.threads.signal(threadId, signal);
       this.#tell(facts, emit);
@@ -204,7 +220,7 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  goal(lease: FencedLease, goal: unknown, facts: readonly Fact[]): void {
+  goal(lease: FencedLease, goal: unknown, facts: readonly NewEvent[]): void {
     const { threads } = this.#file;
     this.#file.commitUnder(lease, (emit) => {
       const { goal: _before, ...rest } = threads.require(lease.threadId).policies;
@@ -213,16 +229,16 @@ export class SqliteRunStore implements RunStore {
     });
   }
 
-  #tell(facts: readonly Fact[], emit: Emit): void {
+  #tell(facts: readonly NewEvent[], emit: Emit): void {
     for (const fact of facts) {
       const isNews =
         fact.once === undefined || this.#file.guards.recordOnce(fact.scope.threadId ?? '', fact.once);
-      if (isNews) tell(fact, emit);
+      if (isNews) emitEvent(fact, emit);
     }
   }
 
   /** Its state is serialized here: what becomes of it later is not written. */
-  #recording(at: Place, { entry, taskId, facts }: VisitTurn): (emit: Emit) => void {
+  #recording(at: WriteScope, { entry, taskId, facts }: NodeTurn): (emit: Emit) => void {
     const save = this.#staged(entry);
     return (emit) => {
       this.#file.fenceOf(at).assertInTx();

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventSink } from '../events/EventBus.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
 import { ChildStore } from './ChildStore.ts';
+import { type CommitBarrier, HERE } from './CommitBarrier.ts';
 import { DecisionLog } from './DecisionLog.ts';
 import { DrivenTimeStore } from './DrivenTimeStore.ts';
 import { EventOutbox } from './EventOutbox.ts';
@@ -14,13 +15,12 @@ import { GuardStore } from './GuardStore.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
 import type { HostIdentity } from './hostIdentity.ts';
-import { endLateWrites, immediately, withNextCommit } from './immediately.ts';
-import { HERE, type Outlet } from './Outlet.ts';
+import { endLateWrites, immediateTransaction, withNextCommit } from './immediateTransaction.ts';
 import { RewindStore } from './RewindStore.ts';
 import { RunDirectory } from './RunDirectory.ts';
 import { RunFootprint } from './RunFootprint.ts';
 import { RunRemover } from './RunRemover.ts';
-import type { Place } from './RunStore.ts';
+import type { WriteScope } from './RunStore.ts';
 import { StepStore, type StepStoreOptions } from './StepStore.ts';
 import { ThreadInputStore } from './ThreadInputStore.ts';
 import { ThreadStore } from './ThreadStore.ts';
@@ -31,7 +31,7 @@ export interface StateFileOptions extends StepStoreOptions {
   /** Is told what was committed. */
   readonly events: EventSink;
   /** @defaultValue what is committed has arrived */
-  readonly outlet?: Outlet;
+  readonly outlet?: CommitBarrier;
   /** Whose leases are told alive or gone from here. @defaultValue this machine */
   readonly host?: HostIdentity;
 }
@@ -61,7 +61,7 @@ export class StateFile {
   readonly remover: RunRemover;
   readonly outbox: EventOutbox;
   /** Awaited before anything leaves that rests on what was committed. */
-  readonly outlet: Outlet;
+  readonly outlet: CommitBarrier;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { events, outlet = HERE, ...seams }: StateFileOptions) {
@@ -91,7 +91,7 @@ export class StateFile {
   }
 
   /** The fence of the lease that something is done under; none without an epoch, in plain LangGraph use. */
-  fenceOf({ threadId, epoch }: Place): Fence {
+  fenceOf({ threadId, epoch }: WriteScope): Fence {
     return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
   }
 
@@ -103,7 +103,7 @@ export class StateFile {
    *   `STATE_CORRUPT` if it cannot be written.
    */
   commit<T>(work: (emit: EventSink['emit']) => T): T {
-    const result = immediately(this.db, () => work(this.#emit));
+    const result = immediateTransaction(this.db, () => work(this.#emit));
     this.outbox.flush();
     return result;
   }
@@ -113,7 +113,7 @@ export class StateFile {
    *
    * @throws DevsError `LEASE_LOST`; as {@link commit}.
    */
-  commitUnder<T>(at: Place, work: (emit: EventSink['emit']) => T): T {
+  commitUnder<T>(at: WriteScope, work: (emit: EventSink['emit']) => T): T {
     return this.commit((emit) => {
       this.fenceOf(at).assertInTx();
       return work(emit);

@@ -34,7 +34,7 @@ export function stateStats(db: Database): StateStats {
     const blobs = prepare<[number], BlobStats>(db, SELECT_BLOBS);
     return {
       ...fileSizes(db),
-      rows: Object.fromEntries(tables.map((name) => [name, rowsOf(db, name)])),
+      rows: Object.fromEntries(tables.map((name) => [name, countRows(db, name)])),
       fullValues: blobs.get(1) as BlobStats,
       splices: blobs.get(0) as BlobStats,
     };
@@ -42,6 +42,6 @@ export function stateStats(db: Database): StateStats {
 }
 
 // An aggregate always gives a row.
-function rowsOf(db: Database, table: string): number {
+function countRows(db: Database, table: string): number {
   return prepare<[], number>(db, `SELECT count(*) FROM "${table}"`).pluck().get() as number;
 }

@@ -4,7 +4,7 @@ import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
-import { within } from './immediately.ts';
+import { withinTransaction } from './immediateTransaction.ts';
 import { sealNumber, useSeals } from './rowSeals.ts';
 import {
   damagedResult,
@@ -17,11 +17,11 @@ import {
 } from './StepResult.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type {
-  MovedVisit,
   NewStep,
-  RecordedStep,
+  RenamedExecution,
   RunCost,
   StepKey,
+  StepOnRecord,
   StepSummary,
   StepTimes,
   StepUsage,
@@ -31,7 +31,7 @@ import * as sql from './stepSql.ts';
 
 export type { Refusal, ResultCodec, StepResult } from './StepResult.ts';
 export type * from './stepRecords.ts';
-export { isOfVisit } from './stepRecords.ts';
+export { isOfExecution } from './stepRecords.ts';
 
 export interface StepStoreOptions extends StoreOptions {
   /** For results that are more than JSON. @defaultValue those are refused */
@@ -62,7 +62,7 @@ export class StepStore {
   readonly #blobs: BlobStore;
   readonly #select: Statement<[StepKey], sql.StepRow>;
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
-  readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
+  readonly #selectVisit: Statement<[Pick<RenamedExecution, 'threadId' | 'visitId'>], number>;
   readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
   readonly #selectForThread: Statement<[string], sql.StepSummaryRow>;
   readonly #selectInFlight: Statement<[string, number], sql.StepSummaryRow>;
@@ -71,7 +71,7 @@ export class StepStore {
   readonly #sumSpendingOfTask: Statement<[object], TurnSpending>;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
-  readonly #moveVisit: Statement<[MovedVisit]>;
+  readonly #moveVisit: Statement<[RenamedExecution]>;
   readonly #fail: Statement<[object]>;
   readonly #allowRefused: Statement<[object]>;
   readonly #abandon: Statement<[string]>;
@@ -105,8 +105,8 @@ export class StepStore {
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */
-  find(step: StepKey): RecordedStep | null {
-    const row = this.#select.get(keyOf(step));
+  find(step: StepKey): StepOnRecord | null {
+    const row = this.#select.get(normalizedStepKey(step));
     if (row === undefined) return null;
     const { state, attempt, codec, resultJson, resultSha256, seal } = row;
     if (seal !== null && seal !== sealNumber(sql.sealedColumns(row))) throw damagedResult(row);
@@ -118,7 +118,7 @@ export class StepStore {
       attempt,
       result: this.#resultOf(row),
       ...(codec !== null && { codec }),
-      usage: sql.usageOf(row),
+      usage: sql.rowUsage(row),
       finishedAt: row.finishedAt ?? 0,
     };
   }
@@ -155,7 +155,7 @@ export class StepStore {
    */
   intent(step: NewStep, fence: Fence): number {
     const { node, taskId, kind = 'call', reserve = { usd: 0, tokens: 0 } } = step;
-    const values = { ...keyOf(step), node, taskId, kind, ...reserve, now: this.#now() };
+    const values = { ...normalizedStepKey(step), node, taskId, kind, ...reserve, now: this.#now() };
     return this.#fenced(fence, () => {
       const attempt = this.#intend.get(values);
       if (attempt !== undefined) return attempt;
@@ -172,7 +172,7 @@ export class StepStore {
   finish(step: StepKey, result: unknown, usage: StepUsage, fence: Fence): void {
     const placed = result instanceof StepResult ? result : StepResult.plain(result); // a bad value must not open a transaction
     this.#fenced(fence, () => {
-      const done = { ...keyOf(step), ...this.#place(placed), state: 'done' } as const;
+      const done = { ...normalizedStepKey(step), ...this.#place(placed), state: 'done' } as const;
       const seal = sealNumber(sql.sealedColumns(done));
       const values = { ...done, seal, ...sql.usageColumns(usage), now: this.#now() };
       if (this.#finish.run(values).changes === 1) return;
@@ -182,7 +182,7 @@ export class StepStore {
 
   /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
   fail(step: StepKey, usage: StepUsage, fence: Fence): void {
-    const values = { ...keyOf(step), ...sql.usageColumns(usage), ...NO_REFUSAL };
+    const values = { ...normalizedStepKey(step), ...sql.usageColumns(usage), ...NO_REFUSAL };
     this.#fenced(fence, () => this.#fail.run(values));
   }
 
@@ -193,7 +193,13 @@ export class StepStore {
   refuse(step: StepKey, refusal: Refusal, usage: StepUsage, fence: Fence): void {
     const resultJson = canonicalJson(refusal);
     const resultSha256 = StepResult.sha256(resultJson, REFUSED);
-    const refused = { ...keyOf(step), state: 'failed', codec: REFUSED, resultSha256, blobId: null } as const;
+    const refused = {
+      ...normalizedStepKey(step),
+      state: 'failed',
+      codec: REFUSED,
+      resultSha256,
+      blobId: null,
+    } as const;
     const seal = sealNumber(sql.sealedColumns(refused));
     const values = { ...refused, resultJson, seal, ...sql.usageColumns(usage) };
     this.#fenced(fence, () => this.#fail.run(values));
@@ -221,7 +227,7 @@ export class StepStore {
 
   /** `null` for a step that was never begun. */
   timesOf(step: StepKey): StepTimes | null {
-    return this.#selectTimes.get(keyOf(step)) ?? null;
+    return this.#selectTimes.get(normalizedStepKey(step)) ?? null;
   }
 
   /** Whether a graph inside a visit has begun a step in a task that has not come to its end. */
@@ -235,19 +241,19 @@ export class StepStore {
   }
 
   /** Hands the steps of a visit to the one that takes its place, so that their calls are not made again. */
-  moveVisit(visit: MovedVisit): void {
+  moveVisit(visit: RenamedExecution): void {
     this.#moveVisit.run(visit);
   }
 
   /** Steps of a run, oldest first. */
   listForThread(threadId: string): readonly StepSummary[] {
-    return this.#selectForThread.all(threadId).map(sql.summaryOf);
+    return this.#selectForThread.all(threadId).map(sql.stepSummary);
   }
 
   /** The step of a run that was begun last and has not ended, if it was not begun before `since`, in ms since the Unix epoch. */
   inFlight(threadId: string, since: number): StepSummary | null {
     const row = this.#selectInFlight.get(threadId, since);
-    return row === undefined ? null : sql.summaryOf(row);
+    return row === undefined ? null : sql.stepSummary(row);
   }
 
   costOf(threadId: string): RunCost {
@@ -257,7 +263,7 @@ export class StepStore {
   /** What a step that is about to be made finds spent and held back in this turn, by its run or, with `taskId`, by one task. */
   spendingBefore(step: StepKey, taskId: string | null): TurnSpending {
     const sum = taskId === null ? this.#sumSpending : this.#sumSpendingOfTask;
-    return sum.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
+    return sum.get({ ...normalizedStepKey(step), taskId }) ?? sql.NO_SPENDING;
   }
 
   #place({ json, codec }: StepResult): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId' | 'codec'> {
@@ -274,7 +280,7 @@ export class StepStore {
   }
 
   #fenced<T>(fence: Fence, work: () => T): T {
-    return within(this.#db, () => {
+    return withinTransaction(this.#db, () => {
       fence.assertInTx();
       return work();
     });
@@ -288,7 +294,7 @@ function assertUndamaged(row: sql.StepRow): void {
   if (!isKnown || !isIntact) throw damagedResult(row);
 }
 
-function keyOf({ threadId, lgTaskId, name }: StepKey): StepKey {
+function normalizedStepKey({ threadId, lgTaskId, name }: StepKey): StepKey {
   return { threadId, lgTaskId, name };
 }
 

@@ -105,7 +105,7 @@ export class StoreItems {
   readonly #delete: Statement<[string, string]>;
   readonly #countFirst: Statement<[{ readonly namespace: string }]>;
   readonly #count: Statement<[{ readonly namespace: string; readonly added: number }]>;
-  readonly #selectCounted: Statement<[{ readonly namespace: string }], Counted>;
+  readonly #selectCounted: Statement<[{ readonly namespace: string }], ItemTally>;
   /** Namespaces that were found whole by this connection. */
   readonly #whole = new Set<string>();
 
@@ -184,7 +184,7 @@ export class StoreItems {
     if (this.#whole.has(namespace)) return;
     const counted = this.#selectCounted.get({ namespace });
     if (counted === undefined) return;
-    if (counted.items !== counted.found) throw missing(namespace, counted);
+    if (counted.items !== counted.found) throw itemsMissing(namespace, counted);
     this.#whole.add(namespace);
   }
 }
@@ -198,13 +198,13 @@ function inPlace(row: ItemRow): StoredItem {
   });
 }
 
-interface Counted {
+interface ItemTally {
   /** As written. */
   readonly items: number;
   readonly found: number;
 }
 
-function missing(namespace: string, { items, found }: Counted): DevsError {
+function itemsMissing(namespace: string, { items, found }: ItemTally): DevsError {
   return new DevsError(`Only ${found} of ${items} items in the store namespace "${namespace}" are present.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',

@@ -30,7 +30,7 @@ export interface StreamRecord {
   readonly body: StreamBody;
 }
 
-interface Row extends Pick<StreamRecord, 'seq' | 'mode' | 'ns'> {
+interface StreamRow extends Pick<StreamRecord, 'seq' | 'mode' | 'ns'> {
   readonly refersJson: string | null;
   readonly type: string | null;
   readonly value: Buffer | null;
@@ -67,7 +67,7 @@ const PAGE = 64;
 
 const statementsOf = (db: Database) => ({
   insert: prepare<[object], number>(db, INSERT).pluck() as Statement<[object], number>,
-  page: prepare<[string, number, number], Row>(db, SELECT_PAGE),
+  page: prepare<[string, number, number], StreamRow>(db, SELECT_PAGE),
   first: prepare<[string], number | null>(db, SELECT_FIRST).pluck(),
   last: prepare<[string], number | null>(db, SELECT_LAST).pluck(),
   trim: prepare<[string, number]>(db, TRIM),
@@ -105,7 +105,7 @@ export class StreamStore {
     const rows = this.#statements.page.all(threadId, afterSeq, PAGE);
     const first = rows[0]?.seq ?? 0;
     return rows.map((row, at) => {
-      if (row.seq !== first + at) throw corrupt(threadId, first + at, 'is missing');
+      if (row.seq !== first + at) throw streamCorrupt(threadId, first + at, 'is missing');
       return toRecord(threadId, row);
     });
   }
@@ -128,10 +128,10 @@ function bodyColumns(body: NewStreamEvent['body']): object {
   return { refersJson: null, type, value: bytes, sha256: hashBytes(bytes) };
 }
 
-function toRecord(threadId: string, row: Row): StreamRecord {
+function toRecord(threadId: string, row: StreamRow): StreamRecord {
   const { seq, mode, ns, scope, ordinal, refersJson, type, value, sha256, seal } = row;
   const sealed = [threadId, seq, mode, ns, scope, ordinal, refersJson, type, sha256];
-  if (seal !== null && seal !== sealNumber(sealed)) throw corrupt(threadId, seq, 'was replaced');
+  if (seal !== null && seal !== sealNumber(sealed)) throw streamCorrupt(threadId, seq, 'was replaced');
   const event = { seq, mode, ns, scope };
   if (refersJson !== null) {
     return {
@@ -140,12 +140,12 @@ function toRecord(threadId: string, row: Row): StreamRecord {
     };
   }
   if (type === null || value === null || sha256 === null || !equalBytes(hashBytes(value), sha256)) {
-    throw corrupt(threadId, seq, 'does not match its SHA-256');
+    throw streamCorrupt(threadId, seq, 'does not match its SHA-256');
   }
   return { ...event, body: { value: { type, bytes: plainBytes(value) } } };
 }
 
-function corrupt(threadId: string, seq: number, what: string): DevsError {
+function streamCorrupt(threadId: string, seq: number, what: string): DevsError {
   return new DevsError(`Event ${seq} of the stream of "${threadId}" ${what}.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',

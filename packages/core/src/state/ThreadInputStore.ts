@@ -29,7 +29,7 @@ export interface TurnEnd {
   readonly checkpointId: string | null;
 }
 
-interface TurnRow {
+interface InputTurnRow {
   readonly turn: number;
   readonly key: string | null;
   readonly type: string;
@@ -107,8 +107,8 @@ const COPY = `
  */
 export class ThreadInputStore {
   readonly #now: () => number;
-  readonly #selectLatest: Statement<[string], TurnRow>;
-  readonly #selectByKey: Statement<[string, string | null], TurnRow>;
+  readonly #selectLatest: Statement<[string], InputTurnRow>;
+  readonly #selectByKey: Statement<[string, string | null], InputTurnRow>;
   readonly #selectInput: Statement<[object], InputRow>;
   readonly #insert: Statement<[object]>;
   readonly #update: Statement<[object]>;
@@ -137,13 +137,13 @@ export class ThreadInputStore {
    * @throws DevsError `STATE_CORRUPT` if there is one of that key: the row of its run is missing.
    */
   insert(threadId: string, input: TypedBytes, key: string | null = null): void {
-    const { changes } = this.#insert.run({ ...toRow(threadId, input), key, now: this.#now() });
-    if (changes === 0) throw corrupt(threadId, 'exists, but its run is missing');
+    const { changes } = this.#insert.run({ ...inputRow(threadId, input), key, now: this.#now() });
+    if (changes === 0) throw inputCorrupt(threadId, 'exists, but its run is missing');
   }
 
   /** Puts another input in place of the latest, which no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
   replace(threadId: string, input: TypedBytes): void {
-    if (this.#update.run(toRow(threadId, input)).changes === 0) throw corrupt(threadId, 'is missing');
+    if (this.#update.run(inputRow(threadId, input)).changes === 0) throw inputCorrupt(threadId, 'is missing');
   }
 
   /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. */
@@ -155,7 +155,7 @@ export class ThreadInputStore {
   copy(from: string, to: string, seq: number): void {
     const turn = prepare<[object], number>(this.#db, SELECT_TURN_AT).pluck().get({ threadId: from, seq });
     const { changes } = prepare(this.#db, COPY).run({ from, to, turn, now: this.#now() });
-    if (changes === 0) throw corrupt(from, 'is missing');
+    if (changes === 0) throw inputCorrupt(from, 'is missing');
   }
 
   /** Records how the latest turn ended, in the transaction that begins the next. @throws DevsError as {@link latest}. */
@@ -167,7 +167,7 @@ export class ThreadInputStore {
   /** The turn that a run stands in; `null` if it has no input. @throws DevsError `STATE_CORRUPT` if a later one is missing. */
   latest(threadId: string): InputTurn | null {
     const turn = toTurn(this.#selectLatest.get(threadId));
-    if (turn !== null && turn.end !== null) throw corrupt(threadId, 'is missing');
+    if (turn !== null && turn.end !== null) throw inputCorrupt(threadId, 'is missing');
     return turn;
   }
 
@@ -179,30 +179,30 @@ export class ThreadInputStore {
   /** What a turn was given, the latest without `turn`. @throws DevsError `STATE_CORRUPT` if there is none, or not what was recorded. */
   require(threadId: string, turn: number | null = null): TypedBytes {
     const row = this.#selectInput.get({ threadId, turn });
-    if (row === undefined) throw corrupt(threadId, 'is missing');
+    if (row === undefined) throw inputCorrupt(threadId, 'is missing');
     const { type, value, sha256, seal } = row;
     const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : value;
     if (sha256 !== null && !equalBytes(hashBytes(bytes), sha256)) {
-      throw corrupt(threadId, 'does not match its SHA-256');
+      throw inputCorrupt(threadId, 'does not match its SHA-256');
     }
     if (seal !== null && seal !== sealNumber([threadId, row.turn, row.turnKey, type, sha256])) {
-      throw corrupt(threadId, 'belongs to another turn');
+      throw inputCorrupt(threadId, 'belongs to another turn');
     }
     return { type, bytes: plainBytes(bytes) };
   }
 }
 
-function toTurn(row: TurnRow | undefined): InputTurn | null {
+function toTurn(row: InputTurnRow | undefined): InputTurn | null {
   if (row === undefined) return null;
   const { isTaken, endedAs: status, endedBecause: reason, endCheckpointId: checkpointId, ...turn } = row;
   return { ...turn, isTaken: isTaken === 1, end: status === null ? null : { status, reason, checkpointId } };
 }
 
-function toRow(threadId: string, { type, bytes }: TypedBytes): object {
+function inputRow(threadId: string, { type, bytes }: TypedBytes): object {
   return { threadId, type, value: bytes, sha256: hashBytes(bytes) };
 }
 
-function corrupt(threadId: string, what: string): DevsError {
+function inputCorrupt(threadId: string, what: string): DevsError {
   return new DevsError(`The input of run "${threadId}" ${what}.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',

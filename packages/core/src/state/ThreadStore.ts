@@ -16,8 +16,8 @@ import {
   OnceUnderLease,
 } from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
-import { within } from './immediately.ts';
-import { RunFolders } from './RunFolders.ts';
+import { withinTransaction } from './immediateTransaction.ts';
+import { RunFolderStore } from './RunFolderStore.ts';
 import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
@@ -30,13 +30,13 @@ import {
   type NewSignal,
   type NewThread,
   type Policies,
-  type Settlement,
   type SignalKind,
   THREAD_STATUSES,
   type Thread,
+  type ThreadSettlement,
   type ThreadStatus,
 } from './threadRecords.ts';
-import { fromRow, notFound, type ThreadRow } from './threadRow.ts';
+import { runNotFound, type ThreadRow, threadFromRow } from './threadRow.ts';
 import * as sql from './threadSql.ts';
 
 export type * from './threadRecords.ts';
@@ -74,7 +74,7 @@ export class ThreadStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #host: HostIdentity;
-  readonly #folders: RunFolders;
+  readonly #folders: RunFolderStore;
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
@@ -106,7 +106,7 @@ export class ThreadStore {
     this.#db = db;
     this.#now = now;
     this.#host = host;
-    this.#folders = new RunFolders(db);
+    this.#folders = new RunFolderStore(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#policies = new DeclaredPolicies(db);
@@ -126,9 +126,9 @@ export class ThreadStore {
     this.#reopen = prepare(db, sql.REOPEN);
     this.#beginTurn = prepare(db, sql.BEGIN_TURN);
     this.#seal = prepare(db, sql.SEAL);
-    this.#markDegraded = prepare(db, sql.updateOf('degraded = 1'));
-    this.#setPolicies = prepare(db, sql.updateOf('policies_json = @value'));
-    this.#setFingerprint = prepare(db, sql.updateOf('graph_fingerprint = @value'));
+    this.#markDegraded = prepare(db, sql.updateThread('degraded = 1'));
+    this.#setPolicies = prepare(db, sql.updateThread('policies_json = @value'));
+    this.#setFingerprint = prepare(db, sql.updateThread('graph_fingerprint = @value'));
   }
 
   /**
@@ -138,7 +138,7 @@ export class ThreadStore {
    */
   create(thread: NewThread): { readonly thread: Thread; readonly created: boolean } {
     const policiesJson = canonicalJson(thread.policies);
-    return within(this.#db, () => {
+    return withinTransaction(this.#db, () => {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#folders.assertFree(thread);
@@ -150,12 +150,12 @@ export class ThreadStore {
 
   get(threadId: string): Thread | null {
     const row = this.#select.get(threadId);
-    return row === undefined ? null : fromRow(row);
+    return row === undefined ? null : threadFromRow(row);
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */
   require(threadId: string): Thread {
-    return this.get(threadId) ?? notFound(threadId);
+    return this.get(threadId) ?? runNotFound(threadId);
   }
 
   /** The absolute path of a run's folder, wherever the state file lies now; `null` without one. */
@@ -170,7 +170,7 @@ export class ThreadStore {
 
   /** Every run, newest first. */
   list(): readonly Thread[] {
-    return prepare<[object], ThreadRow>(this.#db, sql.SELECT_ALL).all({}).map(fromRow);
+    return prepare<[object], ThreadRow>(this.#db, sql.SELECT_ALL).all({}).map(threadFromRow);
   }
 
   /** As `RunStore.whenFree`. */
@@ -186,8 +186,8 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   claim(threadId: string, options: ClaimOptions = {}): ClaimResult {
-    return within(this.#db, () => {
-      const held = this.#selectLease.get(threadId) ?? notFound(threadId);
+    return withinTransaction(this.#db, () => {
+      const held = this.#selectLease.get(threadId) ?? runNotFound(threadId);
       if (held.owner === null) return this.#take(threadId, held, false);
       if (this.#isAbandoned(held, held.owner, options.unchangedFor)) return this.#take(threadId, held, true);
       const { owner, epoch, expiresMono } = held;
@@ -242,7 +242,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   evict(threadId: string): boolean {
-    return within(this.#db, () => {
+    return withinTransaction(this.#db, () => {
       this.require(threadId);
       const { bootId } = this.#host;
       return this.#evict.run({ threadId, owner: NOBODY, bootId, now: this.#now() }).changes === 1;
@@ -272,7 +272,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   signal(threadId: string, signal: NewSignal): number {
-    return within(this.#db, () => this.signals.record(threadId, signal) ?? notFound(threadId));
+    return withinTransaction(this.#db, () => this.signals.record(threadId, signal) ?? runNotFound(threadId));
   }
 
   /**
@@ -282,7 +282,7 @@ export class ThreadStore {
    * @throws DevsError `LEASE_LOST`
    * @throws RangeError for a status that is none.
    */
-  settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: Settlement): 'settled' | 'again' {
+  settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: ThreadSettlement): 'settled' | 'again' {
     if (!THREAD_STATUSES.includes(status)) throw new RangeError(`status: unknown status "${status}"`);
     return this.#held(lease, () => {
       const values = {
@@ -414,7 +414,7 @@ export class ThreadStore {
   }
 
   #declare(statement: Statement<[object]>, threadId: string, value: string): void {
-    within(this.#db, () => {
+    withinTransaction(this.#db, () => {
       this.require(threadId); // What is not as it was written is not sealed again.
       this.#update(statement, threadId, value);
       this.#seal.run(threadId);
@@ -423,7 +423,7 @@ export class ThreadStore {
 
   #update(statement: Statement<[object]>, threadId: string, value?: string): void {
     const values = { threadId, now: this.#now(), ...(value !== undefined && { value }) };
-    if (statement.run(values).changes === 0) notFound(threadId);
+    if (statement.run(values).changes === 0) runNotFound(threadId);
   }
 
   #held<T>(lease: Lease, work: () => T): T {
@@ -432,7 +432,7 @@ export class ThreadStore {
   }
 
   #fenced<T>(lease: FencedLease, work: () => T): T {
-    return within(this.#db, () => {
+    return withinTransaction(this.#db, () => {
       this.fence(lease).assertInTx();
       return work();
     });

@@ -3,7 +3,7 @@ import { prepare } from '../db/prepare.ts';
 import { BlobStore } from './BlobStore.ts';
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
 import type { Fence } from './Fence.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 import { parseStored } from './parseStored.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type { StepKey } from './stepRecords.ts';
@@ -108,7 +108,7 @@ export class TranscriptStore {
     { entries, skipped }: TranscriptPiece,
     { fence, dropped }: { readonly fence: Fence; readonly dropped?: MadeRoom },
   ): number {
-    return immediately(this.#db, () => {
+    return immediateTransaction(this.#db, () => {
       fence.assertInTx();
       if (dropped !== undefined) this.#drop(dropped);
       const blobId = this.#blobs.put(Buffer.from(JSON.stringify(entries)));

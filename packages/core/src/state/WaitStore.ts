@@ -44,7 +44,7 @@ export interface MovedWaits {
 }
 
 /** What makes a run due. */
-export interface DueSince {
+export interface DueCriteria {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** Why a run is paused that only its driver's process was told to leave. */
@@ -121,14 +121,14 @@ export class WaitStore {
   }
 
   /** Runs that can go on without a human, those whose time came first in front. */
-  dueRuns(since: DueSince): readonly string[] {
+  dueRuns(since: DueCriteria): readonly string[] {
     return prepare<[object], { readonly threadId: string }>(this.#db, sql.SELECT_DUE)
       .all(since)
       .map(({ threadId }) => threadId);
   }
 
   /** Whether a run is among {@link dueRuns}. */
-  isDue(threadId: string, since: DueSince): boolean {
+  isDue(threadId: string, since: DueCriteria): boolean {
     return prepare<[object]>(this.#db, sql.SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
   }
 }

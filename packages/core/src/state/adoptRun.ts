@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 
 /** All that there is of a run which nobody has driven, the row that others refer to first. */
 const TABLES = ['threads', 'thread_inputs', 'events'] as const;
@@ -15,19 +15,19 @@ const STATUS_OF = 'SELECT status FROM threads WHERE thread_id = ?';
  * @throws RangeError for a run that is not in it, or has been driven.
  */
 export function adoptRun(id: string, from: Database, to: Database): boolean {
-  if (statusOf(id, from) !== 'created')
+  if (runStatusIn(id, from) !== 'created')
     throw new RangeError(`Expected a file with run "${id}" that no process executes.`);
-  return immediately(to, () => {
-    if (statusOf(id, to) !== undefined) return false;
-    for (const table of TABLES) for (const row of rowsOf(table, id, from)) insert(table, row, to);
+  return immediateTransaction(to, () => {
+    if (runStatusIn(id, to) !== undefined) return false;
+    for (const table of TABLES) for (const row of copyRows(table, id, from)) insert(table, row, to);
     return true;
   });
 }
 
-const statusOf = (id: string, db: Database): string | undefined =>
+const runStatusIn = (id: string, db: Database): string | undefined =>
   prepare<[string], string>(db, STATUS_OF).pluck().get(id);
 
-const rowsOf = (table: string, id: string, from: Database): readonly Record<string, unknown>[] =>
+const copyRows = (table: string, id: string, from: Database): readonly Record<string, unknown>[] =>
   prepare<[string], Record<string, unknown>>(
     from,
     `SELECT * FROM ${table} WHERE thread_id = ? ORDER BY rowid`,

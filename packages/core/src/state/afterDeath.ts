@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { openCopy } from '../db/createDatabase.ts';
 import { prepare } from '../db/prepare.ts';
 import { NOBODY } from './hostIdentity.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 
 const ABANDON = 'UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NULL';
 
@@ -16,7 +16,7 @@ const ABANDON = 'UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NUL
 export function afterDeath(db: Database): Database {
   const next = openCopy(db);
   const abandon = prepare(next, ABANDON);
-  immediately(next, () => abandon.run(NOBODY));
+  immediateTransaction(next, () => abandon.run(NOBODY));
   db.close();
   return next;
 }

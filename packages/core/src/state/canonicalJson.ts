@@ -9,10 +9,10 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Of values that can never change. */
-const texts = new WeakMap<object, string>();
+const frozenTexts = new WeakMap<object, string>();
 
 /** Where the walk stands: the path for messages, and the containers around it for cycles. */
-interface Place {
+interface WalkPosition {
   readonly path: string;
   readonly ancestors: readonly object[];
 }
@@ -35,7 +35,7 @@ interface Place {
 export function canonicalJson(value: unknown): string {
   const place = { path: '$', ancestors: [] };
   try {
-    return textOf(value, place);
+    return canonicalText(value, place);
   } catch (error) {
     if (error instanceof DevsError) throw error;
     throw notStorable('reading it throws an error', place, error);
@@ -52,7 +52,7 @@ export function hashOf(value: unknown): string {
   return sha256Hex(canonicalJson(value));
 }
 
-function textOf(value: unknown, place: Place): string {
+function canonicalText(value: unknown, place: WalkPosition): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return stringText(value, place);
   if (typeof value === 'object') return containerText(value, place);
@@ -61,30 +61,30 @@ function textOf(value: unknown, place: Place): string {
   return JSON.stringify(value);
 }
 
-function stringText(text: string, place: Place): string {
+function stringText(text: string, place: WalkPosition): string {
   if (LONE_SURROGATE.test(text)) throw notStorable('text with a lone surrogate', place);
   return JSON.stringify(text);
 }
 
-function containerText(value: object, place: Place): string {
+function containerText(value: object, place: WalkPosition): string {
   if (place.ancestors.includes(value)) throw notStorable('a cycle', place);
-  if (place.ancestors.length >= MAX_DEPTH) throw tooDeep(place);
-  const known = texts.get(value);
+  if (place.ancestors.length >= MAX_DEPTH) throw valueTooDeep(place);
+  const known = frozenTexts.get(value);
   if (known !== undefined) return known;
   const inside = { path: place.path, ancestors: [...place.ancestors, value] };
-  const text = Array.isArray(value) ? arrayText(value, inside) : objectText(value, inside);
-  if (isLasting(value)) texts.set(value, text);
+  const text = Array.isArray(value) ? arrayText(value, inside) : canonicalObject(value, inside);
+  if (isLasting(value)) frozenTexts.set(value, text);
   return text;
 }
 
-function arrayText(array: readonly unknown[], { path, ancestors }: Place): string {
+function arrayText(array: readonly unknown[], { path, ancestors }: WalkPosition): string {
   if (Reflect.ownKeys(array).length !== array.length + 1) {
     throw notStorable('an array with holes or properties', { path, ancestors });
   }
-  return `[${array.map((item, index) => textOf(item, { path: `${path}[${index}]`, ancestors })).join(',')}]`;
+  return `[${array.map((item, index) => canonicalText(item, { path: `${path}[${index}]`, ancestors })).join(',')}]`;
 }
 
-function objectText(object: object, place: Place): string {
+function canonicalObject(object: object, place: WalkPosition): string {
   assertPlain(object, place);
   const members = Object.entries(object)
     .filter(([, value]) => value !== undefined)
@@ -93,13 +93,13 @@ function objectText(object: object, place: Place): string {
   return `{${members.join(',')}}`;
 }
 
-function memberText(key: string, value: unknown, { path, ancestors }: Place): string {
+function memberText(key: string, value: unknown, { path, ancestors }: WalkPosition): string {
   const place = { path: `${path}.${key}`, ancestors };
   if (POLLUTING_KEYS.has(key)) throw notStorable(`the key ${key}`, place);
-  return `${stringText(key, place)}:${textOf(value, place)}`;
+  return `${stringText(key, place)}:${canonicalText(value, place)}`;
 }
 
-function assertPlain(object: object, place: Place): void {
+function assertPlain(object: object, place: WalkPosition): void {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
     throw notStorable(`an instance of ${object.constructor?.name ?? 'a class'}`, place);
@@ -107,7 +107,7 @@ function assertPlain(object: object, place: Place): void {
   if (Object.getOwnPropertySymbols(object).length > 0) throw notStorable('a symbol as a key', place);
 }
 
-function notStorable(what: string, { path }: Place, cause?: unknown): DevsError {
+function notStorable(what: string, { path }: WalkPosition, cause?: unknown): DevsError {
   return new DevsError(`The value at ${path} cannot be stored as JSON: ${what}.`, {
     code: 'VALUE_NOT_STORABLE',
     remedy: 'Use plain JSON in the state: strings, finite numbers, booleans, null, arrays and plain objects.',
@@ -116,7 +116,7 @@ function notStorable(what: string, { path }: Place, cause?: unknown): DevsError 
   });
 }
 
-function tooDeep({ path }: Place): DevsError {
+function valueTooDeep({ path }: WalkPosition): DevsError {
   return new DevsError(`The value is nested deeper than ${MAX_DEPTH} levels.`, {
     code: 'VALUE_TOO_LARGE',
     remedy:

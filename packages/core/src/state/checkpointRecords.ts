@@ -21,7 +21,7 @@ export interface CheckpointRecord extends CheckpointKey {
 }
 
 /** Insertion order is the order in time; ids are not, because clocks step back. */
-export interface StoredCheckpoint extends CheckpointRecord {
+export interface OrderedCheckpoint extends CheckpointRecord {
   readonly seq: number;
   /** Of the row and of its channels; `null` in rows of before, which have none. */
   readonly rowSha256: Uint8Array | null;

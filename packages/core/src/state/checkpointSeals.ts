@@ -1,5 +1,5 @@
 import { equalBytes, hashBytes } from './BlobStore.ts';
-import type { ChannelKey, CheckpointKey, StoredCheckpoint, WriteRecord } from './checkpointRecords.ts';
+import type { ChannelKey, CheckpointKey, OrderedCheckpoint, WriteRecord } from './checkpointRecords.ts';
 import type { CheckpointRow } from './graphCheckpointSql.ts';
 import { hashOfRow } from './rowSeals.ts';
 
@@ -31,7 +31,7 @@ export function checkpointSeal(
 export const NEVER_STORED = 'never stored';
 
 /** Whether a checkpoint is what it was written as, of these channels; also where it has no sum. */
-export function isSealed(stored: StoredCheckpoint, channels: readonly SealedChannel[]): boolean {
+export function isSealed(stored: OrderedCheckpoint, channels: readonly SealedChannel[]): boolean {
   const { checkpoint, metadata, rowSha256, ...row } = stored;
   if (rowSha256 === null) return true;
   const sha256 = hashBytes(checkpoint.bytes, metadata.bytes);

@@ -28,7 +28,7 @@ export function extractRun(db: Database, id: string): Buffer {
     new ThreadStore(copy).evict(id);
     execute(copy, 'VACUUM');
     const { ok, findings } = doctor(copy);
-    if (!ok) throw damaged(id, findings[0]?.detail ?? '');
+    if (!ok) throw extractDamaged(id, findings[0]?.detail ?? '');
     return copy.serialize();
   } finally {
     copy.close();
@@ -46,7 +46,7 @@ function ofFamily(id: string): DevsError {
   );
 }
 
-function damaged(id: string, detail: string): DevsError {
+function extractDamaged(id: string, detail: string): DevsError {
   return new DevsError(`The file of run "${id}" would be damaged: ${detail}`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',

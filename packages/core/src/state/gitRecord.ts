@@ -1,11 +1,11 @@
+import type { CommitBarrier } from './CommitBarrier.ts';
 import {
   type GitPack,
   type GitPackStore,
-  type GitStand,
-  type KeptGitPack,
+  type GitPosition,
   PACK_PART_BYTES,
+  type StoredGitPack,
 } from './GitPackStore.ts';
-import type { Outlet } from './Outlet.ts';
 
 /**
  * What git holds of a run, kept in the run's record: for drivers on machines that share nothing else. A row that names an id
@@ -13,12 +13,12 @@ import type { Outlet } from './Outlet.ts';
  */
 export interface GitRecord {
   /** As it was recorded last; `null` before. */
-  stand(): GitStand | null;
+  stand(): GitPosition | null;
   /** Oldest first. */
-  packs(): readonly KeptGitPack[];
+  packs(): readonly StoredGitPack[];
   bytesOf(pack: number): Uint8Array;
   /** Resolves when it is written; a large pack goes in parts, and counts with the last. */
-  record(stand: GitStand, pack: GitPack | null): Promise<void>;
+  record(stand: GitPosition, pack: GitPack | null): Promise<void>;
   /** Resolves when all that was recorded can be lost no more (law L11). */
   arrived(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface GitRecord {
 /** What it is kept in: a state file. */
 export interface RecordedFile {
   readonly gitPacks: GitPackStore;
-  readonly outlet: Pick<Outlet, 'arrived'>;
+  readonly outlet: Pick<CommitBarrier, 'pending'>;
   /** Runs `work` in one write transaction. */
   commit(work: () => void): void;
 }
@@ -38,15 +38,15 @@ export function gitRecord(threadId: string, store: RecordedFile): GitRecord {
     stand: () => gitPacks.standOf(threadId),
     packs: () => gitPacks.list(threadId),
     bytesOf: (pack) => gitPacks.bytesOf(threadId, pack),
-    record: (stand, pack) => record(threadId, { stand, pack }, store),
-    arrived: async () => void (await store.outlet.arrived()),
+    record: (stand, pack) => recordGit(threadId, { stand, pack }, store),
+    arrived: async () => void (await store.outlet.pending()),
   };
 }
 
 /** The last part of a pack, and with it the pack, is in one commit with where git stands; those before it go ahead. */
-async function record(
+async function recordGit(
   threadId: string,
-  { stand, pack }: { readonly stand: GitStand; readonly pack: GitPack | null },
+  { stand, pack }: { readonly stand: GitPosition; readonly pack: GitPack | null },
   store: RecordedFile,
 ): Promise<void> {
   const { gitPacks } = store;
@@ -57,7 +57,7 @@ async function record(
       if (part === 0) number = gitPacks.begin(threadId);
       gitPacks.putPart(threadId, { pack: number, part }, pack);
     });
-    await store.outlet.arrived();
+    await store.outlet.pending();
   }
   store.commit(() => {
     if (parts === 1) number = gitPacks.begin(threadId);

@@ -70,7 +70,7 @@ function answersSignal(pid: number): boolean {
 }
 
 function readStat(pid: number): ProcessStat | null {
-  const text = readText(`/proc/${pid}/stat`);
+  const text = readTextOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
   // The second field is the command in brackets and may itself hold spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -80,7 +80,7 @@ function readStat(pid: number): ProcessStat | null {
 }
 
 function readBootId(): string {
-  const bootId = readText('/proc/sys/kernel/random/boot_id')?.trim();
+  const bootId = readTextOrNull('/proc/sys/kernel/random/boot_id')?.trim();
   if (bootId === undefined) return hostname();
   try {
     return `${bootId}/${readlinkSync('/proc/self/ns/pid')}`;
@@ -89,7 +89,7 @@ function readBootId(): string {
   }
 }
 
-function readText(path: string): string | null {
+function readTextOrNull(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -27,7 +27,7 @@ export interface FieldText {
   readonly json: string;
 }
 
-interface Field extends FieldText {
+interface JournalField extends FieldText {
   readonly name: string;
 }
 
@@ -60,30 +60,30 @@ export function storeState(
   canShare: boolean,
   before?: ReadonlyMap<string, FieldText>,
 ): JournaledState {
-  const fields = Object.keys(state).flatMap((name): Field[] => {
+  const fields = Object.keys(state).flatMap((name): JournalField[] => {
     const value = state[name];
     const text = typeof value === 'string' ? value : null;
     const known = text === null ? undefined : before?.get(name);
-    const json = known?.text === text ? known.json : jsonOf(value);
+    const json = known?.text === text ? known.json : jsonOrNothing(value);
     return json === undefined ? [] : [{ name, text, json }];
   });
   const isMarked = Object.hasOwn(state, MARK);
-  if (!canShare) return { kind: 'whole', json: isMarked ? manifestOf(fields, []) : objectText(fields) };
+  if (!canShare) return { kind: 'whole', json: isMarked ? manifestOf(fields, []) : joinMembers(fields) };
   const whole = isMarked ? null : wholeText(fields);
   if (whole !== null) return { kind: 'whole', json: whole };
   return { kind: 'manifest', write: (put) => manifestText(fields, put) };
 }
 
 /** Nothing for what JSON leaves out. */
-const jsonOf = (value: unknown): string | undefined =>
+const jsonOrNothing = (value: unknown): string | undefined =>
   isLasting(value) ? lastingJson(value) : (JSON.stringify(value) as string | undefined);
 
 /** The same text as `JSON.stringify(state)`, put together from texts that a manifest needs too; `null` if too long. */
-function wholeText(fields: readonly Field[]): string | null {
+function wholeText(fields: readonly JournalField[]): string | null {
   // A text has at least as many bytes as characters.
   const characters = fields.reduce((sum, { json }) => sum + json.length, 0);
   if (characters > WHOLE_STATE_BYTES) return null;
-  const whole = objectText(fields);
+  const whole = joinMembers(fields);
   return Buffer.byteLength(whole) <= WHOLE_STATE_BYTES ? whole : null;
 }
 
@@ -93,10 +93,10 @@ export function hashOfText(text: string): Uint8Array {
 }
 
 /** The full state of a row. @throws DevsError `STATE_CORRUPT` if its text is not the one that was written. */
-export function readState(row: StoredState, get: (blobId: number) => Uint8Array): State {
-  const parsed = parse(row);
+export function readJournaledState(row: StoredState, get: (blobId: number) => Uint8Array): State {
+  const parsed = parseJournal(row);
   if (!Object.hasOwn(parsed, MARK)) return parsed;
-  if (!isManifest(parsed)) throw corrupt();
+  if (!isManifest(parsed)) throw journalCorrupt();
   const large = Object.entries(parsed.channels).map(([name, blobId]): [string, unknown] => [
     name,
     JSON.parse(new TextDecoder().decode(get(blobId))),
@@ -107,37 +107,37 @@ export function readState(row: StoredState, get: (blobId: number) => Uint8Array)
 /**
  * The blobs a row refers to, by field; none where it holds the state itself.
  *
- * @throws DevsError `STATE_CORRUPT` as {@link readState}: an id that changed would lead to another value.
+ * @throws DevsError `STATE_CORRUPT` as {@link readJournaledState}: an id that changed would lead to another value.
  */
 export function referencesOf(row: StoredState): Readonly<Record<string, number>> {
-  const parsed = parse(row);
+  const parsed = parseJournal(row);
   return isManifest(parsed) ? parsed.channels : {};
 }
 
 /** The text of a {@link Manifest}, put together from the texts of its fields. */
-function manifestText(fields: readonly Field[], put: PutField): string {
-  const isSmall = ({ json }: Field): boolean => json.length <= INLINE_FIELD_LENGTH;
+function manifestText(fields: readonly JournalField[], put: PutField): string {
+  const isSmall = ({ json }: JournalField): boolean => json.length <= INLINE_FIELD_LENGTH;
   const small = fields.filter(isSmall);
   const large = fields.filter((field) => !isSmall(field));
   const channels = large.map((field) => ({ name: field.name, json: String(put(field.name, field)) }));
   return manifestOf(small, channels);
 }
 
-type Member = Pick<Field, 'name' | 'json'>;
+type Member = Pick<JournalField, 'name' | 'json'>;
 
 const manifestOf = (fields: readonly Member[], channels: readonly Member[]): string =>
-  `{"${MARK}":1,"fields":${objectText(fields)},"channels":${objectText(channels)}}`;
+  `{"${MARK}":1,"fields":${joinMembers(fields)},"channels":${joinMembers(channels)}}`;
 
-function objectText(fields: readonly Member[]): string {
+function joinMembers(fields: readonly Member[]): string {
   return `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 }
 
-function parse({ serialized_state: text, sha256 }: StoredState): State {
-  if (sha256 != null && Buffer.compare(hashOfText(text), sha256) !== 0) throw corrupt();
+function parseJournal({ serialized_state: text, sha256 }: StoredState): State {
+  if (sha256 != null && Buffer.compare(hashOfText(text), sha256) !== 0) throw journalCorrupt();
   try {
     return JSON.parse(text) as State;
   } catch (error) {
-    throw corrupt(error);
+    throw journalCorrupt(error);
   }
 }
 
@@ -145,7 +145,7 @@ function isManifest(value: object): value is Manifest {
   return MARK in value && value[MARK] === 1 && 'fields' in value && 'channels' in value;
 }
 
-function corrupt(cause?: unknown): DevsError {
+function journalCorrupt(cause?: unknown): DevsError {
   return new DevsError('A row of the turn journal is damaged.', {
     code: 'STATE_CORRUPT',
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',

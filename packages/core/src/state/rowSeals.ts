@@ -98,12 +98,12 @@ export const resealed = (seal: RowSeal, changed: Readonly<Record<string, string>
 /** What a column can hold. */
 export type SealedValue = string | number | bigint | Uint8Array | null;
 
-const known = new WeakSet<Database>();
+const sealedDatabases = new WeakSet<Database>();
 
 /** Lets statements of a connection use the SQL of this file. */
 export function useSeals(db: Database): void {
-  if (known.has(db)) return;
-  known.add(db);
+  if (sealedDatabases.has(db)) return;
+  sealedDatabases.add(db);
   const options = { varargs: true, deterministic: true };
   db.function('row_sha256_of', options, (...values: SealedValue[]) => hashOfRow(values));
   db.function('seal_of', options, (...values: SealedValue[]) => sealNumber(values));
@@ -111,7 +111,7 @@ export function useSeals(db: Database): void {
     'assert_row',
     options,
     (what: string, id: SealedValue, check: Buffer | null, ...values: SealedValue[]) => {
-      if (check !== null && !hashOfRow(values).equals(check)) throw damaged(what, id);
+      if (check !== null && !hashOfRow(values).equals(check)) throw sealBroken(what, id);
       return 1;
     },
   );
@@ -135,7 +135,7 @@ export function hashOfRow(values: readonly SealedValue[]): Buffer {
   return hash === null ? hashText('sha256', text, 'buffer') : hash.update(text).digest();
 }
 
-function damaged(what: string, id: SealedValue): DevsError {
+function sealBroken(what: string, id: SealedValue): DevsError {
   return new DevsError(`${what} "${String(id)}" in the state file was changed after it was written.`, {
     code: 'STATE_CORRUPT',
     remedy: 'Run devs admin doctor, then restore a backup of the state file.',

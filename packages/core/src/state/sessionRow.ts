@@ -19,14 +19,14 @@ export type AnsweredRow = Omit<AnsweredSession, 'decision' | 'principal' | 'via'
   Pick<SessionRow, 'decisionJson' | 'principalKind' | 'principalId'>;
 
 /** What is kept beside an answer, in its row. No answer has members of these names: their forms are strict. */
-export interface Beside {
+export interface AnswerExtras {
   /** The way it was given: a short word. */
   readonly via?: string | undefined;
   readonly hidden?: HiddenRecord | undefined;
 }
 
 /** A decision as its row has it: the answer, and beside it the way it was given and what was hidden. */
-export function storedDecision(answer: unknown, { via, hidden }: Beside): string {
+export function storedDecision(answer: unknown, { via, hidden }: AnswerExtras): string {
   if (via === undefined && hidden === undefined) return canonicalJson(answer);
   return canonicalJson({
     ...(answer as object),
@@ -36,14 +36,14 @@ export function storedDecision(answer: unknown, { via, hidden }: Beside): string
 }
 
 /** A session as its row has it. @param votesOf - Read where its gate counts votes. */
-export function sessionOf(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
+export function sessionFromRow(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
   const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
-  const question = parse(questionJson, session.id);
+  const question = parseColumn(questionJson, session.id);
   return {
     ...session,
     ...answerIn({ id: session.id, decisionJson, principalKind, principalId }),
     question,
-    evidence: parse(evidenceJson, session.id),
+    evidence: parseColumn(evidenceJson, session.id),
     ...(wantsVotes(question) && { votes: votesOf(session.id) }),
   };
 }
@@ -62,8 +62,8 @@ function answerIn({
   HitlSession,
   'decision' | 'principal' | 'via' | 'hidden'
 > {
-  const given = parse(decisionJson, id);
-  const { via, hidden, ...decision } = Object(given) as Beside;
+  const given = parseColumn(decisionJson, id);
+  const { via, hidden, ...decision } = Object(given) as AnswerExtras;
   const isBeside = via !== undefined || hidden !== undefined;
   return {
     decision: isBeside ? decision : given,
@@ -78,6 +78,6 @@ function wantsVotes(question: unknown): boolean {
   return takes?.approvals !== undefined;
 }
 
-function parse(json: string | null, id: string): unknown {
+function parseColumn(json: string | null, id: string): unknown {
   return json === null ? null : parseStored(json, `session "${id}"`);
 }

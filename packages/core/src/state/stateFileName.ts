@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { sha256Hex } from './canonicalJson.ts';
-import { immediately } from './immediately.ts';
+import { immediateTransaction } from './immediateTransaction.ts';
 
 /** What a state file is known by, whatever its place: a copy and a backup have it too. */
 export interface StateFileName {
@@ -50,6 +50,6 @@ export function readStateFileName(db: Database): StateFileName {
 
 /** Gives a state file a name at random, unless it has one; returns it. @param db - Open, migrated, to be written. */
 export function nameStateFile(db: Database): string {
-  immediately(db, () => prepare<[string]>(db, INSERT_ID).run(randomBytes(32).toString('hex')));
+  immediateTransaction(db, () => prepare<[string]>(db, INSERT_ID).run(randomBytes(32).toString('hex')));
   return readStateFileName(db).id;
 }

@@ -15,7 +15,7 @@ export interface StepTimes {
 }
 
 /** Whether a step was begun in this visit, in whatever place inside. */
-export function isOfVisit({ lgTaskId }: Pick<StepKey, 'lgTaskId'>, visitId: string): boolean {
+export function isOfExecution({ lgTaskId }: Pick<StepKey, 'lgTaskId'>, visitId: string): boolean {
   return lgTaskId === visitId || lgTaskId.startsWith(`${visitId}/`);
 }
 
@@ -41,7 +41,7 @@ export interface Reserve {
 }
 
 /** A visit LangGraph names anew, and the node it is a visit of now. */
-export interface MovedVisit {
+export interface RenamedExecution {
   readonly threadId: string;
   readonly visitId: string;
   readonly toVisitId: string;
@@ -58,7 +58,7 @@ export interface StepUsage {
   readonly unpriced?: number;
 }
 
-export type RecordedStep =
+export type StepOnRecord =
   /** Begun `attempt` times; how the last one ended is unknown (`intent`), or it threw (`failed`). */
   | {
       readonly state: 'intent' | 'failed';

@@ -186,7 +186,7 @@ export function usageColumns({ tokensIn, tokensOut, costUsd, unpriced }: StepUsa
   };
 }
 
-export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepSummaryRow): StepUsage {
+export function rowUsage({ tokensIn, tokensOut, costUsd, unpriced }: StepSummaryRow): StepUsage {
   return {
     ...(tokensIn !== null && { tokensIn }),
     ...(tokensOut !== null && { tokensOut }),
@@ -195,7 +195,7 @@ export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepSummaryR
   };
 }
 
-export function summaryOf(row: StepSummaryRow): StepSummary {
+export function stepSummary(row: StepSummaryRow): StepSummary {
   const { threadId, lgTaskId, name, node, taskId, kind, state, attempt, startedAt, finishedAt } = row;
   return {
     threadId,
@@ -206,7 +206,7 @@ export function summaryOf(row: StepSummaryRow): StepSummary {
     kind,
     state,
     attempt,
-    usage: usageOf(row),
+    usage: rowUsage(row),
     startedAt,
     finishedAt,
   };

@@ -130,7 +130,7 @@ export interface Signal {
 
 export type NewSignal = Pick<Signal, 'id' | 'kind' | 'payload'>;
 
-export interface Settlement {
+export interface ThreadSettlement {
   readonly reason?: string;
   /** The wake sequence the driver has taken into account. */
   readonly seenWakeSeq: number;

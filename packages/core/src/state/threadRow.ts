@@ -11,7 +11,7 @@ export interface ThreadRow extends Omit<Thread, 'policies' | 'degraded' | 'keeps
 }
 
 /** @throws DevsError `STATE_CORRUPT` */
-export function fromRow({ policiesJson, degraded, keepsExactly, sound: _, ...row }: ThreadRow): Thread {
+export function threadFromRow({ policiesJson, degraded, keepsExactly, sound: _, ...row }: ThreadRow): Thread {
   if (!THREAD_STATUSES.includes(row.status)) throw unknownStatus(row.threadId);
   const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
   return { ...row, degraded: degraded === 1, keepsExactly: keepsExactly === 1, policies };
@@ -26,7 +26,7 @@ function unknownStatus(threadId: string): DevsError {
 }
 
 /** @throws DevsError `THREAD_NOT_FOUND` */
-export function notFound(threadId: string): never {
+export function runNotFound(threadId: string): never {
   throw new DevsError(`There is no run "${threadId}" in this state file.`, {
     code: 'THREAD_NOT_FOUND',
     remedy: 'List the runs to find the right id, or start this run.',

@@ -96,8 +96,8 @@ export const BEGIN_TURN = `
   WHERE thread_id = @threadId`;
 
 /** Sets one thing of a run, `@value` where it is given. */
-export function updateOf(assignment: string): string {
+export function updateThread(assignment: string): string {
   return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
 }
 
-export const RESET_RECOVERIES = `${updateOf('recoveries = 0')} AND recoveries > 0`;
+export const RESET_RECOVERIES = `${updateThread('recoveries = 0')} AND recoveries > 0`;

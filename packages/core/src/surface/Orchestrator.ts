@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
-import { type CheckedGiven, type Given, givenParts, parseGiven } from '../brief/given.ts';
+import {
+  type CheckedInputs,
+  type ProvidedInputs,
+  parseProvidedInputs,
+  providedParts,
+} from '../brief/providedInputs.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type Limits, validLimits } from '../config/limits.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
@@ -13,7 +18,7 @@ import type { Budget } from '../engine/guards/Budget.ts';
 import { lawOf } from '../engine/lawOf.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';
 import type { PageRequest } from '../engine/runs/pages.ts';
-import type { RunDriver, RunPlace, Runs } from '../engine/runs/Runs.ts';
+import type { QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -24,7 +29,7 @@ import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { hashOf, sha256Hex } from '../state/canonicalJson.ts';
 import type { DoctorReport } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
-import { identityOf } from './agentsIdentity.ts';
+import { agentsIdentityOf } from './agentsIdentity.ts';
 import { homeOf } from './home/homeOf.ts';
 import type { Collected, PipelineHome, RunListPage, StateNews } from './home/PipelineHome.ts';
 import { graphWork } from './PipelineApp.ts';
@@ -89,7 +94,7 @@ export interface OrchestratorOptions {
   readonly newId?: () => string;
 }
 
-export interface StartOptions extends Given, RunPlace {
+export interface StartOptions extends ProvidedInputs, QueueOptions {
   /** Markdown. */
   readonly brief: string;
   /** `[a-z0-9-]`, at most 64 characters. Default: from the brief, so the same brief is the same run. */
@@ -179,7 +184,7 @@ export class Orchestrator {
   async start(asked: StartOptions): Promise<Run> {
     const brief = parseBrief(asked.brief);
     const options = asked.quick === undefined ? asked : asQuick(asked, brief, asked.quick);
-    const given = parseGiven(options);
+    const given = parseProvidedInputs(options);
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
     const known = await this.#home.find(runId);
@@ -206,7 +211,7 @@ export class Orchestrator {
         ...(options.docsInBranch && { documentsDir: `docs/devs/${runId}` }),
       }),
     };
-    await this.#home.admit(admission, placeOf(options));
+    await this.#home.admit(admission, queueOptions(options));
     if (known === null) assertSameStart(await this.#home.find(runId), brief, given, started);
     return this.#home.handle(runId);
   }
@@ -416,12 +421,12 @@ function assertRunId(id: string): void {
 function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents | undefined): Policies {
   return {
     gates: { design: 'human', dag: 'human', ...gates },
-    agents: agents === undefined ? null : identityOf(agents),
+    agents: agents === undefined ? null : agentsIdentityOf(agents),
     ...(agentsRef !== undefined && { agentsRef }),
   };
 }
 
-const placeOf = ({ tenant, priority }: RunPlace): RunPlace => ({
+const queueOptions = ({ tenant, priority }: QueueOptions): QueueOptions => ({
   ...(tenant !== undefined && { tenant }),
   ...(priority !== undefined && { priority }),
 });
@@ -434,7 +439,7 @@ const placeOf = ({ tenant, priority }: RunPlace): RunPlace => ({
 function assertSameStart(
   known: Thread | null,
   brief: Brief,
-  { sha256 }: CheckedGiven,
+  { sha256 }: CheckedInputs,
   asked: Pick<StartOptions, 'brief' | 'documents' | 'tasks'>,
 ): void {
   if (known === null) return;
@@ -443,7 +448,8 @@ function assertSameStart(
   const isSameBrief = briefSha256 === brief.sha256 || briefSha256 === sha256Hex(law.keep(asked.brief).value);
   if (!isSameBrief) throw startedWithOther(threadId, 'a different brief');
   const { given } = policies;
-  const isSame = sha256 === null || sha256 === given || hashOf(law.keep(givenParts(asked)).value) === given;
+  const isSame =
+    sha256 === null || sha256 === given || hashOf(law.keep(providedParts(asked)).value) === given;
   if (!isSame) throw startedWithOther(threadId, 'different documents or a different plan');
 }
 

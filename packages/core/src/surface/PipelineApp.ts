@@ -2,7 +2,7 @@ import { pricesOf } from '../config/prices.ts';
 import { internalsOf } from '../engine/appInternals.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import type { Gate } from '../engine/Gate.ts';
-import { gatesOf } from '../engine/gateNow.ts';
+import { gatesOf } from '../engine/gateWithDeadlines.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { registerSecrets } from '../masking/registerSecrets.ts';

@@ -1,6 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
-import { exchangesAt, type GateExchange } from '../engine/asks.ts';
 import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
+import { exchangesAt, type GateExchange } from '../engine/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { principalOf } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';
@@ -90,7 +90,7 @@ export class RecordedRun {
    * Returns the version of a gate that a person viewed last, other than this one; `null` if this is their first. Unlike
    * `Run.recordViewed`, it writes nothing.
    */
-  async shownBefore(gate: Gate, by: Principal): Promise<Gate | null> {
+  async lastViewed(gate: Gate, by: Principal): Promise<Gate | null> {
     return shownBefore(gate, principalOf(by), this.#app.store);
   }
 
@@ -140,7 +140,7 @@ export class RecordedRun {
 
   /** Returns nodes, edges taken and node executions of the run's graph, from the state file. */
   async graph(): Promise<GraphView> {
-    const { nextOf } = await graphWork();
+    const { nextNodesOf: nextOf } = await graphWork();
     return graphView(this.id, await nextOf(this.id, this.#app.store), this.#app.store);
   }
 

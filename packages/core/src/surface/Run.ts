@@ -1,19 +1,19 @@
-import type { GateExchange } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { Gate, GateAnswer } from '../engine/Gate.ts';
-import { assertDecidable, principalText } from '../engine/gates/decidable.ts';
+import type { GateExchange } from '../engine/gateQuestions.ts';
+import { assertDecidable, principalText } from '../engine/gates/assertDecidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
-import type { ShownPlace } from '../engine/gates/quotes.ts';
+import type { QuotableSection } from '../engine/gates/quotes.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { CodeOfRuns, CommitView } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import { afterBarrier } from '../state/CommitBarrier.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
-import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import type { AskOptions } from './ask/askGate.ts';
 import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
@@ -63,7 +63,7 @@ export class Run extends RecordedRun {
    *   with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and unreachable agents (`AGENT_FAILED`): the run stays
    *   resumable.
    */
-  async drive(options: DriveRunOptions = {}): Promise<PipelineResult> {
+  async resume(options: DriveRunOptions = {}): Promise<PipelineResult> {
     return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
   }
 
@@ -100,7 +100,7 @@ export class Run extends RecordedRun {
    * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return afterArrival(this.#app.store.outlet, this.#commented.decide(gate, answer));
+    return afterBarrier(this.#app.store.outlet, this.#commented.decide(gate, answer));
   }
 
   /**
@@ -109,7 +109,7 @@ export class Run extends RecordedRun {
    *
    * @param options - `code: false` leaves the files out, which are read from git.
    */
-  async places(gate: Gate, options: PlacesOptions = {}): Promise<readonly ShownPlace[]> {
+  async quotableSections(gate: Gate, options: PlacesOptions = {}): Promise<readonly QuotableSection[]> {
     return this.#commented.places(gate, options);
   }
 
@@ -127,7 +127,7 @@ export class Run extends RecordedRun {
    * @throws DevsError `GATE_NOT_FOUND`
    * @returns The version of this gate that they viewed before, if it was another one.
    */
-  async shown(gate: Gate, by: Principal): Promise<Gate | null> {
+  async recordViewed(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store } = this.#app;
     const reader = principalOf(by);
@@ -138,7 +138,7 @@ export class Run extends RecordedRun {
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
       return last;
     });
-    return afterArrival(store.outlet, before);
+    return afterBarrier(store.outlet, before);
   }
 
   /**
@@ -159,7 +159,7 @@ export class Run extends RecordedRun {
     const scope = { threadId: this.id, taskId: gate.taskId };
     const payload = revealFact(gate, human);
     if (payload.count > 0) store.commit((emit) => emit('GATE_REVEALED', payload, scope));
-    return afterArrival(store.outlet, revealedPlaces(gate));
+    return afterBarrier(store.outlet, revealedPlaces(gate));
   }
 
   /**
@@ -192,7 +192,7 @@ export class Run extends RecordedRun {
    *
    * @throws DevsError `GATE_NOT_FOUND`
    */
-  async whyUnasked({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
+  async askUnavailableReason({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
     const { whyUnasked } = await graphWork();
     const session = sessionOfRun(this.id, sessionId, this.#app.store.sessions);
     return whyUnasked(session, this.#pipeline?.agents ?? null);
@@ -243,12 +243,12 @@ export class Run extends RecordedRun {
    *
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can skip it.
    */
-  async waiveSandbox(by: Principal): Promise<void> {
+  async skipSandboxOnce(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'skip the sandbox of');
     const { runs, outlet } = this.#app.store;
     const payload = { principal: principalText(human) };
     const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;
-    return afterArrival(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
+    return afterBarrier(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
   }
 
   /**

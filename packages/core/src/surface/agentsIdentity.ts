@@ -10,12 +10,12 @@ export interface AgentsIdentity {
   readonly fingerprint?: string;
 }
 
-export function identityOf({ name, provenance, fingerprint }: StageAgents): AgentsIdentity {
+export function agentsIdentityOf({ name, provenance, fingerprint }: StageAgents): AgentsIdentity {
   return { name, provenance, ...(fingerprint !== undefined && { fingerprint }) };
 }
 
 /** One line: `openai:gpt-5 (live; prompts v1 1a2b3c4d5e6f)`. Equal words are equal agents. */
-export function identityWords({ name, provenance, fingerprint }: AgentsIdentity): string {
+export function formatIdentity({ name, provenance, fingerprint }: AgentsIdentity): string {
   return `${name} (${fingerprint === undefined ? provenance : `${provenance}; ${fingerprint}`})`;
 }
 
@@ -33,8 +33,8 @@ export function tellChangedAgents(threadId: string, agents: StageAgents, store: 
   const { agents: recorded = null } = store.threads.require(threadId).policies;
   if (recorded === null) return;
   const payload = {
-    started: identityWords(recorded as AgentsIdentity),
-    now: identityWords(identityOf(agents)),
+    started: formatIdentity(recorded as AgentsIdentity),
+    now: formatIdentity(agentsIdentityOf(agents)),
   };
   if (payload.started !== payload.now) store.commit((emit) => emit('AGENTS_CHANGED', payload, { threadId }));
 }

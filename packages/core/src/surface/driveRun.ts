@@ -1,7 +1,7 @@
 import { internalsOf } from '../engine/appInternals.ts';
-import { giveUpAsks } from '../engine/asks.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
+import { abandonQuestions } from '../engine/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import { tellChangedAgents } from './agentsIdentity.ts';
@@ -18,14 +18,14 @@ import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 
 /** How a drive is called that is told what comes in meanwhile. */
-export type ToldDrive = Pick<DriveOptions, 'prepare' | 'abort'>;
+export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'abort'>;
 
-/** Drives a run, and gives its branch to the user's repository; see {@link Run.drive}. */
+/** Drives a run, and gives its branch to the user's repository; see {@link Run.resume}. */
 export async function driveRun(
   id: string,
   { until, only, epic, ...options }: DriveRunOptions,
   deps: RunWithDeps,
-  { prepare, ...told }: ToldDrive = {},
+  { prepare, ...told }: PipelineDriveHooks = {},
 ): Promise<PipelineResult> {
   const { app, pipeline } = deps;
   const { store } = app;
@@ -45,7 +45,7 @@ export async function driveRun(
       ...(goal && { goal }),
       prepare: async (lease) => {
         await prepare?.(lease);
-        giveUpAsks(id, store.steps);
+        abandonQuestions(id, store.steps);
         await finishRewind(lease, { app: engine, pipeline });
       },
     }),
@@ -71,5 +71,5 @@ async function finishRewindOfEnded(id: string, { app, pipeline }: RunWithDeps): 
   const { threads, rewinds } = app.store;
   if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
   const engine = await app.engine();
-  await internalsOf(engine).hold(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
+  await internalsOf(engine).withLease(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
 }

@@ -20,7 +20,7 @@ export function gateDraft(
 ): GateEdit {
   if (kind === 'design_approval') return { documents: draftsOf(artifact as DesignArtifact) };
   if (kind !== 'dag_approval') throw notEditable(sessionId);
-  if (state === null || hashOf(dagArtifact(state)) !== artifactHash) throw movedOn(sessionId);
+  if (state === null || hashOf(dagArtifact(state)) !== artifactHash) throw gateMovedOn(sessionId);
   return { plan: planDraftOf(state) };
 }
 
@@ -31,7 +31,7 @@ const notEditable = (sessionId: string): DevsError =>
     context: { sessionId },
   });
 
-const movedOn = (sessionId: string): DevsError =>
+const gateMovedOn = (sessionId: string): DevsError =>
   new DevsError(`The plan of gate "${sessionId}" is outdated.`, {
     code: 'GATE_STALE',
     remedy: 'List the open gates, then read the current one.',

@@ -1,6 +1,6 @@
-import { shapeOf } from '../engine/compile/graphChange.ts';
+import { TRIGGER } from '../engine/breakpoints/triggers.ts';
+import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import { TRIGGER } from '../engine/stops/triggers.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 
 /** A graph as its run has recorded it: no program is asked. */
@@ -30,12 +30,12 @@ export interface GraphEdge {
   readonly times: number;
 }
 
-type Stores = Pick<EngineStore, 'threads' | 'log' | 'checkpoints'>;
+type GraphViewStores = Pick<EngineStore, 'threads' | 'log' | 'checkpoints'>;
 
 /** @param next - As its latest checkpoint tells it. */
-export function graphView(threadId: string, next: readonly string[], stores: Stores): GraphView {
+export function graphView(threadId: string, next: readonly string[], stores: GraphViewStores): GraphView {
   const { threads, log, checkpoints } = stores;
-  const shape = shapeOf(threads.require(threadId));
+  const shape = recordedShape(threads.require(threadId));
   const visited = new Map(log.visitsOf(threadId).map((visits) => [visits.node, visits]));
   const edges = checkpoints.callsOf(threadId).flatMap(({ taskPath, channel, times }) => {
     const from = /^~__pregel_pull, (.+)$/s.exec(taskPath)?.[1];

@@ -1,6 +1,6 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { type Gate, gateOf } from '../engine/Gate.ts';
-import { principalText } from '../engine/gates/decidable.ts';
+import { principalText } from '../engine/gates/assertDecidable.ts';
 import { isSameId } from '../engine/gates/people.ts';
 import type { Principal } from '../state/hitlSession.ts';
 
@@ -10,19 +10,19 @@ import type { Principal } from '../state/hitlSession.ts';
  */
 export function lastShown(gate: Gate, by: Principal, store: EngineStore): Gate | null {
   const last = timesShown(gate, by, store).at(-1);
-  return last === undefined || last.artifactHash === gate.artifactHash ? null : shownAt(last, store);
+  return last === undefined || last.artifactHash === gate.artifactHash ? null : gateViewedAt(last, store);
 }
 
 /** What they were shown last of other versions than this one, whether or not they have seen this one. For display only. */
 export function shownBefore(gate: Gate, by: Principal, store: EngineStore): Gate | null {
-  const isOther = ({ artifactHash }: Shown): boolean => artifactHash !== gate.artifactHash;
+  const isOther = ({ artifactHash }: ViewedGateKey): boolean => artifactHash !== gate.artifactHash;
   const last = timesShown(gate, by, store).findLast(isOther);
-  return last === undefined ? null : shownAt(last, store);
+  return last === undefined ? null : gateViewedAt(last, store);
 }
 
-type Shown = Pick<Gate, 'sessionId' | 'artifactHash'>;
+type ViewedGateKey = Pick<Gate, 'sessionId' | 'artifactHash'>;
 
-function timesShown(gate: Gate, by: Principal, store: EngineStore): readonly Shown[] {
+function timesShown(gate: Gate, by: Principal, store: EngineStore): readonly ViewedGateKey[] {
   const { kind, taskId, threadId } = gate;
   const principal = principalText(by);
   return store.log
@@ -32,7 +32,7 @@ function timesShown(gate: Gate, by: Principal, store: EngineStore): readonly Sho
     .filter((payload) => payload.kind === kind && isSameId(payload.principal, principal));
 }
 
-function shownAt({ sessionId }: Shown, store: EngineStore): Gate | null {
+function gateViewedAt({ sessionId }: ViewedGateKey, store: EngineStore): Gate | null {
   const session = store.sessions.find(sessionId);
   return session === null ? null : gateOf(session);
 }

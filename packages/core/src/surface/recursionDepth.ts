@@ -1,7 +1,7 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { internalsOf } from '../engine/appInternals.ts';
 import { depthOf } from '../engine/guards/depthLevel.ts';
-import { visitOf } from '../engine/visit.ts';
+import { nodeExecutionOf } from '../engine/nodeExecution.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
@@ -19,7 +19,7 @@ export async function recursionDepthOf(id: string, app: OrchestrationApp): Promi
   const configurable = { thread_id: id };
   const { values, metadata, tasks, next } = await app.graph.getState({ configurable });
   const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);
-  const visit = visitOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
+  const visit = nodeExecutionOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
   const { current } = depthOf(values ?? {}, visit, limit);
   return { current, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
 }

@@ -1,7 +1,7 @@
 import { internalsOf } from '../engine/appInternals.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import { principalText } from '../engine/gates/decidable.ts';
+import { principalText } from '../engine/gates/assertDecidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../engine/gates/principals.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -27,7 +27,7 @@ export interface RemovedRun {
 /** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
 export async function removeRun(id: string, removal: Removal, app: OrchestrationApp): Promise<RemovedRun> {
   const { workspace, force = false } = removal;
-  const { store, hold } = internalsOf(app);
+  const { store, withLease: hold } = internalsOf(app);
   const human = assertRemovable(id, removal, store);
   return hold(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };

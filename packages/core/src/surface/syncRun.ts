@@ -1,5 +1,5 @@
 import { internalsOf } from '../engine/appInternals.ts';
-import { principalText } from '../engine/gates/decidable.ts';
+import { principalText } from '../engine/gates/assertDecidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -25,7 +25,7 @@ export async function syncRun(
   { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
 ): Promise<SyncedRun | null> {
   const human = asHuman(by, id, 'sync');
-  return internalsOf(app).betweenVisits(id, async (lease) => {
+  return internalsOf(app).betweenNodes(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
     const workspace = await pipeline.workspace.open(id, { driver: driverOf(internalsOf(app).store, lease) });
     const { tasks = [] } = withCurrentCommits(await app.values(id), id, internalsOf(app).store) ?? {};

@@ -37,14 +37,14 @@ export interface TranscriptStage {
   readonly attempts: number;
 }
 
-interface Attempt {
+interface StageAttempt {
   readonly stage: string;
   readonly attempt: number;
 }
 
 /** The attempts at each stage of a run, in the order in which they were begun. */
 class Attempts {
-  readonly #numbers = new Map<string, Attempt>();
+  readonly #numbers = new Map<string, StageAttempt>();
   readonly #stages = new Map<string, TranscriptStage>();
 
   constructor(pieces: Iterable<StoredPiece>) {
@@ -55,18 +55,18 @@ class Attempts {
     return [...this.#stages.values()];
   }
 
-  of(piece: StoredPiece): Attempt {
-    return this.#numbers.get(keyOf(piece)) ?? this.#note(piece);
+  of(piece: StoredPiece): StageAttempt {
+    return this.#numbers.get(transcriptKey(piece)) ?? this.#note(piece);
   }
 
-  #note(piece: StoredPiece): Attempt {
-    const known = this.#numbers.get(keyOf(piece));
+  #note(piece: StoredPiece): StageAttempt {
+    const known = this.#numbers.get(transcriptKey(piece));
     if (known !== undefined) return known;
-    const stage = stageOf(piece);
+    const stage = stageOfPiece(piece);
     const attempts = (this.#stages.get(stage)?.attempts ?? 0) + 1;
     const attempt = { stage, attempt: attempts };
     this.#stages.set(stage, { stage, node: piece.node, attempts });
-    this.#numbers.set(keyOf(piece), attempt);
+    this.#numbers.set(transcriptKey(piece), attempt);
     return attempt;
   }
 }
@@ -99,7 +99,11 @@ export function transcript(
   return entries;
 }
 
-function entriesOf(piece: StoredPiece, its: Attempt, store: TranscriptStore): readonly TranscriptEntry[] {
+function entriesOf(
+  piece: StoredPiece,
+  its: StageAttempt,
+  store: TranscriptStore,
+): readonly TranscriptEntry[] {
   const { seq, node, skipped } = piece;
   const entry = (at: number, activity: TranscriptEntry['activity']): TranscriptEntry => ({
     ...{ seq, at: new Date(at).toISOString() },
@@ -117,7 +121,7 @@ function wantedAttempt(
   stage: string,
   attempt: number | undefined,
   stages: readonly TranscriptStage[],
-): Attempt {
+): StageAttempt {
   const found = stages.find((known) => known.stage === stage);
   if (found === undefined) throw unknownStage(stage, stages);
   const { attempts } = found;
@@ -133,7 +137,8 @@ function unknownStage(stage: string, stages: readonly TranscriptStage[]): RangeE
   return new RangeError(`There is no transcript of ${JSON.stringify(stage)}; ${there}.`);
 }
 
-const stageOf = ({ taskId, name }: StoredPiece): string =>
+const stageOfPiece = ({ taskId, name }: StoredPiece): string =>
   taskId === null ? name : `${taskLabel(taskId)}.${name}`;
 
-const keyOf = ({ lgTaskId, name, attempt }: StoredPiece): string => JSON.stringify([lgTaskId, name, attempt]);
+const transcriptKey = ({ lgTaskId, name, attempt }: StoredPiece): string =>
+  JSON.stringify([lgTaskId, name, attempt]);

@@ -5,25 +5,25 @@ import { type Gate, gateOf } from '../engine/Gate.ts';
 import type { RunInfo } from '../engine/RunResult.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';
 import { type RunFilter, type RunPage, statusesOf } from '../engine/runs/listRuns.ts';
-import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pages.ts';
+import { type PageRequest, pageLimit, pageOf, parseCursor } from '../engine/runs/pages.ts';
 import type {
-  HeldRun,
-  HeldRunEnd,
-  IndexedRun,
-  LookedAtRun,
-  NewRunFile,
+  LeasedRun,
+  NewRun,
+  RunFileView,
   RunIndex,
+  RunListItem,
   RunQueue,
+  RunRelease,
   RunSignal,
   Runs,
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { immediateBarrier } from '../state/CommitBarrier.ts';
 import { HitlSessionStore } from '../state/HitlSessionStore.ts';
-import { atOnce } from '../state/Outlet.ts';
-import { notFound } from '../state/threadRow.ts';
+import { runNotFound } from '../state/threadRow.ts';
 
 /** A run as it is kept. */
-interface Kept {
+interface MemoryRun {
   readonly createdAt: number;
   readonly signals: RunSignal[];
   readonly listeners: Set<() => void>;
@@ -34,7 +34,7 @@ interface Kept {
   readonly asked: Set<string>;
   queue: RunQueue;
   file: Uint8Array;
-  end: Omit<HeldRunEnd, 'queue'>;
+  end: Omit<RunRelease, 'queue'>;
   updatedAt: number;
   epoch: number;
   holder: AbortController | null;
@@ -54,7 +54,7 @@ interface Kept {
  * reports it; a process that lost its lease cannot write.
  */
 export class MemoryRuns implements Runs {
-  readonly #runs = new Map<string, Kept>();
+  readonly #runs = new Map<string, MemoryRun>();
   readonly #watching = new Set<(id: string) => void>();
   readonly #now: () => number;
 
@@ -63,7 +63,7 @@ export class MemoryRuns implements Runs {
     this.#now = now;
   }
 
-  async create({ id, queue, file, index }: NewRunFile): Promise<boolean> {
+  async create({ id, queue, file, index }: NewRun): Promise<boolean> {
     if (this.#runs.has(id)) return false;
     const at = this.#now();
     this.#runs.set(id, {
@@ -91,7 +91,7 @@ export class MemoryRuns implements Runs {
     return true;
   }
 
-  async look(id: string): Promise<LookedAtRun> {
+  async open(id: string): Promise<RunFileView> {
     const run = this.#require(id);
     const db = openStateCopy(run.file);
     const seen = run.signals.length;
@@ -103,8 +103,8 @@ export class MemoryRuns implements Runs {
     };
   }
 
-  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
-    return momentOf(this.#require(id)) === at ? null : this.look(id);
+  async reopen(id: string, at: string): Promise<RunFileView | null> {
+    return momentOf(this.#require(id)) === at ? null : this.open(id);
   }
 
   async watch(id: string | null, tell: () => void): Promise<() => void> {
@@ -115,7 +115,7 @@ export class MemoryRuns implements Runs {
     return () => void this.#watching.delete(own);
   }
 
-  #tell(run: Kept, signal: RunSignal, seen: number): boolean {
+  #tell(run: MemoryRun, signal: RunSignal, seen: number): boolean {
     if (run.known.has(signal.id)) return true;
     if (run.signals.length !== seen) return false;
     if (signal.kind === 'decision') {
@@ -134,7 +134,7 @@ export class MemoryRuns implements Runs {
     for (const tell of [...this.#watching]) tell(id);
   }
 
-  async hold(id: string): Promise<HeldRun> {
+  async hold(id: string): Promise<LeasedRun> {
     const run = this.#require(id);
     if (run.holder !== null) throw threadBusy(id, 'another', run.epoch);
     const holder = new AbortController();
@@ -153,9 +153,9 @@ export class MemoryRuns implements Runs {
   async list(filter: RunFilter = {}): Promise<RunPage> {
     const statuses = statusesOf(filter.status);
     const limit = pageLimit(filter.limit);
-    const before = placeOf(filter.after);
+    const before = parseCursor(filter.after);
     const found = [...this.#runs]
-      .map(([id, run]) => summaryOf(id, run))
+      .map(([id, run]) => memoryRunSummary(id, run))
       .filter(({ status, graph }) => statuses.includes(status) && (filter.graph ?? graph) === graph)
       .filter((run) => before === null || isBefore(placeIn(run), before))
       .sort((a, b) => (isBefore(placeIn(a), placeIn(b)) ? 1 : -1));
@@ -163,7 +163,7 @@ export class MemoryRuns implements Runs {
     return { runs: items, next };
   }
 
-  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
     const known = ids.flatMap((id) => {
       const run = this.#runs.get(id);
       return run === undefined ? [] : [[id, { createdAt: run.createdAt, index: indexOf(run) }] as const];
@@ -172,7 +172,7 @@ export class MemoryRuns implements Runs {
   }
 
   async gates({ limit, after }: PageRequest = {}): Promise<GatePage> {
-    const last = placeOf(after);
+    const last = parseCursor(after);
     const at = ({ openedAt, sessionId: id }: Gate) => ({ at: Date.parse(openedAt), id });
     const found = [...this.#runs.values()]
       .flatMap(openOf)
@@ -194,19 +194,19 @@ export class MemoryRuns implements Runs {
     for (const { holder } of this.#runs.values()) holder?.abort();
   }
 
-  #require(id: string): Kept {
-    return this.#runs.get(id) ?? notFound(id);
+  #require(id: string): MemoryRun {
+    return this.#runs.get(id) ?? runNotFound(id);
   }
 }
 
-class HeldInMemory implements HeldRun {
+class HeldInMemory implements LeasedRun {
   readonly id: string;
   readonly epoch: number;
   readonly db: Database;
   readonly isCopy = true;
   readonly lost: AbortSignal;
-  readonly outlet = atOnce(() => this.#arrive());
-  readonly #run: Kept;
+  readonly outlet = immediateBarrier(() => this.#arrive());
+  readonly #run: MemoryRun;
   readonly #holder: AbortController;
   readonly #now: () => number;
   /** Signals that were given out. */
@@ -214,7 +214,7 @@ class HeldInMemory implements HeldRun {
 
   constructor(
     id: string,
-    run: Kept,
+    run: MemoryRun,
     { holder, now }: { readonly holder: AbortController; readonly now: () => number },
   ) {
     this.id = id;
@@ -228,7 +228,7 @@ class HeldInMemory implements HeldRun {
   }
 
   async #arrive(): Promise<void> {
-    if (this.#run.holder !== this.#holder) throw leaseLost(this.id, this.epoch);
+    if (this.#run.holder !== this.#holder) throw memoryLeaseLost(this.id, this.epoch);
     const gates = new HitlSessionStore(this.db).listOpenOfRuns().map(gateOf);
     for (const { sessionId } of gates) this.#run.asked.add(sessionId);
     this.#run.end = { ...this.#run.end, gates };
@@ -249,7 +249,7 @@ class HeldInMemory implements HeldRun {
     return () => void listeners.delete(tell);
   }
 
-  async settle({ queue, ...end }: HeldRunEnd): Promise<'settled' | 'again'> {
+  async settle({ queue, ...end }: RunRelease): Promise<'settled' | 'again'> {
     await this.#arrive();
     const run = this.#run;
     if (run.signals.length > this.#given) return 'again';
@@ -274,18 +274,18 @@ class HeldInMemory implements HeldRun {
   }
 }
 
-const momentOf = ({ changes, signals, handled, holder }: Kept): string =>
+const momentOf = ({ changes, signals, handled, holder }: MemoryRun): string =>
   `${changes} ${signals.length} ${handled} ${holder !== null}`;
 
-function indexOf({ end, holder, changes, listed, signals, handled }: Kept): RunIndex | null {
+function indexOf({ end, holder, changes, listed, signals, handled }: MemoryRun): RunIndex | null {
   const { until: _, ...index } = end;
   return holder === null && changes === listed && signals.length === handled ? index : null;
 }
 
-const openOf = ({ end, decided }: Kept): readonly Gate[] =>
+const openOf = ({ end, decided }: MemoryRun): readonly Gate[] =>
   end.gates.filter(({ sessionId }) => !decided.has(sessionId));
 
-function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunInfo {
+function memoryRunSummary(id: string, { end, queue, holder, createdAt, updatedAt }: MemoryRun): RunInfo {
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
@@ -293,17 +293,17 @@ function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kep
   };
 }
 
-interface Place {
+interface ListCursor {
   readonly at: number;
   readonly id: string;
 }
 
-const placeIn = ({ createdAt, id }: RunInfo): Place => ({ at: Date.parse(createdAt), id });
+const placeIn = ({ createdAt, id }: RunInfo): ListCursor => ({ at: Date.parse(createdAt), id });
 
-const isBefore = (one: Place, other: Place): boolean =>
+const isBefore = (one: ListCursor, other: ListCursor): boolean =>
   one.at < other.at || (one.at === other.at && one.id < other.id);
 
-const leaseLost = (threadId: string, epoch: number): DevsError =>
+const memoryLeaseLost = (threadId: string, epoch: number): DevsError =>
   new DevsError(`Run "${threadId}" was taken over by another driver.`, {
     code: 'LEASE_LOST',
     remedy: 'Leave it to that one.',

@@ -15,17 +15,17 @@ import type {
 } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 
-type Files = ReadonlyMap<string, string>;
+type MemoryFiles = ReadonlyMap<string, string>;
 
 interface MemoryCommit extends CommitView {
   readonly stepKey: string;
   readonly tree: string;
 }
 
-const NO_FILES: Files = new Map();
+const NO_FILES: MemoryFiles = new Map();
 
 /** As git's: a run that begins empty begins with it. */
-const EMPTY_TREE = treeOf(NO_FILES);
+const EMPTY_TREE = memoryTree(NO_FILES);
 
 /** A workspace in memory: trees and commits are addressed by content, as in git. */
 export class MemoryWorkspace implements Workspace {
@@ -48,13 +48,13 @@ export class MemoryWorkspace implements Workspace {
 
 export class MemoryRunWorkspace implements RunWorkspace {
   readonly dir: string;
-  readonly #trees = new Map<string, Files>([[EMPTY_TREE, NO_FILES]]);
+  readonly #trees = new Map<string, MemoryFiles>([[EMPTY_TREE, NO_FILES]]);
   readonly #commits: MemoryCommit[] = [];
   /** Commits of moves that may be made, by their SHA. */
   readonly #planned = new Map<string, MemoryCommit>();
   /** Trees of the folder before each move, by its id. */
   readonly #kept = new Map<string, string>();
-  #files: Files = NO_FILES;
+  #files: MemoryFiles = NO_FILES;
 
   constructor(dir: string) {
     this.dir = dir;
@@ -112,7 +112,10 @@ export class MemoryRunWorkspace implements RunWorkspace {
   async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
     const [before, after] = [Object.fromEntries(this.#filesOf(from)), Object.fromEntries(this.#filesOf(to))];
     const files = lineChanges(before, after);
-    return { files, diff: cutAt(maxBytes, files.map(({ path }) => wholeFile(path, before, after)).join('')) };
+    return {
+      files,
+      diff: cutTextAt(maxBytes, files.map(({ path }) => wholeFile(path, before, after)).join('')),
+    };
   }
 
   async readAt(tree: string, path: string): Promise<string | null> {
@@ -146,7 +149,7 @@ export class MemoryRunWorkspace implements RunWorkspace {
     for (const [at, { sha, stepKey, tree }] of [...this.#commits.entries()].toReversed()) {
       if (!commits.includes(sha) && !begun.includes(stepKey)) continue;
       const before = at === 0 ? EMPTY_TREE : (this.#commits[at - 1]?.tree ?? EMPTY_TREE);
-      files = without(files, this.#filesOf(before), this.#filesOf(tree));
+      files = withoutChanges(files, this.#filesOf(before), this.#filesOf(tree));
     }
     const tree = this.#keep(files);
     return this.#plan(id, message, { tree, folder: tree });
@@ -154,7 +157,7 @@ export class MemoryRunWorkspace implements RunWorkspace {
 
   async reinstate({ id, move, message }: ReinstateRequest): Promise<BranchMove> {
     const folder = this.#kept.get(move.id);
-    if (folder === undefined || this.#tip !== move.to) throw conflict('the branch has moved');
+    if (folder === undefined || this.#tip !== move.to) throw memoryConflict('the branch has moved');
     const tree = this.#commits.find(({ sha }) => sha === move.from)?.tree ?? EMPTY_TREE;
     return this.#plan(id, message, { tree, folder });
   }
@@ -183,14 +186,14 @@ export class MemoryRunWorkspace implements RunWorkspace {
     return { sha, subject: message.split('\n')[0] ?? '', stepKey, tree };
   }
 
-  #keep(files: Files): string {
-    const tree = treeOf(files);
+  #keep(files: MemoryFiles): string {
+    const tree = memoryTree(files);
     this.#trees.set(tree, files);
     return tree;
   }
 
   /** A commit names its tree, as with git. */
-  #filesOf(tree: string): Files {
+  #filesOf(tree: string): MemoryFiles {
     const files = this.#trees.get(this.#commits.find(({ sha }) => sha === tree)?.tree ?? tree);
     if (files === undefined) throw new RangeError(`There is no tree "${tree}" in the workspace.`);
     return files;
@@ -201,7 +204,7 @@ export class MemoryRunWorkspace implements RunWorkspace {
   }
 }
 
-function treeOf(files: Files): string {
+function memoryTree(files: MemoryFiles): string {
   return hashOf(Object.fromEntries(files));
 }
 
@@ -213,7 +216,7 @@ function wholeFile(path: string, before: Contents, after: Contents): string {
   return `--- a/${path}\n+++ b/${path}\n${lines('-', before[path])}${lines('+', after[path])}`;
 }
 
-function cutAt(maxBytes: number, text: string): string {
+function cutTextAt(maxBytes: number, text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   const end = bytes.subarray(0, maxBytes).lastIndexOf('\n') + 1;
@@ -221,19 +224,19 @@ function cutAt(maxBytes: number, text: string): string {
 }
 
 /** `files` without what changed from `before` to `after`. */
-function without(files: Files, before: Files, after: Files): Files {
+function withoutChanges(files: MemoryFiles, before: MemoryFiles, after: MemoryFiles): MemoryFiles {
   const result = new Map(files);
   for (const path of new Set([...before.keys(), ...after.keys()])) {
     const [old, now] = [before.get(path), after.get(path)];
     if (old === now) continue;
-    if (files.get(path) !== now) throw conflict(`${path} was changed by commits that stay`);
+    if (files.get(path) !== now) throw memoryConflict(`${path} was changed by commits that stay`);
     if (old === undefined) result.delete(path);
     else result.set(path, old);
   }
   return result;
 }
 
-const conflict = (what: string): DevsError =>
+const memoryConflict = (what: string): DevsError =>
   new DevsError(`The work cannot be taken out: ${what}.`, {
     code: 'REWIND_CONFLICT',
     remedy: 'Go back further; nothing was changed.',

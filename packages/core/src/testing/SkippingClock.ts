@@ -13,7 +13,7 @@ export class SkippingClock {
 
   /** @param start - Milliseconds since the Unix epoch, UTC, or a date. @defaultValue 2030-01-01 */
   constructor(start: number | Date = Date.UTC(2030, 0, 1)) {
-    this.#at = timeOf(Number(start));
+    this.#at = validTime(Number(start));
   }
 
   /** Milliseconds since the Unix epoch, UTC. Can be passed on without its clock. */
@@ -21,11 +21,11 @@ export class SkippingClock {
 
   /** Moves the clock. @throws RangeError unless `ms` is a whole number of milliseconds. */
   advance(ms: number): void {
-    this.#at = timeOf(this.#at + ms);
+    this.#at = validTime(this.#at + ms);
   }
 }
 
-function timeOf(at: number): number {
+function validTime(at: number): number {
   if (Number.isSafeInteger(at)) return at;
   throw new RangeError(`Expected a time in whole milliseconds, got ${String(at)}.`);
 }

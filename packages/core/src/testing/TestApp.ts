@@ -10,7 +10,7 @@ import type {
   UpdateOf,
 } from '../engine/compile/graphSource.ts';
 import type { DurableApp } from '../engine/DurableApp.ts';
-import type { DrivenDue } from '../engine/drive/driveDue.ts';
+import type { DueRuns } from '../engine/drive/runDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
 import type { Gate, GateAnswer } from '../engine/Gate.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
@@ -23,10 +23,10 @@ import { SkippingClock } from './SkippingClock.ts';
 /** The human of tests. */
 const TESTER = { kind: 'human', id: 'tester' } as const;
 
-type Answer = Omit<GateAnswer, 'by'>;
+type TestAnswer = Omit<GateAnswer, 'by'>;
 
 /** What lets a run go on at a gate of each kind; one that is not named is approved. */
-const YES: { readonly [Kind in Gate['kind']]?: Answer } = {
+const YES: { readonly [Kind in Gate['kind']]?: TestAnswer } = {
   interrupt: { value: true },
   task_failure: { action: 'retry' },
   recursion_limit: { action: 'continue' },
@@ -34,7 +34,7 @@ const YES: { readonly [Kind in Gate['kind']]?: Answer } = {
 };
 
 /** @throws TypeError at a budget: how much more there is to spend is nobody's default. */
-function yesTo({ kind }: Gate): Answer {
+function yesTo({ kind }: Gate): TestAnswer {
   if (kind === 'budget') throw new TypeError("Say how much: answer(gate, { action: 'raise', usd: 1 }).");
   return YES[kind] ?? { approved: true };
 }
@@ -112,11 +112,11 @@ export class TestApp<Graph, State, Update, Output = State> {
    * Lets time pass, and drives every run for which that was what it waited for.
    *
    * @param ms - Milliseconds; negative where the clock is set back.
-   * @throws RangeError for what is no whole number of milliseconds; DevsError as {@link DurableApp.driveDue}.
+   * @throws RangeError for what is no whole number of milliseconds; DevsError as {@link DurableApp.runDue}.
    */
-  skip(ms: number): Promise<DrivenDue<RunResult<Output>>> {
+  skip(ms: number): Promise<DueRuns<RunResult<Output>>> {
     this.clock.advance(ms);
-    return this.#app.driveDue();
+    return this.#app.runDue();
   }
 
   /** Ends the process where it stands, as if nobody drove a run, and starts another one. */

@@ -35,7 +35,7 @@ export function fakeAgents({
     (step: string) =>
     (request: TaskRequest, call: AgentCall): Promise<WorkResult> => {
       const { name } = request.task;
-      const number = numberOf(request.task);
+      const number = taskSuffix(request.task);
       const path = `${step}/${number}.txt`;
       return told(`T${number} ${step}`, call, {
         summary: `${step} for ${name}`,
@@ -61,13 +61,13 @@ export function fakeAgents({
         const turn = tried.length + (refused === null ? 0 : 1);
         const strategy = strategies[turn % strategies.length] ?? '';
         const what = refused === null ? 'pivot' : 'pivot again';
-        return told(`T${numberOf(task)} ${what}`, call, { strategy, reason: 'It is the next one.' });
+        return told(`T${taskSuffix(task)} ${what}`, call, { strategy, reason: 'It is the next one.' });
       },
     }),
   };
 }
 
-const numberOf = ({ taskId }: TaskBrief): string => taskId.slice(taskId.lastIndexOf(':') + 1);
+const taskSuffix = ({ taskId }: TaskBrief): string => taskId.slice(taskId.lastIndexOf(':') + 1);
 
 const aDocument = (type: string, content: string) => ({ type, title: type, content });
 

@@ -29,7 +29,7 @@ function weightOf(value: unknown, levels: number): Weight {
   if (typeof value === 'string') return { amount: value.length, path: '' };
   if (typeof value !== 'object' || value === null || levels === 0) return { amount: SMALL, path: '' };
   if (value instanceof Uint8Array) return { amount: value.byteLength, path: '' };
-  return heaviestOf(membersOf(value), levels - 1);
+  return heaviestOf(memberEntries(value), levels - 1);
 }
 
 function heaviestOf(members: Iterable<readonly [place: string, member: unknown]>, levels: number): Weight {
@@ -43,7 +43,7 @@ function heaviestOf(members: Iterable<readonly [place: string, member: unknown]>
   return { amount, path: most.amount * 2 > amount ? most.path : '' };
 }
 
-function* membersOf(value: object): Generator<readonly [string, unknown]> {
+function* memberEntries(value: object): Generator<readonly [string, unknown]> {
   if (Array.isArray(value) || value instanceof Set) {
     let at = 0;
     for (const item of value) yield [`[${at++}]`, item];

@@ -23,7 +23,7 @@ export function makeLasting(value: unknown, levels = MAX_DEPTH): boolean {
   if (typeof value === 'function') return false;
   if (typeof value !== 'object' || value === null || lasting.has(value)) return true;
   if (levels === 0 || types.isProxy(value)) return false;
-  const parts = partsOf(value);
+  const parts = lastingParts(value);
   if (parts === null || !parts.every((part) => makeLasting(part, levels - 1))) return false;
   lasting.add(Object.freeze(value));
   return true;
@@ -51,7 +51,7 @@ export const lastingJson: (value: object) => string = onceForLasting((value) =>
 );
 
 /** `null` for a list with holes or properties beside its items, for accessors, and for what only a class knows. */
-function partsOf(value: object): readonly unknown[] | null {
+function lastingParts(value: object): readonly unknown[] | null {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     const isList = prototype === Array.prototype && Object.keys(value).length === value.length;

@@ -26,7 +26,7 @@ const devs = await Orchestrator.open({
 
 async function act(): Promise<string> {
   const run = await devs.run('shop');
-  if (deed === 'drive') return (await run.drive()).status;
+  if (deed === 'drive') return (await run.resume()).status;
   const [gate] = await run.gates();
   if (gate === undefined) return 'no gate';
   if (deed === 'ask') return `answered ${(await run.ask(gate, question, { by })).answer}`;

@@ -10,7 +10,7 @@ process.stdout.write('ready\n');
 for (let looks = 0; looks < 10_000 && !existsSync(start); looks += 1) await setTimeout(2); // whoever starts it may be gone
 const driven: string[] = [];
 for (let looks = 0; looks < 3; looks += 1) {
-  const due = await app.driveDue();
+  const due = await app.runDue();
   driven.push(...due.driven.map(({ id, status }) => `${id} ${status}`));
 }
 app.close();

@@ -54,7 +54,7 @@ export async function live(db: Database, id: string, effects: string): Promise<r
   const paid = { by: { kind: 'policy', id: 'bank' }, signalId: 'event-1' } as const;
   for (let looks = 0; looks < 20; looks += 1) {
     await app.signal(id, 'paid', { amount: 7 }, paid);
-    const { driven, refused } = await app.driveDue();
+    const { driven, refused } = await app.runDue();
     if (refused.length > 0) throw refused[0]?.error;
     const [ran] = driven;
     if (ran?.status === 'completed') return ran.values?.log ?? [];

@@ -19,7 +19,7 @@ import {
 import { aQuestion, HASH } from '../../src/state/__tests__/aQuestion.ts';
 import { decideAndLog } from '../../src/state/__tests__/decideAndLog.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
-import { channelsApart, type StoredCheckpoint } from '../../src/state/checkpointRecords.ts';
+import { channelsApart, type OrderedCheckpoint } from '../../src/state/checkpointRecords.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
@@ -232,7 +232,7 @@ function checkpointsIn(db: Database): ReadonlyMap<string, string> {
   }
 }
 
-function contentOf(stored: StoredCheckpoint, store: GraphCheckpointStore): string {
+function contentOf(stored: OrderedCheckpoint, store: GraphCheckpointStore): string {
   try {
     const { channel_versions: versions } = JSON.parse(Buffer.from(stored.checkpoint.bytes).toString()) as {
       readonly channel_versions: Readonly<Record<string, number>>;

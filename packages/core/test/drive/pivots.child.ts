@@ -55,7 +55,7 @@ const devs = await Orchestrator.open({
   },
 });
 const run = await devs.start({ id: 'run', brief: '# Run', gates: { design: 'auto', dag: 'auto' } });
-const { status, reason, gates } = await run.drive();
+const { status, reason, gates } = await run.resume();
 const { taskAttempts, taskPivots, pivots, errorHistory } = (await run.state()) ?? {};
 const outcome = { status, reason, gates: gates.map(({ kind, artifact }) => ({ kind, artifact })) };
 const counters = {

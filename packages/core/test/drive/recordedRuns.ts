@@ -15,8 +15,8 @@ import {
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../src/engine/durable.ts';
 import type { Gate } from '../../src/engine/Gate.ts';
+import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { progress } from '../../src/engine/node/visitContext.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
 import type { StageAgents, TaskRequest } from '../../src/orchestration/ports.ts';
@@ -225,7 +225,7 @@ function pipelineRun(
       { db, events, config: { ...loadOrchestratorConfig({}), maxRecursionDepth: maxDepth } },
     );
     const input = initialState('shop', parseBrief('# Shop\n\nSell things.'), AT);
-    await internalsOf(app).admit({ threadId: 'shop', input });
+    await internalsOf(app).recordRun({ threadId: 'shop', input });
     return {
       threadId: 'shop',
       events,

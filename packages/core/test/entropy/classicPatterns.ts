@@ -1,5 +1,5 @@
+import type { AgentAction } from '../../src/engine/entropy/AgentAction.ts';
 import { readTurn } from '../../src/engine/entropy/ReadTurn.ts';
-import type { Turn } from '../../src/engine/entropy/Turn.ts';
 
 // The five patterns by which agent frameworks usually tell that an agent is stuck, with their usual counts. Kept as
 // the baseline of the entropy score; nothing in the engine uses them.
@@ -10,9 +10,9 @@ const MESSAGES = 3;
 const ALTERNATING = 6;
 const CONTEXT_ERRORS = 2;
 
-type Pattern = (turns: readonly Turn[]) => boolean;
+type Pattern = (turns: readonly AgentAction[]) => boolean;
 
-const exchange = (turn: Turn): string => readTurn(turn, 1).exchange;
+const exchange = (turn: AgentAction): string => readTurn(turn, 1).exchange;
 const allEqual = (values: readonly unknown[]): boolean => values.every((value) => value === values[0]);
 
 /** The same action with the same answer, four times in a row. */
@@ -62,10 +62,10 @@ export const CLASSIC_PATTERNS: Readonly<Record<string, Pattern>> = {
 /** The number of turns after which one of `patterns` applies; `null` for never. Polling is left out, as for the score. */
 export function firstMatch(
   patterns: readonly Pattern[],
-  turns: readonly Turn[],
+  turns: readonly AgentAction[],
   polling: readonly string[],
 ): number | null {
-  const isWork = ({ tool }: Turn): boolean => tool === undefined || !polling.includes(tool);
+  const isWork = ({ tool }: AgentAction): boolean => tool === undefined || !polling.includes(tool);
   for (let count = 1; count <= turns.length; count += 1) {
     const work = turns.slice(0, count).filter(isWork);
     if (patterns.some((applies) => applies(work))) return count;

@@ -1,8 +1,8 @@
-import type { Turn } from '../../src/engine/entropy/Turn.ts';
+import type { AgentAction } from '../../src/engine/entropy/AgentAction.ts';
 import { isStuck, type Trace } from './traces/Trace.ts';
 
 /** Says after how many turns a human would be asked; `null` for never. */
-export type Detector = (turns: readonly Turn[], polling: readonly string[]) => number | null;
+export type Detector = (turns: readonly AgentAction[], polling: readonly string[]) => number | null;
 
 export interface Figures {
   /** Of the traces that tripped, the share that is stuck. */

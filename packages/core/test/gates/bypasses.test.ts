@@ -198,14 +198,14 @@ const THROUGH_ADMISSION: readonly Bypass[] = [
   {
     name: 'another admission, with a policy that approves',
     attempt: ({ app }) =>
-      internalsOf(app).admit({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } }),
+      internalsOf(app).recordRun({ threadId: 'run', input: {}, policies: { gates: { node_gate: 'auto' } } }),
     refusal: null,
   },
   {
     name: 'a policy hidden in __proto__',
     attempt: async ({ app }) => {
       const policies = JSON.parse('{"__proto__":{"gates":{"node_gate":"auto"}}}') as Record<string, unknown>;
-      await internalsOf(app).admit({ threadId: 'other', input: {}, policies });
+      await internalsOf(app).recordRun({ threadId: 'other', input: {}, policies });
     },
     refusal: 'VALUE_NOT_STORABLE',
   },

@@ -126,7 +126,7 @@ async function finish(app: Program, world: World) {
 
 /** Where a run may be when its program changes. */
 const PLACES: Readonly<Record<string, (app: Program, world: World) => Promise<unknown>>> = {
-  'not begun': (app) => internalsOf(app).admit({ threadId: 'run', input: {} }),
+  'not begun': (app) => internalsOf(app).recordRun({ threadId: 'run', input: {} }),
   'waiting at the gate': (app) => app.run('run', {}),
   'approved, not gone on': async (app) => {
     const { gates } = await app.run('run', {});

@@ -41,7 +41,7 @@ async function live(db: Database, id: string): Promise<unknown> {
   });
   await app.run(id, {});
   for (let looks = 0; looks < 30; looks += 1) {
-    await app.driveDue();
+    await app.runDue();
     if (internalsOf(app).store.threads.require(id).status === 'completed') return (await app.values(id))?.log;
     clock.step(HOUR);
   }

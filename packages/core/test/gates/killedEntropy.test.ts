@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { Turn } from '../../src/engine/entropy/Turn.ts';
+import type { AgentAction } from '../../src/engine/entropy/AgentAction.ts';
 import type { GuardEvidence } from '../../src/events/events.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { test } from '../support/fixtures.ts';
@@ -18,7 +18,10 @@ import { type Death, DyingFile } from './DyingFile.ts';
 const EVERY = howMany('DEVS_ENTROPY_DEATHS_EVERY', 5);
 
 const State = Annotation.Root({
-  turns: Annotation<readonly Turn[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+  turns: Annotation<readonly AgentAction[]>({
+    reducer: (left, right) => [...left, ...right],
+    default: () => [],
+  }),
 });
 
 /** Fails in the same words until it has been at it six times: warns at the third, asks at the fourth. */

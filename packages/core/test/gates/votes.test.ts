@@ -122,14 +122,14 @@ describe('two of three', () => {
     notThroughRuns('asks another method'),
     async ({ db }) => {
       const app = releasing(db, TWO_OF_THREE);
-      await internalsOf(app).admit({
+      await internalsOf(app).recordRun({
         threadId: 'run',
         input: {},
         policies: { gates: { node_gate: 'auto' } },
       });
       expect((await app.run('run')).status).toBe('waiting');
       const plain = releasing(db, undefined);
-      await internalsOf(plain).admit({
+      await internalsOf(plain).recordRun({
         threadId: 'plain',
         input: {},
         policies: { gates: { node_gate: 'auto' } },
@@ -285,7 +285,7 @@ describe('a gate that is not for whoever started the run', () => {
     const refused = { code: 'INVALID_INPUT' };
     await expect(releasing(db, others).run('run', {})).rejects.toMatchObject(refused);
     await expect(
-      internalsOf(releasing(db, others)).admit({ threadId: 'run', input: {} }),
+      internalsOf(releasing(db, others)).recordRun({ threadId: 'run', input: {} }),
     ).rejects.toMatchObject(refused);
     const two = releasing(db, { ...others, of: ['ada', 'bob'], count: 2 });
     await expect(two.run('run', {}, { by: ada })).rejects.toMatchObject(refused);

@@ -25,12 +25,7 @@ const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 const IMPORT = /^import (?:type )?\{ ([^}]+) \} from ('[^']+');\n/gm;
 
 /** Without what the formatter decides. */
-const bare = (program: string): string =>
-  program
-    .replaceAll('driveDue', 'runDue') // until these methods have their new names
-    .replaceAll('run.drive(', 'run.resume(')
-    .replace(/\s+/g, '')
-    .replace(/,(?=[)\]}])/g, '');
+const bare = (program: string): string => program.replace(/\s+/g, '').replace(/,(?=[)\]}])/g, '');
 
 /** Each name that a program imports, with the module it is from. */
 const importsOf = (program: string): readonly string[] =>

@@ -6,5 +6,5 @@ export async function record(): Promise<void> {
 }
 
 export function work(): void {
-  setInterval(() => void app.driveDue(), 1000);
+  setInterval(() => void app.runDue(), 1000);
 }

@@ -106,7 +106,7 @@ test('a file with a clock of its own', async () => {
   const app = durable(orderGraph, { file, now: clock.now });
   await app.run('order-7', { order: 'tea' });
   clock.advance(14 * DAY);
-  await app.driveDue();
+  await app.runDue();
   expect(await app.values('order-7')).toMatchObject({ state: 'overdue' });
   app.close();
 });

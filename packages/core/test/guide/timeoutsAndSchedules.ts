@@ -33,7 +33,7 @@ export function reminder() {
 
 export async function due() {
   const app = durable(builder, { file: 'state.sqlite' });
-  const { driven, refused } = await app.driveDue({ limit: 20 });
+  const { driven, refused } = await app.runDue({ limit: 20 });
   return { driven, refused };
 }
 

@@ -62,12 +62,12 @@ async function driveWithFeedback(devs: Orchestrator): Promise<PipelineResult> {
     id: 'canary',
     brief: `# Canary\n\nUse ${PRECISE.brief} and password=${NAMED}.\n`,
   });
-  let now = await run.drive();
+  let now = await run.resume();
   for (let turn = 0; now.status === 'waiting'; turn += 1) {
     const approved = turn > 0;
     const feedback = approved ? {} : { feedback: `Not with ${PRECISE.feedback}, please.` };
     for (const gate of now.gates) await run.decide(gate, { approved, ...feedback, by: ada });
-    now = await run.drive();
+    now = await run.resume();
   }
   return now;
 }
@@ -164,7 +164,7 @@ describe('prose that looks like secrets', () => {
         brief: `# Prose\n\n${prose}\n`,
         gates: { design: 'auto', dag: 'auto' },
       });
-      const { status } = await run.drive({ signal: abort.signal });
+      const { status } = await run.resume({ signal: abort.signal });
       devs.close();
       if (status === 'completed') return (await workspace.open(id)).snapshot();
       expect(['paused', 'waiting']).toContain(status);
@@ -180,7 +180,7 @@ describe('prose that looks like secrets', () => {
     const workspace = new MemoryWorkspace();
     const devs = await open(workspace, () => {});
     const run = await devs.start({ id: 'prose', brief: '# Prose\n', gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
     devs.close();
     expect(await (await workspace.open('prose')).read('implement/1.md')).toContain(prose);
     expect(maskSensitiveData(prose)).not.toBe(prose);

@@ -47,7 +47,7 @@ test('a secret that only its name gives away is not in the state file of a pipel
     });
   const first = await open();
   const run = await first.start({ id: 'strict', brief: `# Strict\n\nUse password=${NAMED}.\n` });
-  const { gates } = await run.drive();
+  const { gates } = await run.resume();
   for (const gate of gates) {
     await run.decide(gate, { approved: false, feedback: `secret: ${NAMED}`, by: ada });
   }
@@ -55,10 +55,10 @@ test('a secret that only its name gives away is not in the state file of a pipel
 
   const second = await open();
   const again = await second.run('strict');
-  let now = await again.drive();
+  let now = await again.resume();
   while (now.status === 'waiting') {
     for (const gate of now.gates) await again.decide(gate, { approved: true, by: ada });
-    now = await again.drive();
+    now = await again.resume();
   }
   expect(now.status).toBe('completed');
   second.close();

@@ -73,7 +73,7 @@ function byDurable(id: string, mistake: Mistake, db: Database, clock = new Skipp
 /** What a worker has driven in one look; nothing may have been refused. */
 async function lookOf({ app, clock }: Driven): Promise<readonly RunResult<unknown>[]> {
   clock.advance(A_MINUTE);
-  const { driven, refused } = await app.driveDue();
+  const { driven, refused } = await app.runDue();
   if (refused.length > 0) throw refused[0]?.error;
   return driven;
 }

@@ -34,7 +34,7 @@ describe(`a project of ${TASKS} tasks without agents`, () => {
     });
     const app = orchestrationApp(null, { db, events, config: loadOrchestratorConfig({}) });
     const input = aState({ epics: [anEpic(1)], tasks: aChain(TASKS) });
-    await internalsOf(app).admit({ threadId: 'shop', input });
+    await internalsOf(app).recordRun({ threadId: 'shop', input });
 
     const gates: string[] = [];
     let now = await internalsOf(app).drive('shop');

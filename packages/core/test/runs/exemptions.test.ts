@@ -25,16 +25,16 @@ const exemptionsIn = (text: string): readonly string[] =>
 test('the suites of gates, guards, steps, rewinds and drives go through Runs', () => {
   expect([...suites.keys()].sort()).toMatchInlineSnapshot(`
     [
-      "src/engine/drive/__tests__/awaitWake.test.ts",
       "src/engine/drive/__tests__/drive.test.ts",
-      "src/engine/drive/__tests__/givenOptions.test.ts",
       "src/engine/drive/__tests__/inputsAndErrors.test.ts",
       "src/engine/drive/__tests__/interrupts.test.ts",
+      "src/engine/drive/__tests__/invokeOptions.test.ts",
       "src/engine/drive/__tests__/lateCheckpoint.test.ts",
       "src/engine/drive/__tests__/neverWaits.test.ts",
       "src/engine/drive/__tests__/noProgress.test.ts",
       "src/engine/drive/__tests__/requests.test.ts",
       "src/engine/drive/__tests__/runFailed.test.ts",
+      "src/engine/drive/__tests__/waitUntilWoken.test.ts",
       "src/engine/gates/__tests__/deadlines.test.ts",
       "src/engine/guards/__tests__/budget.test.ts",
       "src/engine/guards/__tests__/guardEvents.test.ts",
@@ -67,7 +67,6 @@ test('a test that does not says why, and there are no more of them', () => {
   const found = [...suites].flatMap(([path, text]) => exemptionsIn(text).map((why) => `${path} ${why}`));
   expect(found.sort()).toMatchInlineSnapshot(`
     [
-      "src/engine/drive/__tests__/awaitWake.test.ts ofOneFile: shares the file",
       "src/engine/drive/__tests__/drive.test.ts notThroughRuns: asks another method",
       "src/engine/drive/__tests__/drive.test.ts ofOneFile: plants rows",
       "src/engine/drive/__tests__/drive.test.ts ofOneFile: plants rows",
@@ -79,6 +78,7 @@ test('a test that does not says why, and there are no more of them', () => {
       "src/engine/drive/__tests__/neverWaits.test.ts ofOneFile: shares the file",
       "src/engine/drive/__tests__/neverWaits.test.ts ofOneFile: watches the connection",
       "src/engine/drive/__tests__/requests.test.ts ofOneFile: plants rows",
+      "src/engine/drive/__tests__/waitUntilWoken.test.ts ofOneFile: shares the file",
       "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: asks another method",
       "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: watches its own store",
       "src/engine/gates/__tests__/deadlines.test.ts notThroughRuns: watches its own store",

@@ -65,9 +65,9 @@ async function driveOne(dir: string): Promise<void> {
   const workspace = new MemoryWorkspace();
   const devs = await Orchestrator.open({ dir, agents: fakeAgents(), workspace, checks: scriptedChecks() });
   const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-  await run.drive();
+  await run.resume();
   await run.rewind('T2', { by: ADA });
-  await run.drive();
+  await run.resume();
   await run.prune({ keepLast: 3 });
   await devs.remove('r', { by: ADA, force: true });
   devs.close();

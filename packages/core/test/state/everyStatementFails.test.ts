@@ -82,16 +82,16 @@ async function useEverything(dir: string): Promise<void> {
   };
   await within(async (devs) => {
     const run = await devs.start({ id: 'r', brief: '# B', gates: { dag: 'auto' } });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     for (const gate of gates) await run.decide(gate, { approved: true, by: ADA });
   });
   await within(async (devs) => {
     const run = await devs.run('r');
-    await run.drive();
+    await run.resume();
     await run.rewind('T2', { by: ADA });
     await run.rewinds();
     await run.pause();
-    await run.drive();
+    await run.resume();
     await run.prune({ keepLast: 3 });
     await devs.list();
     await run.log();
@@ -99,7 +99,7 @@ async function useEverything(dir: string): Promise<void> {
     await devs.verify();
     const other = await devs.start({ id: 'other', brief: '# C' });
     await other.cancel();
-    await other.drive();
+    await other.resume();
   });
 }
 
@@ -147,7 +147,7 @@ async function canBeUsed(dir: string): Promise<boolean> {
     await run.log();
   }
   const run = await devs.start({ id: 'after', brief: '# B' });
-  const { status } = await run.drive();
+  const { status } = await run.resume();
   const { ok } = await devs.verify();
   devs.close();
   return ok && status === 'waiting';

@@ -90,7 +90,7 @@ describe('readers in other processes that come and go', () => {
     for (let run = 0; run < RUNS; run += 1) {
       const id = `run-${run}`;
       const app = toldApp(file);
-      await internalsOf(app).admit({ threadId: id, input: { log: [] } });
+      await internalsOf(app).recordRun({ threadId: id, input: { log: [] } });
       app.close();
       const driver = spawnProgram(CHILD, ['drive', file, id, 'never', '0']);
       const read: LastingEvent[] = [];

@@ -11,7 +11,7 @@ describe('an example', () => {
     const dir = dirname(dbPath);
     const world = openWorld({ ledger: join(dir, 'ledger.jsonl'), model: streaming.model });
     const app = streaming.app(join(dir, 'state.sqlite'), world);
-    await internalsOf(app).admit({ threadId: 'run', input: streaming.input });
+    await internalsOf(app).recordRun({ threadId: 'run', input: streaming.input });
     const watching = spawnProgram('examples/graphs/watch.ts', ['streaming', dir]);
     await app.run('run');
     app.close();

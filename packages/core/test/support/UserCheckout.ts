@@ -23,7 +23,7 @@ type Snapshot = Readonly<Record<string, string>>;
  * ```ts
  * const user = UserCheckout.create(dir);
  * user.write('notes.txt', 'mine\n');
- * await run.drive();
+ * await run.resume();
  * user.assertUntouched();
  * ```
  */

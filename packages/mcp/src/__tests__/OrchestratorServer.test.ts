@@ -6,7 +6,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../test/support/fixtures.ts';
 import { OrchestratorServer, type OrchestratorServerOptions } from '../OrchestratorServer.ts';
-import type { ErrorView } from '../renderError.ts';
+import type { ToolErrorView } from '../renderToolError.ts';
 
 /** No controls and no format characters: what the title below is made of. */
 const SEEN = /^[^\p{Cc}\p{Cf}]+$/u;
@@ -53,10 +53,10 @@ async function aRun(dir: string, { id = 'run-1', gates = 0, title = 'Do it', tel
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id, brief: `# ${title}\n\nDo it.` });
-  let now = await run.drive();
+  let now = await run.resume();
   for (let passed = 0; passed < gates; passed += 1) {
     for (const gate of now.gates) await run.decide(gate, { approved: true, by: ada });
-    now = await run.drive();
+    now = await run.resume();
   }
   const shown = await run.gates();
   devs.close();
@@ -245,7 +245,7 @@ describe('OrchestratorServer', () => {
   });
 
   test('reports a refused call', async ({ dir }) => {
-    const refusals: ErrorView[] = [];
+    const refusals: ToolErrorView[] = [];
     const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
     await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('read-only');
     await expect(client.callTool({ name: 'get_rnu' })).rejects.toThrow('no tool "get_rnu"');
@@ -255,7 +255,7 @@ describe('OrchestratorServer', () => {
   test('shows nothing that cannot be seen: escaped in JSON text, which means the same, and spelled out in errors', async ({
     dir,
   }) => {
-    const refusals: ErrorView[] = [];
+    const refusals: ToolErrorView[] = [];
     const title = 'Pay\u200b \u202eeve\u{e0041} now\u0085';
     await aRun(dir, { title });
     const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });

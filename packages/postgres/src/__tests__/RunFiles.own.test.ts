@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase } from '@devs/core';
 import { expect, test } from 'vitest';
-import { encodeChange, sumOf } from '../change.ts';
+import { encodeChange, pageChecksum } from '../change.ts';
 import { FileImage } from '../FileImage.ts';
 import { FileTemplates } from '../FileTemplates.ts';
-import { plain, RunFiles } from '../RunFiles.ts';
+import { plainCodecs, RunFiles } from '../RunFiles.ts';
 import type { Tables } from '../Tables.ts';
 
 const MIB = 1024 * 1024;
@@ -39,7 +39,7 @@ function files(base: Uint8Array, changes: readonly Uint8Array[], maxFileBytes?: 
     typeof sql === 'string' ? [{ version: VERSION, bytes: Buffer.from(TEMPLATE) }] : pieces;
   const tables = { schema: '"devs"', statement: () => ({ text: '' }), query } as unknown as Tables;
   return new RunFiles(tables, new FileTemplates(tables), {
-    codecs: plain,
+    codecs: plainCodecs,
     ...(maxFileBytes && { maxFileBytes }),
   });
 }
@@ -80,7 +80,7 @@ test('nor does a change that says the file has any number of pages', async () =>
   const pages = BOMB / PAGE;
   let { sum } = image;
   for (let page = TEMPLATE.length / PAGE + 1; page <= pages; page += 1)
-    sum ^= sumOf(page, new Uint8Array(PAGE));
+    sum ^= pageChecksum(page, new Uint8Array(PAGE));
   const change = encodeChange({ pageSize: PAGE, pages, sum: sum >>> 0, edits: [] }, []);
   const most = await mostOf(() =>
     expect(files(base, [change], MOST).read('m')).rejects.toMatchObject({ code: 'STATE_CORRUPT' }),

@@ -59,7 +59,7 @@ export async function betweenClaims({ server, dir }: FaultPlace, round: number):
   const tell = async (id: string): Promise<void> => {
     said += 1;
     const signalId = `said-${round}-${said}`;
-    const looked = await other.look(id);
+    const looked = await other.open(id);
     looked.close();
     await looked.tell({ kind: 'message', name: 'm', payload: null, by: BY, id: signalId, signalId });
   };

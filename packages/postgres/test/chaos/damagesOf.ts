@@ -14,7 +14,7 @@ export async function damagesOf(
   for (const id of ids) {
     const { status, values } = await app.result(id);
     ended.push({ run: id, status, calls: values?.calls ?? [] });
-    const looked = await runs.look(id);
+    const looked = await runs.open(id);
     const { ok, findings } = doctor(looked.db);
     looked.close();
     if (!ok) violations.push(`${id}: ${JSON.stringify(findings)}`);

@@ -47,7 +47,7 @@ export async function fallBack({ server, dir }: FaultPlace, round: number): Prom
   const held = await other.hold(`held-${round}`);
   const write = (table: string): Promise<void> | null => {
     held.db.exec(`CREATE TABLE ${table} (n INTEGER)`);
-    return held.outlet.arrived();
+    return held.outlet.pending();
   };
   await write('kept');
   await used();
@@ -64,7 +64,7 @@ export async function fallBack({ server, dir }: FaultPlace, round: number): Prom
     code: 'LEASE_LOST',
     message: expect.stringContaining('the run or its base'),
   });
-  await expect(other.look(`late-${round}`)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  await expect(other.open(`late-${round}`)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   const open = async (): Promise<number> =>
     (await first.app.list({ status: ['created', 'running', 'waiting', 'paused'] })).runs.filter(({ id }) =>
       ids.includes(id),

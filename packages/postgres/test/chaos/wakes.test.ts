@@ -41,7 +41,7 @@ const BY = { kind: 'human', id: 'ada' } as const;
 async function tell(id: string, signalId: string): Promise<void> {
   const signal = { kind: 'message', name: 'm', payload: null, by: BY } as const;
   for (;;) {
-    const looked = await runs.look(id);
+    const looked = await runs.open(id);
     looked.close();
     if (await looked.tell({ ...signal, id: signalId, signalId })) return;
   }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { BossJobs } from '../../src/BossJobs.ts';
-import { transaction } from '../../src/transaction.ts';
+import { withTransaction } from '../../src/withTransaction.ts';
 
 /** Makes a dead letter of the next job of a queue, as if its driver had failed as often as it is tried. Returns the run. */
 export async function giveUp(url: string, queue: string, why: Error): Promise<string> {
@@ -10,7 +10,7 @@ export async function giveUp(url: string, queue: string, why: Error): Promise<st
     const [job] = await jobs.fetch(queue, { limit: 1, caps: new Map() });
     if (job === undefined) throw new Error(`There is no job in ${queue}.`);
     await pool.query('UPDATE devs_boss.job SET retry_limit = 0 WHERE id = $1', [job.jobId]);
-    await transaction(pool, (client) => jobs.fail(client, job, why));
+    await withTransaction(pool, (client) => jobs.fail(client, job, why));
     return job.runId;
   } finally {
     await jobs.close();

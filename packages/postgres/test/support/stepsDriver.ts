@@ -63,10 +63,10 @@ export function stepsDriver(options: StepsDriverOptions = {}): RunDriver {
         const step = count(held, 'done');
         if (step === plan.steps) break;
         if (signal.aborted) return at(held, 'running');
-        await held.outlet.arrived();
+        await held.outlet.pending();
         await call?.(held.id, step, AbortSignal.any([abort, held.lost]));
         held.db.prepare('INSERT INTO done VALUES (?)').run(step);
-        await held.outlet.arrived();
+        await held.outlet.pending();
       }
       await ending?.(held);
       if (count(held, 'told') >= plan.tells) return at(held, 'completed');

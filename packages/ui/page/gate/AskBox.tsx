@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
-import type { ShownGate } from '../../src/views/gateView.ts';
+import type { ShownGateView } from '../../src/views/gateView.ts';
 import { post } from '../api.ts';
 import { gatePath } from '../apiPath.ts';
 import { Markdown } from '../Markdown.tsx';
 import { Problem, Section } from '../parts.tsx';
-import { errorOf, load, me } from '../state.ts';
+import { load, me, toErrorView } from '../state.ts';
 
 /** What was asked and answered; and where somebody can be asked, the next question. Nothing is decided by it. */
-export function AskBox({ view }: { readonly view: ShownGate }) {
+export function AskBox({ view }: { readonly view: ShownGateView }) {
   const { exchanges, canAsk } = view;
   const isAsking = canAsk && me.value?.isReadOnly === false;
   if (exchanges.length === 0 && !isAsking) return null;
@@ -27,7 +27,7 @@ export function AskBox({ view }: { readonly view: ShownGate }) {
   );
 }
 
-function Question({ view }: { readonly view: ShownGate }) {
+function Question({ view }: { readonly view: ShownGateView }) {
   const question = useSignal('');
   const error = useSignal<ErrorView | null>(null);
   const isAsking = useSignal(false);
@@ -40,7 +40,7 @@ function Question({ view }: { readonly view: ShownGate }) {
       error.value = null;
       await load();
     } catch (failure) {
-      error.value = errorOf(failure);
+      error.value = toErrorView(failure);
     }
     isAsking.value = false;
   };

@@ -1,10 +1,10 @@
-import type { Choice, Sum } from '../../src/views/choices.ts';
-import { proposedSum, type Widget, widgetOf } from './answerOf.ts';
+import type { GateChoice, Sum } from '../../src/views/choices.ts';
+import { proposedSum, type Widget, widgetOf } from './buildAnswer.ts';
 import { EditFields } from './EditFields.tsx';
 import type { GateOnPage } from './gateOnPage.ts';
 
 interface FieldsOf {
-  readonly choice: Choice;
+  readonly choice: GateChoice;
   readonly gate: GateOnPage;
 }
 

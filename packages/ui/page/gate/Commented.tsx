@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { type Around, type Block, Markdown } from '../Markdown.tsx';
-import { placeWords } from '../words.ts';
-import { type Anchor, lineAnchor, selectionAnchor, textIn } from './anchors.ts';
-import { beginComment, type GateOnPage, linesOf, threadAt, useGate } from './gateOnPage.ts';
+import { type AroundBlock, type Block, Markdown } from '../Markdown.tsx';
+import { formatPlaceName } from '../words.ts';
+import { type Anchor, lineAnchor, placeText, selectionAnchor } from './anchors.ts';
+import { beginComment, type GateOnPage, placeLines, threadAt, useGate } from './gateOnPage.ts';
 import { ThreadView } from './ThreadView.tsx';
 
 // Texts that people comment on: rendered, as they are written, and single lines of a card.
@@ -19,7 +19,7 @@ export function CommentedMarkdown({
 }) {
   const gate = useGate();
   if (gate === null) return <Markdown text={text} />;
-  const around: Around = ({ from, to, isOf }, children) => (
+  const around: AroundBlock = ({ from, to, isOf }, children) => (
     <BlockView
       gate={gate}
       place={place}
@@ -78,7 +78,7 @@ interface BlockViewOf {
 }
 
 function BlockView({ gate, place, block: { from, to, isOf }, children }: BlockViewOf) {
-  const lines = linesOf(gate.view, place);
+  const lines = placeLines(gate.view, place);
   const first = lines.slice(from - 1, to).findIndex((line) => line.trim() !== '');
   const line = from + first;
   const anchor = first < 0 ? null : lineAnchor(place, line, lines[line - 1] ?? '');
@@ -89,7 +89,7 @@ function BlockView({ gate, place, block: { from, to, isOf }, children }: BlockVi
           type="button"
           class="at"
           tabIndex={-1}
-          aria-label={`Comment on line ${line} of ${placeWords(place)}`}
+          aria-label={`Comment on line ${line} of ${formatPlaceName(place)}`}
           onClick={() => beginComment(gate, anchor)}
         >
           {from}
@@ -111,7 +111,7 @@ export function selectedAnchor(gate: GateOnPage): Anchor | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
   const { startContainer, endContainer } = selection.getRangeAt(0);
-  const [from, to] = [hostOf(startContainer), hostOf(endContainer)];
+  const [from, to] = [blockElement(startContainer), blockElement(endContainer)];
   return from === null ? null : anchorBetween({ from, to: to ?? from }, selection.toString(), gate);
 }
 
@@ -122,7 +122,7 @@ interface Hosts {
 
 function anchorBetween({ from, to }: Hosts, selected: string, { view }: GateOnPage): Anchor | null {
   const { place = '', line, to: last } = from.dataset;
-  const text = textIn(view.places, place);
+  const text = placeText(view.places, place);
   if (text === null) return anchorInCode(from, selected);
   const end = to.dataset['place'] === place ? to.dataset['to'] : last;
   const lines = { from: Number(line), to: Math.max(Number(line), Number(end)) };
@@ -137,5 +137,5 @@ function anchorInCode(row: HTMLElement, selected: string): Anchor | null {
   return lineAnchor(place, Number(line), text.includes(quote) && quote !== '' ? quote : text);
 }
 
-const hostOf = (node: Node): HTMLElement | null =>
+const blockElement = (node: Node): HTMLElement | null =>
   (node instanceof HTMLElement ? node : node.parentElement)?.closest<HTMLElement>('[data-place]') ?? null;

@@ -4,7 +4,7 @@ import { gatePath } from '../apiPath.ts';
 import { DiffFiles } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
-import { shortHash, timeWords } from '../words.ts';
+import { formatTime, shortHash } from '../words.ts';
 import { GateContext } from './gateOnPage.ts';
 import { versionFiles } from './versionFiles.ts';
 
@@ -34,7 +34,7 @@ export function Difference({ view }: { readonly view: GateView }) {
         >
           {versions.map((version) => (
             <option key={version.sessionId} value={version.sessionId}>
-              {versionWords(version, view)}
+              {formatVersion(version, view)}
             </option>
           ))}
         </select>
@@ -46,13 +46,13 @@ export function Difference({ view }: { readonly view: GateView }) {
   );
 }
 
-function versionWords({ sessionId, artifactHash, openedAt, isOpen }: Version, view: GateView): string {
+function formatVersion({ sessionId, artifactHash, openedAt, isOpen }: Version, view: GateView): string {
   const notes = [
     ...(isOpen ? ['current'] : []),
     ...(sessionId === view.readBefore ? ['read by you last'] : []),
     ...(sessionId === view.before?.sessionId ? ['rejected'] : []),
   ];
-  return [timeWords(openedAt), shortHash(artifactHash), ...notes].join(', ');
+  return [formatTime(openedAt), shortHash(artifactHash), ...notes].join(', ');
 }
 
 /** From the older one to the newer one. */

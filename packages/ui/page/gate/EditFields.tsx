@@ -1,10 +1,10 @@
 import type { DraftDocument, PlanResult } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import { gatePath } from '../apiPath.ts';
-import { decidedFirst } from '../artifacts.ts';
+import { decidedDocumentsFirst } from '../artifacts.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
-import { keptJson } from './answerOf.ts';
+import { keptJson } from './buildAnswer.ts';
 import type { GateOnPage } from './gateOnPage.ts';
 import { PlanFields } from './PlanFields.tsx';
 
@@ -47,7 +47,7 @@ function Fields({ shown, gate }: { readonly shown: Editable; readonly gate: Gate
   if ('documents' in shown) {
     return (
       <>
-        {decidedFirst(shown.documents).map((document) => (
+        {decidedDocumentsFirst(shown.documents).map((document) => (
           <DocumentField key={document.type} document={document} gate={gate} />
         ))}
       </>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DiffFile, DiffLine } from '../parseDiff.ts';
-import { commentsWords } from '../words.ts';
+import { formatCommentCount } from '../words.ts';
 import { lineAnchor } from './anchors.ts';
 import { beginComment, type GateOnPage, threadAt, useGate, useThreadLines } from './gateOnPage.ts';
 import { splitRows } from './splitRows.ts';
@@ -46,7 +46,7 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
             {lines.length} lines{isOpen.value ? '' : ', folded'}
           </span>
         )}
-        {said.value !== '' && <span class="count">{commentsWords(said.value.split(' ').length)}</span>}
+        {said.value !== '' && <span class="count">{formatCommentCount(said.value.split(' ').length)}</span>}
       </summary>
       {isOpen.value && (
         <>
@@ -102,7 +102,7 @@ function Rows({ path, lines, gate }: ChunkOf) {
   const isSaid = new Set(said.value.split(' ').map(Number));
   const of = { path, gate };
   const threadOf = (line: DiffLine | null) =>
-    line !== null && isSaid.has(numberOf(line)) && <ThreadRow line={line} {...of} />;
+    line !== null && isSaid.has(lineNumber(line)) && <ThreadRow line={line} {...of} />;
   return (
     <table class={isSplit.value ? 'split' : ''}>
       <tbody>
@@ -119,7 +119,7 @@ function Rows({ path, lines, gate }: ChunkOf) {
             ))
           : lines.map((line, at) => (
               <Fragment key={at}>
-                <tr class={line.kind} data-place={path} data-line={numberOf(line)}>
+                <tr class={line.kind} data-place={path} data-line={lineNumber(line)}>
                   <td class="at">{line.kind === 'removed' && <At line={line} {...of} />}</td>
                   <td class="at">{line.kind !== 'removed' && <At line={line} {...of} />}</td>
                   <td class="sign">{SIGNS[line.kind]}</td>
@@ -134,7 +134,7 @@ function Rows({ path, lines, gate }: ChunkOf) {
 }
 
 /** In the file as it is now; of a removed line, as it was. */
-const numberOf = ({ after, before }: DiffLine): number => after ?? before ?? 0;
+const lineNumber = ({ after, before }: DiffLine): number => after ?? before ?? 0;
 
 interface LineOf {
   readonly path: string;
@@ -144,7 +144,7 @@ interface LineOf {
 
 /** The number of a line, as a button where it can be commented on. */
 function At({ path, line, gate }: LineOf) {
-  const number = numberOf(line);
+  const number = lineNumber(line);
   if (number === 0) return null;
   const anchor = lineAnchor(path, number, line.text);
   if (gate?.takesComments !== true || anchor === null) return <>{number}</>;
@@ -169,7 +169,7 @@ function Side({ line, side, path, gate }: SideOf) {
   return (
     <>
       <td class={`at ${line.kind}`}>{isOwn ? <At line={line} path={path} gate={gate} /> : line.before}</td>
-      <td class={`text ${line.kind}`} data-place={isOwn ? path : undefined} data-line={numberOf(line)}>
+      <td class={`text ${line.kind}`} data-place={isOwn ? path : undefined} data-line={lineNumber(line)}>
         {line.text}
       </td>
     </>
@@ -179,7 +179,7 @@ function Side({ line, side, path, gate }: SideOf) {
 /** Below the line that it quotes: two lines may have one number, before and after. */
 function ThreadRow({ path, line, gate }: LineOf) {
   if (gate === null) return null;
-  const { own } = threadAt(gate, path, (number) => number === numberOf(line));
+  const { own } = threadAt(gate, path, (number) => number === lineNumber(line));
   const here = own.filter(({ comment }) => line.text.includes(comment.quote));
   if (here.length === 0) return null;
   return (

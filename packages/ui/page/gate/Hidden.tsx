@@ -5,7 +5,7 @@ import type { GateView } from '../../src/views/gateView.ts';
 import { post } from '../api.ts';
 import { gatePath } from '../apiPath.ts';
 import { Problem } from '../parts.tsx';
-import { errorOf, me } from '../state.ts';
+import { me, toErrorView } from '../state.ts';
 
 /** That less is shown than a yes is for, and the way to read it. @param count - Places that are hidden. */
 export function Hidden({ view, count }: { readonly view: GateView; readonly count: number }) {
@@ -23,7 +23,7 @@ export function Hidden({ view, count }: { readonly view: GateView; readonly coun
       );
       places.value = read.places;
     } catch (failure) {
-      error.value = errorOf(failure);
+      error.value = toErrorView(failure);
     }
   };
   const lost = view.masked ?? 0;

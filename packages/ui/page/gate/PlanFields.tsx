@@ -1,8 +1,16 @@
 import type { PlanResult } from '@devs/core';
 import { useSignal } from '@preact/signals';
-import { keptJson } from './answerOf.ts';
+import { keptJson } from './buildAnswer.ts';
 import type { GateOnPage } from './gateOnPage.ts';
-import { addTask, changeTask, dropTask, listOf, moveTask, type PlanTask, type TaskAt } from './planEdits.ts';
+import {
+  addTask,
+  changeTask,
+  dropTask,
+  moveTask,
+  type PlanTask,
+  splitList,
+  type TaskAt,
+} from './planEdits.ts';
 
 interface PlanFieldsOf {
   readonly plan: PlanResult;
@@ -70,18 +78,18 @@ function TaskFields({ task, at, plan, change }: TaskFieldsOf) {
       <Field
         label="Depends on"
         text={task.dependsOn.join(', ')}
-        write={(text) => set({ dependsOn: listOf(text, ',') })}
+        write={(text) => set({ dependsOn: splitList(text, ',') })}
       />
       <Field
         label="Requirements"
         text={task.requirements.join(', ')}
-        write={(text) => set({ requirements: listOf(text, ',') })}
+        write={(text) => set({ requirements: splitList(text, ',') })}
       />
       <Field
         label="Criteria, one per line"
         rows={3}
         text={task.acceptanceCriteria.join('\n')}
-        write={(text) => set({ acceptanceCriteria: listOf(text, '\n') })}
+        write={(text) => set({ acceptanceCriteria: splitList(text, '\n') })}
       />
     </fieldset>
   );

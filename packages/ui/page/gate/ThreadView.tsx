@@ -1,11 +1,11 @@
 import type { LastComment } from '@devs/core/internal';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Draft } from '../../src/drafts/Draft.ts';
-import { placeWords } from '../words.ts';
-import { begun, type GateOnPage, type Thread } from './gateOnPage.ts';
+import { formatPlaceName } from '../words.ts';
+import { begun, type CommentThread, type GateOnPage } from './gateOnPage.ts';
 
 /** What is said of a line: by the person now, and by whoever sent the version before back. */
-export function ThreadView({ thread, gate }: { readonly thread: Thread; readonly gate: GateOnPage }) {
+export function ThreadView({ thread, gate }: { readonly thread: CommentThread; readonly gate: GateOnPage }) {
   return (
     <>
       <LastComments comments={thread.last} />
@@ -66,7 +66,7 @@ function OwnComment({ comment, index, gate: { store, takesComments } }: OwnComme
         rows={2}
         value={text}
         disabled={!takesComments}
-        aria-label={`Your comment on line ${line} of ${placeWords(place)}`}
+        aria-label={`Your comment on line ${line} of ${formatPlaceName(place)}`}
         onInput={({ currentTarget }) => write(currentTarget.value)}
       />
       <button type="button" class="plain" onClick={remove}>

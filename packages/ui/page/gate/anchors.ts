@@ -1,4 +1,4 @@
-import type { GateComment, LastComment, ShownPlace } from '@devs/core/internal';
+import type { GateComment, LastComment, QuotableSection } from '@devs/core/internal';
 
 /** Where a comment hangs: what it quotes of a text, and the line on which that begins, from 1. */
 export type Anchor = Required<Omit<GateComment, 'text'>>;
@@ -51,5 +51,5 @@ function* occurrences(text: string, quote: string): Generator<number> {
 export const blockOf = (starts: readonly number[], line: number): number =>
   starts.findLast((start) => start <= line) ?? starts[0] ?? line;
 
-export const textIn = (places: readonly ShownPlace[], name: string): string | null =>
+export const placeText = (places: readonly QuotableSection[], name: string): string | null =>
   places.find(({ names }) => names.includes(name))?.texts[0] ?? null;

@@ -10,7 +10,7 @@ const STILL_MS = 300;
 const NAME = 'devs-draft ';
 const EMPTY: Draft = { at: 0, words: '', comments: [], fields: {} };
 
-type Of = Pick<GateView, 'sessionId' | 'threadId' | 'artifactHash'>;
+type DraftGate = Pick<GateView, 'sessionId' | 'threadId' | 'artifactHash'>;
 
 /** `kept`: in a file of this machine. `tab`: in this tab alone. */
 export type Keeping = 'kept' | 'tab';
@@ -19,12 +19,12 @@ export type Keeping = 'kept' | 'tab';
 export class DraftStore {
   readonly draft: Signal<Draft>;
   readonly keeping = signal<Keeping>('tab');
-  readonly #of: Of;
+  readonly #of: DraftGate;
   readonly #name: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(of: Of) {
+  constructor(of: DraftGate) {
     this.#of = of;
     this.#name = `${NAME}${of.sessionId} ${of.artifactHash}`;
     this.draft = signal(newer(EMPTY, fromTab(this.#name)));
@@ -72,7 +72,7 @@ export class DraftStore {
 
   async #send(): Promise<void> {
     const { artifactHash } = this.#of;
-    const draft = isEmpty(this.draft.value) ? null : this.draft.value;
+    const draft = isEmptyDraft(this.draft.value) ? null : this.draft.value;
     try {
       const { isKept } = await post<{ readonly isKept: boolean }>(`${gatePath(this.#of)}/draft`, {
         artifactHash,
@@ -85,7 +85,7 @@ export class DraftStore {
   }
 }
 
-const isEmpty = ({ words, comments, fields }: Draft): boolean =>
+const isEmptyDraft = ({ words, comments, fields }: Draft): boolean =>
   words === '' && comments.length === 0 && Object.values(fields).every((value) => value === '');
 
 const newer = (one: Draft, other: Draft | null): Draft => (other !== null && other.at > one.at ? other : one);

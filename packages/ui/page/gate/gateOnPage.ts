@@ -7,7 +7,7 @@ import type { GateView } from '../../src/views/gateView.ts';
 import { post } from '../api.ts';
 import { gatePath } from '../apiPath.ts';
 import { me } from '../state.ts';
-import { type Anchor, lineNow, textIn } from './anchors.ts';
+import { type Anchor, lineNow, placeText } from './anchors.ts';
 import { DraftStore } from './draftStore.ts';
 
 type Comment = Draft['comments'][number];
@@ -34,14 +34,14 @@ export function gateOnPage(view: GateView): GateOnPage {
   if (store === undefined) {
     store = new DraftStore(view);
     stores.set(key, store);
-    if (!isReader && view.isOpen) begin(view, store);
+    if (!isReader && view.isOpen) beginDraft(view, store);
   }
   const takesComments = !isReader && view.choices.some(({ comments }) => comments === true);
   return { view, store, takesComments };
 }
 
 /** The first time: what is on disk is taken, and that they are shown it is recorded. Neither is in the way of reading. */
-function begin(view: GateView, store: DraftStore): void {
+function beginDraft(view: GateView, store: DraftStore): void {
   const { artifactHash } = view;
   store.load().catch(() => undefined);
   post(`${gatePath(view)}/shown`, { artifactHash }).catch(() => undefined);
@@ -63,19 +63,19 @@ export function beginComment({ store }: GateOnPage, anchor: Anchor): void {
   store.change({ comments: [...comments, { ...anchor, text: '' }] });
 }
 
-export interface Thread {
+export interface CommentThread {
   readonly own: readonly { readonly comment: Comment; readonly index: number }[];
   readonly last: readonly LastComment[];
 }
 
-const NOTHING: Thread = { own: [], last: [] };
+const NOTHING: CommentThread = { own: [], last: [] };
 
 /** What is said of a line. @param isOf - Whether a line is shown there; a block of rendered text has several. */
 export function threadAt(
   { view, store }: GateOnPage,
   place: string,
   isOf: (line: number) => boolean,
-): Thread {
+): CommentThread {
   const own = store.draft.value.comments
     .map((comment, index) => ({ comment, index }))
     .filter(({ comment }) => isIn(view, comment.in, place) && isOf(comment.line ?? 1));
@@ -86,7 +86,7 @@ export function threadAt(
 }
 
 /** Once for each reading of a gate: every line of it asks. */
-function once<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Value {
+function memoized<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Value {
   const made = new WeakMap<Of, Value>();
   return (of) => {
     const value = made.get(of) ?? make(of);
@@ -95,20 +95,20 @@ function once<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Va
   };
 }
 
-const lastPlaced = once(({ lastComments, places }: GateView) =>
+const lastPlaced = memoized(({ lastComments, places }: GateView) =>
   lastComments.map((comment) => {
-    const text = textIn(places, comment.in);
+    const text = placeText(places, comment.in);
     return { comment, line: text === null ? (comment.line ?? 1) : lineNow(comment, text) };
   }),
 );
 
-const linesByName = once(
+const linesByName = memoized(
   ({ places }: GateView) =>
     new Map(places.flatMap(({ names, texts: [text] }) => names.map((name) => [name, text.split('\n')]))),
 );
 
 /** The lines of a place; none where its text is not on the page. */
-export const linesOf = (view: GateView, place: string): readonly string[] =>
+export const placeLines = (view: GateView, place: string): readonly string[] =>
   linesByName(view).get(place) ?? [];
 
 /** A task is known by its label and its id. */

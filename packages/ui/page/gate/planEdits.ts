@@ -61,7 +61,7 @@ const withTasks = (
 });
 
 /** `T1, T2` and lines of a text as lists; what is blank is none. */
-export const listOf = (text: string, separator: ',' | '\n'): readonly string[] =>
+export const splitList = (text: string, separator: ',' | '\n'): readonly string[] =>
   text
     .split(separator)
     .map((each) => each.trim())

@@ -10,8 +10,8 @@ export interface SplitRow {
 export function splitRows(lines: readonly DiffLine[]): readonly SplitRow[] {
   const rows: SplitRow[] = [];
   for (let at = 0; at < lines.length; ) {
-    const removed = runOf(lines, at, 'removed');
-    const added = runOf(lines, at + removed.length, 'added');
+    const removed = sameKindUntil(lines, at, 'removed');
+    const added = sameKindUntil(lines, at + removed.length, 'added');
     for (let row = 0; row < Math.max(removed.length, added.length); row += 1) {
       rows.push({ before: removed[row] ?? null, after: added[row] ?? null });
     }
@@ -24,7 +24,11 @@ export function splitRows(lines: readonly DiffLine[]): readonly SplitRow[] {
   return rows;
 }
 
-function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind']): readonly DiffLine[] {
+function sameKindUntil(
+  lines: readonly DiffLine[],
+  from: number,
+  kind: DiffLine['kind'],
+): readonly DiffLine[] {
   let to = from;
   while (lines[to]?.kind === kind) to += 1;
   return lines.slice(from, to);

@@ -1,14 +1,14 @@
 import { isDocuments, isPlan } from '../artifacts.ts';
-import { lineChanges } from '../lineChanges.ts';
+import { changedLines } from '../changedLines.ts';
 import type { DiffFile, DiffLine } from '../parseDiff.ts';
-import { taskLabel } from '../words.ts';
+import { taskTag } from '../words.ts';
 
 /** Lines around a change that are shown with it. */
 const CONTEXT = 3;
 
 /** Two versions of what a gate shows, part by part: those that differ, and every line of those that does. Pure. */
 export function versionFiles(before: unknown, after: unknown): readonly DiffFile[] {
-  const [then, now] = [textsOf(before), textsOf(after)];
+  const [then, now] = [versionTexts(before), versionTexts(after)];
   const [called, calledNow] = [titlesOf(before), titlesOf(after)];
   return [...new Set([...now.keys(), ...then.keys()])].flatMap((name) => {
     const [title, titleNow] = [called.get(name) ?? '', calledNow.get(name) ?? ''];
@@ -22,7 +22,7 @@ const titlesOf = (artifact: unknown): ReadonlyMap<string, string> =>
   new Map(isDocuments(artifact) ? artifact.documents.map(({ type, title }) => [type, title]) : []);
 
 /** All that a version says, by document, task, epic and requirement. */
-function textsOf(artifact: unknown): ReadonlyMap<string, string> {
+function versionTexts(artifact: unknown): ReadonlyMap<string, string> {
   if (isDocuments(artifact)) {
     return new Map(artifact.documents.map(({ type, content }) => [type, content]));
   }
@@ -34,12 +34,12 @@ function textsOf(artifact: unknown): ReadonlyMap<string, string> {
   const byId = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
   return new Map([
     ...tasks.map((task): [string, string] => [
-      taskLabel(task.taskId),
+      taskTag(task.taskId),
       [
         task.name,
         task.description,
         ...task.acceptanceCriteria.map((each) => `- ${each}`),
-        `after: ${task.dependsOn.map(taskLabel).join(', ')}`,
+        `after: ${task.dependsOn.map(taskTag).join(', ')}`,
         `for: ${task.requirementIds.map((id) => byId.get(id) ?? id).join(', ')}`,
         `kind: ${[task.kind ?? 'test-first', task.checkedBy].filter(Boolean).join(', ')}`,
       ].join('\n'),
@@ -52,15 +52,15 @@ function textsOf(artifact: unknown): ReadonlyMap<string, string> {
 function textFile(path: string, before: string, after: string): Omit<DiffFile, 'notes'> {
   const lines = numbered(before, after);
   const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
-  return { path, added: count('added'), removed: count('removed'), lines: around(lines) };
+  return { path, added: count('added'), removed: count('removed'), lines: nearChanges(lines) };
 }
 
 /** A missing last line feed is no change. */
-const ended = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);
+const withFinalLineFeed = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);
 
 function numbered(before: string, after: string): readonly DiffLine[] {
   const at = { before: 0, after: 0 };
-  return lineChanges(ended(before), ended(after)).map(({ kind, text }): DiffLine => {
+  return changedLines(withFinalLineFeed(before), withFinalLineFeed(after)).map(({ kind, text }): DiffLine => {
     if (kind !== 'added') at.before += 1;
     if (kind !== 'removed') at.after += 1;
     const places = {
@@ -72,7 +72,7 @@ function numbered(before: string, after: string): readonly DiffLine[] {
 }
 
 /** What is far from any change is left out, and it is said where. */
-function around(lines: readonly DiffLine[]): readonly DiffLine[] {
+function nearChanges(lines: readonly DiffLine[]): readonly DiffLine[] {
   const isNear = new Set<number>();
   for (const [at, { kind }] of lines.entries()) {
     if (kind === 'same') continue;

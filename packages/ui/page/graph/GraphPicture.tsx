@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { plain } from '../words.ts';
-import { type GraphLayout, layoutGraph, NODE, pathOf, round } from './layoutGraph.ts';
+import { humanizeName } from '../words.ts';
+import { edgePath, type GraphLayout, layoutGraph, NODE, round } from './layoutGraph.ts';
 import type { Pictured, PicturedEdge, PicturedNode } from './Pictured.ts';
 
 /** A sign beside the colour: nobody has to tell colours apart. */
@@ -72,7 +72,7 @@ function Edges({
         const middle = edge.points[Math.floor(edge.points.length / 2)];
         return (
           <g key={at} class={byId.get(edge.to)?.fate === 'goes' ? 'goes' : ''}>
-            <path d={pathOf(edge)} marker-end="url(#arrow)" />
+            <path d={edgePath(edge)} marker-end="url(#arrow)" />
             {often > 1 && (
               <text x={middle?.x} y={(middle?.y ?? 0) - 4}>
                 ×{often}
@@ -96,7 +96,7 @@ function Node({
   readonly isSelected: boolean;
   readonly onSelect: ((id: string) => void) | undefined;
 }) {
-  const words = [label, name, plain(state), ...(fate === undefined ? [] : [FATES[fate]])];
+  const words = [label, name, humanizeName(state), ...(fate === undefined ? [] : [FATES[fate]])];
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
     role: 'button' as const,
@@ -119,13 +119,13 @@ function Node({
       <title>{words.filter((word) => word !== '').join(', ')}</title>
       <rect width={NODE.width} height={NODE.height} rx="7" />
       <text class="label" x="10" y="19">
-        {cut(label, 20)}
+        {cutLabel(label, 20)}
       </text>{' '}
       <text class="sign" x={NODE.width - 10} y="19" text-anchor="end">
         {fate === 'goes' ? '↩' : (SIGNS[state] ?? '')}
       </text>{' '}
       <text class="name" x="10" y="36">
-        {cut(name, 24)}
+        {cutLabel(name, 24)}
       </text>
     </g>
   );
@@ -138,7 +138,7 @@ const FATES = {
 } as const;
 
 /** By what a person counts as characters; all of it is in the title. */
-function cut(text: string, most: number): string {
+function cutLabel(text: string, most: number): string {
   const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }

@@ -1,6 +1,6 @@
-import { taskLabel } from '../words.ts';
+import { taskTag } from '../words.ts';
 import { GraphPicture } from './GraphPicture.tsx';
-import { type Fates, type PlanTask, planPicture } from './planPicture.ts';
+import { type Fates, type PictureTask, planPicture } from './planPicture.ts';
 
 /** The tasks of a plan and what stands on what; nothing for a plan of one. */
 export function PlanPicture({
@@ -9,13 +9,13 @@ export function PlanPicture({
   selected,
   onSelect,
 }: {
-  readonly tasks: readonly PlanTask[];
+  readonly tasks: readonly PictureTask[];
   readonly fates?: Fates | null;
   readonly selected?: string | null;
   readonly onSelect?: (taskId: string) => void;
 }) {
   if (tasks.length < 2) return null;
-  const picture = planPicture(tasks, taskLabel, fates);
+  const picture = planPicture(tasks, taskTag, fates);
   return (
     <GraphPicture
       title="The plan and its dependencies"

@@ -27,7 +27,7 @@ export interface GraphLayout {
 }
 
 /** A graph as it is laid out: ids, and edges between them. */
-export interface GraphShape {
+export interface LayoutShape {
   readonly nodes: readonly string[];
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
@@ -40,7 +40,7 @@ const MARGIN = 8;
 const MANY = 60;
 
 /** Places for a graph, from left to right. What an edge names and is no node is left out. Pure. */
-export function layoutGraph({ nodes, edges }: GraphShape): GraphLayout {
+export function layoutGraph({ nodes, edges }: LayoutShape): GraphLayout {
   const known = new Set(nodes);
   const shape = {
     nodes: [...known],
@@ -49,7 +49,7 @@ export function layoutGraph({ nodes, edges }: GraphShape): GraphLayout {
   return shape.nodes.length > MANY ? layoutRanks(shape) : layoutByDagre(shape);
 }
 
-function layoutByDagre({ nodes, edges }: GraphShape): GraphLayout {
+function layoutByDagre({ nodes, edges }: LayoutShape): GraphLayout {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     ...{ rankdir: 'LR', ranker: 'tight-tree' },
@@ -73,8 +73,8 @@ function layoutByDagre({ nodes, edges }: GraphShape): GraphLayout {
 }
 
 /** One column per rank, in each the nodes beside what they stand on: no crossing is weighed, so it takes no time. */
-function layoutRanks(shape: GraphShape): GraphLayout {
-  const columns = columnsOf(shape);
+function layoutRanks(shape: LayoutShape): GraphLayout {
+  const columns = graphColumns(shape);
   const places = new Map<string, Point>();
   for (const [rank, column] of columns.entries()) {
     for (const [at, id] of column.entries()) {
@@ -104,7 +104,7 @@ function layoutRanks(shape: GraphShape): GraphLayout {
   };
 }
 
-function columnsOf({ nodes, edges }: GraphShape): readonly (readonly string[])[] {
+function graphColumns({ nodes, edges }: LayoutShape): readonly (readonly string[])[] {
   const above = new Map(nodes.map((id) => [id, [] as string[]]));
   for (const { from, to } of edges) if (from !== to) above.get(to)?.push(from);
   const ranks = ranksOf(nodes, above);
@@ -153,7 +153,7 @@ function meanOf(ids: readonly string[], rows: ReadonlyMap<string, number>): numb
 }
 
 /** Through its points; between two alone in a bow. */
-export function pathOf({ points }: Pick<LaidOutEdge, 'points'>): string {
+export function edgePath({ points }: Pick<LaidOutEdge, 'points'>): string {
   const [first = { x: 0, y: 0 }, ...rest] = points;
   const start = `M${round(first.x)} ${round(first.y)}`;
   const [only] = rest;

@@ -1,7 +1,7 @@
 import type { PicturedEdge, PicturedNode } from './Pictured.ts';
 
 /** A task as any plan has it: of a gate, where it has no state yet, or of a run. */
-export interface PlanTask {
+export interface PictureTask {
   readonly taskId: string;
   readonly name: string;
   readonly dependsOn: readonly string[];
@@ -16,7 +16,7 @@ export interface Fates {
 
 /** The tasks of a plan as a picture: one after the other where one stands on the other. Pure. */
 export function planPicture(
-  tasks: readonly PlanTask[],
+  tasks: readonly PictureTask[],
   labelOf: (taskId: string) => string,
   fates: Fates | null = null,
 ): { readonly nodes: readonly PicturedNode[]; readonly edges: readonly PicturedEdge[] } {

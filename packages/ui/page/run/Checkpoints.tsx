@@ -3,10 +3,10 @@ import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
 import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
 import { runPath } from '../apiPath.ts';
-import { lineChanges } from '../lineChanges.ts';
+import { changedLines } from '../changedLines.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
-import { timeWords } from '../words.ts';
+import { formatTime } from '../words.ts';
 
 interface Page {
   readonly checkpoints: Awaited<ReturnType<Run['checkpoints']>>;
@@ -66,7 +66,7 @@ function Checkpoint({
           <span class="number">step {step}</span> <span class="quiet">{source === 'loop' ? '' : source}</span>{' '}
           {changed.length === 0 ? <span class="quiet">nothing changed</span> : changed.join(', ')}{' '}
           <time class="quiet number" dateTime={written}>
-            {timeWords(written)}
+            {formatTime(written)}
           </time>
         </summary>
         {isOpen.value && <Values path={`${at}/${encodeURIComponent(checkpointId)}`} />}
@@ -101,7 +101,7 @@ function Value({ value: { text, before } }: { readonly value: ShownValue }) {
   if (before === null) return <pre class="artifact">{text}</pre>;
   return (
     <pre class="changes">
-      {lineChanges(before, text).map(({ kind, text: line }, at) => (
+      {changedLines(before, text).map(({ kind, text: line }, at) => (
         <div key={at} class={kind}>
           {line}
         </div>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RunView } from '../../src/views/runView.ts';
-import { durationWords } from '../words.ts';
+import { formatDuration } from '../words.ts';
 
 /** What the run does at this moment, and for how long. */
 export function Now({ run: { running, driver } }: { readonly run: RunView }) {
@@ -17,7 +17,7 @@ export function Now({ run: { running, driver } }: { readonly run: RunView }) {
   const where = [task, node, step].filter((part) => part !== null).join(', ');
   return (
     <>
-      {where}, for {durationWords(Math.max(0, now.value - Date.parse(since)))}
+      {where}, for {formatDuration(Math.max(0, now.value - Date.parse(since)))}
     </>
   );
 }

@@ -4,8 +4,8 @@ import type { RewindAnswer } from '../../src/views/rewindView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { Problem } from '../parts.tsx';
 import { me } from '../state.ts';
-import { plain } from '../words.ts';
-import { lastRewind, whereTo } from './rewindWords.ts';
+import { humanizeName } from '../words.ts';
+import { formatRewindTarget, lastRewind } from './rewindWords.ts';
 import { useRewinding } from './useRewinding.ts';
 
 interface RewindPanelProps {
@@ -28,7 +28,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
     <div class="rewinding">
       {task !== undefined && plan === null && (
         <p>
-          <strong>{task.label}</strong> {task.name}, {plain(task.status)}.{' '}
+          <strong>{task.label}</strong> {task.name}, {humanizeName(task.status)}.{' '}
           <button
             type="button"
             disabled={isSending.value}
@@ -39,7 +39,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
         </p>
       )}
       {plan !== null && (
-        <Decision
+        <RewindDecision
           plan={plan}
           isSending={isSending.value}
           onReason={(text) => {
@@ -75,15 +75,15 @@ interface DecisionProps {
   readonly onCancel: () => void;
 }
 
-function Decision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps) {
-  const where = whereTo(plan);
+function RewindDecision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps) {
+  const where = formatRewindTarget(plan);
   return (
     <div class="banner">
       <p>This rewinds the run {where} and undoes:</p>
       <ul>
         {plan.undone.map(({ taskId, label, name, status }) => (
           <li key={taskId}>
-            {label} {name}, {plain(status)}
+            {label} {name}, {humanizeName(status)}
           </li>
         ))}
       </ul>

@@ -6,8 +6,8 @@ import type { RunView } from '../../src/views/runView.ts';
 import { get } from '../api.ts';
 import { runPath } from '../apiPath.ts';
 import { Problem, Section } from '../parts.tsx';
-import { errorOf } from '../state.ts';
-import { plain, taskLabel, timeWords } from '../words.ts';
+import { toErrorView } from '../state.ts';
+import { formatTime, humanizeName, taskTag } from '../words.ts';
 import { mergedLog } from './mergedLog.ts';
 
 const KINDS: Readonly<Record<LogKind | '', string>> = {
@@ -49,7 +49,7 @@ function useLog(run: RunView, wanted: Wanted) {
   const filters = String(new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== '')));
   const read = async (before: string, isWanted: () => boolean): Promise<void> => {
     const path = `${runPath(run.id)}/log?${filters}${before}`;
-    const found = await get<LogView>(path).catch((failure: unknown) => errorOf(failure));
+    const found = await get<LogView>(path).catch((failure: unknown) => toErrorView(failure));
     if (!isWanted()) return;
     error.value = 'entries' in found ? null : found;
     if ('entries' in found) shown.value = mergedLog(shown.value, found);
@@ -112,17 +112,17 @@ function Lines({ shown }: { readonly shown: LogView | null }) {
     <ol class="log">
       {shown?.entries.map(({ seq, at, name, taskId, payload }) => (
         <li key={seq}>
-          <time dateTime={at}>{timeWords(at)}</time>
-          <span class="number">{taskId === null ? '' : taskLabel(taskId)}</span>
-          <span>{plain(name)}</span>
-          <span class="quiet">{payloadWords(payload)}</span>
+          <time dateTime={at}>{formatTime(at)}</time>
+          <span class="number">{taskId === null ? '' : taskTag(taskId)}</span>
+          <span>{humanizeName(name)}</span>
+          <span class="quiet">{formatPayload(payload)}</span>
         </li>
       ))}
     </ol>
   );
 }
 
-const payloadWords = (payload: unknown): string =>
+const formatPayload = (payload: unknown): string =>
   typeof payload !== 'object' || payload === null
     ? ''
     : Object.entries(payload)

@@ -1,7 +1,7 @@
 import type { RunView } from '../../src/views/runView.ts';
 import type { Spent } from '../../src/views/spendingView.ts';
 import { Section } from '../parts.tsx';
-import { amountWords, countWords, usdWords } from '../words.ts';
+import { formatCount, formatDollars, formatMeasure } from '../words.ts';
 
 /** What the run has used: in all, against its budget, by stage and by task. */
 export function Spending({ run: { cost, budget, spending } }: { readonly run: RunView }) {
@@ -14,7 +14,7 @@ export function Spending({ run: { cost, budget, spending } }: { readonly run: Ru
               <span>{measure}</span>
               <progress value={spent + reserved} max={limit} aria-label={`${measure} of the budget`} />
               <span class="number">
-                {amountWords(measure, spent + reserved)} of {amountWords(measure, limit)}
+                {formatMeasure(measure, spent + reserved)} of {formatMeasure(measure, limit)}
               </span>
             </li>
           ))}
@@ -52,25 +52,25 @@ function Table({
       </thead>
       <tbody>
         {parts.map(({ name, cost }) => (
-          <Row key={name} name={name} cost={cost} />
+          <SpendingRow key={name} name={name} cost={cost} />
         ))}
       </tbody>
       <tfoot>
-        <Row name="all" cost={whole} />
+        <SpendingRow name="all" cost={whole} />
       </tfoot>
     </table>
   );
 }
 
-function Row({ name, cost: { calls, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
+function SpendingRow({ name, cost: { calls, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>{calls}</td>
-      <td>{countWords(tokensIn)}</td>
-      <td>{countWords(tokensOut)}</td>
+      <td>{formatCount(tokensIn)}</td>
+      <td>{formatCount(tokensOut)}</td>
       <td>
-        {usdWords(costUsd)}
+        {formatDollars(costUsd)}
         {unpriced > 0 && <span class="warning"> and {unpriced} without a price</span>}
       </td>
     </tr>

@@ -5,7 +5,7 @@ import { runPath } from '../apiPath.ts';
 import { ShownCode } from '../gate/Code.tsx';
 import { Problem, Status } from '../parts.tsx';
 import { useView } from '../useView.ts';
-import { taskLabel } from '../words.ts';
+import { taskTag } from '../words.ts';
 
 /** The tasks of a run in words: what each stands on, its state, and what its commit has changed. */
 export function TaskList({ run, tasks }: { readonly run: string; readonly tasks: readonly PlannedTask[] }) {
@@ -27,7 +27,7 @@ function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTa
         <strong class="number">{label}</strong>
         <span class="grow">
           {name}
-          {dependsOn.length > 0 && <span class="quiet"> after {dependsOn.map(taskLabel).join(', ')}</span>}
+          {dependsOn.length > 0 && <span class="quiet"> after {dependsOn.map(taskTag).join(', ')}</span>}
         </span>
         {gitHash !== null && (
           <button

@@ -3,7 +3,7 @@ import type { TimelineView } from '../../src/views/timelineView.ts';
 import { runPath } from '../apiPath.ts';
 import { Problem, Section } from '../parts.tsx';
 import { useView } from '../useView.ts';
-import { durationWords } from '../words.ts';
+import { formatDuration } from '../words.ts';
 import { LANE, type Lane, timelineLanes } from './timelineLanes.ts';
 
 /** Task by task, what took time: work, attempts that were made again, and waiting for people. */
@@ -18,7 +18,7 @@ export function Timeline({ run }: { readonly run: RunView }) {
   return (
     <Section title="Timeline">
       <p class="quiet">
-        {durationWords(timeline.length)} in all{cuts.length > 0 && '; idle times are shortened'}
+        {formatDuration(timeline.length)} in all{cuts.length > 0 && '; idle times are shortened'}
       </p>
       <div class="lanes">
         {lanes.map((lane) => (

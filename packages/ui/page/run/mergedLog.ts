@@ -8,11 +8,12 @@ export function mergedLog(known: LogView | null, read: LogView): LogView {
   if (known === null) return read;
   const bySeq = new Map([...known.entries, ...read.entries].map((entry) => [entry.seq, entry]));
   const entries = [...bySeq.values()].sort((a, b) => a.seq - b.seq);
-  const isOlder = firstOf(read) < firstOf(known);
+  const isOlder = firstSeq(read) < firstSeq(known);
   const { earlier } = isOlder ? read : known;
   // Who asked for older lines is shown them.
   const kept = isOlder ? entries : entries.slice(-KEPT);
-  return { entries: kept, earlier: kept.length < entries.length ? firstOf({ entries: kept }) : earlier };
+  return { entries: kept, earlier: kept.length < entries.length ? firstSeq({ entries: kept }) : earlier };
 }
 
-const firstOf = ({ entries }: Pick<LogView, 'entries'>): number => entries[0]?.seq ?? Number.MAX_SAFE_INTEGER;
+const firstSeq = ({ entries }: Pick<LogView, 'entries'>): number =>
+  entries[0]?.seq ?? Number.MAX_SAFE_INTEGER;

@@ -1,10 +1,10 @@
 import type { PipelineRunInfo } from '@devs/core';
 import type { RewindAnswer, RewindWish } from '../../src/views/rewindView.ts';
 
-type Plan = NonNullable<RewindAnswer['plan']>;
+type RewindPlanView = NonNullable<RewindAnswer['plan']>;
 
 /** `to the end of T2`: as the command line says it. */
-export const whereTo = ({ target: { label, status } }: Plan): string =>
+export const formatRewindTarget = ({ target: { label, status } }: RewindPlanView): string =>
   `to the ${status === 'completed' ? 'end' : 'start'} of ${label}`;
 
 const HELD = {
@@ -14,7 +14,7 @@ const HELD = {
 } as const;
 
 /** What was done, in the words of the command line. */
-export function doneWords(
+export function formatRewindResult(
   { plan, done }: RewindAnswer,
   way: RewindWish['way'],
   run: string,
@@ -24,7 +24,7 @@ export function doneWords(
   return [
     plan === null
       ? 'rewind undone'
-      : `rewound ${whereTo(plan)}, undone: ${plan.undone.map(({ label }) => label).join(', ')}`,
+      : `rewound ${formatRewindTarget(plan)}, undone: ${plan.undone.map(({ label }) => label).join(', ')}`,
     ...(commit === null
       ? []
       : [`the branch of the run is at ${commit.slice(0, 7)}; its history is complete`]),

@@ -21,7 +21,7 @@ const LONGEST_GAP = 0.05;
  * @param work - In any order; it may overlap.
  */
 export function timelineAxis(work: readonly Interval[], length: number): TimelineAxis {
-  const pieces = piecesOf(work, length);
+  const pieces = axisPieces(work, length);
   const worked = pieces.reduce((sum, { isWork, start, end }) => sum + (isWork ? end - start : 0), 0);
   const most = worked === 0 ? Number.POSITIVE_INFINITY : worked * LONGEST_GAP;
   let total = 0;
@@ -56,13 +56,13 @@ function firstEndingFrom(ms: number, pieces: readonly Interval[]): number {
   return low;
 }
 
-interface Piece extends Interval {
+interface AxisPiece extends Interval {
   readonly isWork: boolean;
 }
 
 /** `[0, length]` in times with work and times without, in order. */
-function piecesOf(work: readonly Interval[], length: number): readonly Piece[] {
-  const pieces: Piece[] = [];
+function axisPieces(work: readonly Interval[], length: number): readonly AxisPiece[] {
+  const pieces: AxisPiece[] = [];
   let until = 0;
   const sorted = work.filter(({ start, end }) => end > start).toSorted((a, b) => a.start - b.start);
   for (const { start, end } of sorted) {

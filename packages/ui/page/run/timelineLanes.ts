@@ -1,5 +1,5 @@
 import type { TimelineBar, TimelineRow, TimelineView } from '../../src/views/timelineView.ts';
-import { durationWords } from '../words.ts';
+import { formatDuration } from '../words.ts';
 import { timelineAxis } from './timelineAxis.ts';
 
 /** Width of a lane; its bars are stretched with it. */
@@ -45,17 +45,17 @@ function laneOf({ label, name, bars }: TimelineRow, at: (ms: number) => number):
     bars: bars.map(({ kind, start, end, attempt }) => {
       const width = Math.max(THINNEST, at(end) - at(start));
       const x = Math.min(at(start), LANE - width);
-      return { x: round(x), width: round(width), kind, isRetry: attempt > 1 };
+      return { x: roundToTenth(x), width: roundToTenth(width), kind, isRetry: attempt > 1 };
     }),
-    words: bars.map(barWords),
+    words: bars.map(formatBar),
   };
 }
 
 const KINDS = { done: '', failed: ', failed', begun: ', not ended', waiting: ', waiting' } as const;
 
-function barWords({ kind, name, start, end, attempt }: TimelineBar): string {
+function formatBar({ kind, name, start, end, attempt }: TimelineBar): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : '';
-  return `${name}${KINDS[kind]}${again}: ${durationWords(end - start)}, from ${durationWords(start)}`;
+  return `${name}${KINDS[kind]}${again}: ${formatDuration(end - start)}, from ${formatDuration(start)}`;
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const roundToTenth = (value: number): number => Math.round(value * 10) / 10;

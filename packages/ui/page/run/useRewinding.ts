@@ -3,8 +3,8 @@ import type { ErrorView } from '../../src/http/errors.ts';
 import type { RewindAnswer, RewindWish } from '../../src/views/rewindView.ts';
 import { post } from '../api.ts';
 import { runPath } from '../apiPath.ts';
-import { errorOf, load } from '../state.ts';
-import { doneWords } from './rewindWords.ts';
+import { load, toErrorView } from '../state.ts';
+import { formatRewindResult } from './rewindWords.ts';
 
 /** Setting a run back: what was asked last, and what came of it. */
 export interface Rewinding {
@@ -24,14 +24,14 @@ export function useRewinding(run: string, onPreview: (plan: RewindAnswer['plan']
     const answer = await post<RewindAnswer>(`${runPath(run)}/rewind`, wish);
     const isToDecide = wish.way === 'preview' && answer.plan !== null;
     onPreview(isToDecide ? answer.plan : null);
-    told.value = isToDecide ? [] : doneWords(answer, wish.way, run);
+    told.value = isToDecide ? [] : formatRewindResult(answer, wish.way, run);
     if (wish.way !== 'preview') await load();
   };
   const send = async (wish: RewindWish): Promise<void> => {
     isSending.value = true;
     error.value = await take(wish).then(
       () => null,
-      (failure: unknown) => errorOf(failure),
+      (failure: unknown) => toErrorView(failure),
     );
     isSending.value = false;
   };

@@ -31,7 +31,7 @@ export class DraftFolder {
   }
 
   async read(key: DraftKey): Promise<Draft | null> {
-    return (await this.#kept(nameOf(key)))?.draft ?? null;
+    return (await this.#kept(draftFileName(key)))?.draft ?? null;
   }
 
   /**
@@ -40,7 +40,7 @@ export class DraftFolder {
    * @throws UiError `DRAFTS_FULL`
    */
   async write(key: DraftKey, draft: Draft, openGates: () => Promise<ReadonlySet<string>>): Promise<boolean> {
-    const name = nameOf(key);
+    const name = draftFileName(key);
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
     const names = await readdir(this.#dir);
     if (!names.includes(name)) {
@@ -54,13 +54,13 @@ export class DraftFolder {
   }
 
   async remove(key: DraftKey): Promise<void> {
-    await rm(join(this.#dir, nameOf(key)), { force: true });
+    await rm(join(this.#dir, draftFileName(key)), { force: true });
   }
 
   async #replace(name: string, text: string): Promise<void> {
     const fresh = join(this.#dir, `${name}.${randomUUID()}`);
     try {
-      await written(fresh, text);
+      await writeDraft(fresh, text);
       await rename(fresh, join(this.#dir, name));
     } finally {
       await rm(fresh, { force: true });
@@ -93,12 +93,12 @@ export class DraftFolder {
 }
 
 /** Says nothing of who writes at what. */
-function nameOf({ threadId, sessionId, artifactHash, by }: DraftKey): string {
+function draftFileName({ threadId, sessionId, artifactHash, by }: DraftKey): string {
   const key = JSON.stringify([threadId, sessionId, artifactHash, by.kind, by.id]);
   return `${createHash('sha256').update(key).digest('hex')}.json`;
 }
 
-async function written(path: string, text: string): Promise<void> {
+async function writeDraft(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(text);

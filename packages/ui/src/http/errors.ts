@@ -1,6 +1,6 @@
 import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
 import { visibleText } from '@devs/core/internal';
-import { json } from './responses.ts';
+import { jsonResponse } from './responses.ts';
 
 /** An error as the page shows it: what happened, under which code, and what to do. */
 export interface ErrorView {
@@ -46,17 +46,20 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
 
 /** The same code and remedy as on the command line; never a stack. */
 export function errorResponse(error: unknown): Response {
-  if (error instanceof UiError) return json({ error: shown(error.view) }, error.status);
-  if (isDevsError(error)) return json({ error: shown(error) }, STATUS[error.code] ?? 409);
+  if (error instanceof UiError) return jsonResponse({ error: maskedErrorView(error.view) }, error.status);
+  if (isDevsError(error)) return jsonResponse({ error: maskedErrorView(error) }, STATUS[error.code] ?? 409);
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof RangeError) {
-    return json({ error: shown({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' }) }, 422);
+    return jsonResponse(
+      { error: maskedErrorView({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' }) },
+      422,
+    );
   }
   const remedy = 'Reload the page. If the error stays, report it with this message.';
-  return json({ error: shown({ code: 'INTERNAL', message, remedy }) }, 500);
+  return jsonResponse({ error: maskedErrorView({ code: 'INTERNAL', message, remedy }) }, 500);
 }
 
-const shown = ({ code, message, remedy }: ErrorView): ErrorView => ({
+const maskedErrorView = ({ code, message, remedy }: ErrorView): ErrorView => ({
   code,
   message: visibleText(maskSensitiveData(message)),
   remedy: visibleText(maskSensitiveData(remedy)),

@@ -18,7 +18,7 @@ export async function readJson<Shape extends z.ZodType>(
   shape: Shape,
   most: number = MOST_BYTES,
 ): Promise<z.infer<Shape>> {
-  const text = await readText(request, most);
+  const text = await readBody(request, most);
   try {
     return shape.parse(JSON.parse(text));
   } catch (error) {
@@ -27,7 +27,7 @@ export async function readJson<Shape extends z.ZodType>(
   }
 }
 
-async function readText(request: Request, most: number): Promise<string> {
+async function readBody(request: Request, most: number): Promise<string> {
   const decoder = new TextDecoder();
   let size = 0;
   let text = '';

@@ -26,7 +26,7 @@ const EVERY: Readonly<Record<string, string>> = {
 export const respond = (body: string | ReadableStream<Uint8Array>, type: string, status = 200): Response =>
   new Response(body, { status, headers: { ...EVERY, 'content-type': type } });
 
-export const json = (value: object, status = 200): Response =>
+export const jsonResponse = (value: object, status = 200): Response =>
   respond(JSON.stringify(value), 'application/json; charset=utf-8', status);
 
 /** Between two signs of life, ms: a page that hears none for longer asks anew. */

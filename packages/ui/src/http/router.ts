@@ -7,7 +7,7 @@ export interface Routed {
 }
 
 /** What a path leads to. */
-export type Found<Route> =
+export type RouteMatch<Route> =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'other-method' }
   | { readonly kind: 'nothing' };
@@ -17,7 +17,7 @@ export function findRoute<Route extends Routed>(
   routes: readonly Route[],
   method: string,
   path: string,
-): Found<Route> {
+): RouteMatch<Route> {
   let isKnown = false;
   for (const route of routes) {
     const params = paramsOf(route.path, path);
@@ -39,14 +39,14 @@ function paramsOf(pattern: Pattern, path: string): Readonly<Record<string, strin
       if (part !== text) return null;
       continue;
     }
-    const value = decoded(text);
+    const value = decodeSegment(text);
     if (value === null || value === '') return null;
     params[part.slice(1)] = value;
   }
   return params;
 }
 
-function decoded(text: string): string | null {
+function decodeSegment(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -13,11 +13,11 @@ import type { UiHandler } from '../createUi.ts';
  */
 export function listener(handler: UiHandler): RequestListener {
   return (incoming, outgoing) => {
-    answer(handler, incoming, outgoing).catch(() => outgoing.destroy());
+    handleRequest(handler, incoming, outgoing).catch(() => outgoing.destroy());
   };
 }
 
-async function answer(
+async function handleRequest(
   handler: UiHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,

@@ -36,7 +36,7 @@ export async function serveOnLoopback({ port: wanted, handler }: LoopbackOptions
       return { port, close: () => closeAll(servers) };
     } catch (error) {
       await closeAll([v4]);
-      if (wanted !== 0 || attempt === ATTEMPTS || codeOf(error) !== 'EADDRINUSE') throw error;
+      if (wanted !== 0 || attempt === ATTEMPTS || errorCodeOf(error) !== 'EADDRINUSE') throw error;
     }
   }
 }
@@ -48,7 +48,7 @@ async function besides(
   try {
     return [await listen(port, '::1', late)];
   } catch (error) {
-    if (codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT') return [];
+    if (errorCodeOf(error) === 'EADDRNOTAVAIL' || errorCodeOf(error) === 'EAFNOSUPPORT') return [];
     throw error;
   }
 }
@@ -75,4 +75,4 @@ async function closeAll(servers: readonly Server[]): Promise<void> {
   );
 }
 
-const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;
+const errorCodeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;

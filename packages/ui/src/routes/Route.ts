@@ -3,8 +3,8 @@ import type { DraftFolder } from '../drafts/DraftFolder.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { Asking, RunsPlace } from '../state/RunsPlace.ts';
-import type { ReadCode, ReadCommit } from '../views/gateCode.ts';
-import type { Rewinding } from '../views/rewindView.ts';
+import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
+import type { WithRewindable } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
@@ -12,9 +12,9 @@ export interface RouteDeps {
   readonly place: RunsPlace;
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
-  readonly readCode: ReadCode;
+  readonly readCode: ReadGateCode;
   readonly readCommit: ReadCommit;
-  readonly rewinding: Rewinding;
+  readonly rewinding: WithRewindable;
   /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
   readonly signIn?: ((code: string) => string | null) | undefined;
   readonly isReadOnly: boolean;
@@ -24,7 +24,7 @@ export interface RouteDeps {
   readonly asking: Asking | undefined;
 }
 
-export interface Asked {
+export interface RouteRequest {
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -37,9 +37,9 @@ export type RouteDepsFor<By> = RouteDeps & { readonly by: By };
  */
 export type Route = Routed &
   (
-    | { readonly access: 'open'; handle(asked: Asked, deps: RouteDeps): Promise<Response> }
+    | { readonly access: 'open'; handle(asked: RouteRequest, deps: RouteDeps): Promise<Response> }
     | {
         readonly access: 'read' | 'decide';
-        handle(asked: Asked, deps: RouteDepsFor<Principal>): Promise<Response>;
+        handle(asked: RouteRequest, deps: RouteDepsFor<Principal>): Promise<Response>;
       }
   );

@@ -5,19 +5,19 @@ import { DRAFT } from '../drafts/Draft.ts';
 import type { DraftKey } from '../drafts/DraftFolder.ts';
 import { UiError } from '../http/errors.ts';
 import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
-import { json } from '../http/responses.ts';
+import { jsonResponse } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { exactComments, isSpelled } from '../views/exactComments.ts';
 import { type GateCode, newestCommit } from '../views/gateCode.ts';
-import { gateNamed, gateView, type ShownGate } from '../views/gateView.ts';
+import { gateNamed, gateView, type ShownGateView } from '../views/gateView.ts';
 import { revealedView, viewAtGate } from '../views/shownView.ts';
-import type { Asked, Route, RouteDeps, RouteDepsFor } from './Route.ts';
+import type { Route, RouteDeps, RouteDepsFor, RouteRequest } from './Route.ts';
 
-const words = z.exactOptional(z.string());
+const optionalString = z.exactOptional(z.string());
 const amount = z.exactOptional(z.number());
-const names = z.exactOptional(z.array(z.string()));
+const optionalStrings = z.exactOptional(z.array(z.string()));
 const artifactHash = z.string().regex(/^[0-9a-f]{64}$/);
-const comment = z.strictObject({
+const commentBody = z.strictObject({
   in: z.string(),
   quote: z.string(),
   line: z.exactOptional(z.int()),
@@ -32,12 +32,12 @@ const DECISION = z.strictObject({
   answer: z.strictObject({
     approved: z.exactOptional(z.boolean()),
     action: z.exactOptional(z.string().max(40)),
-    feedback: words,
-    guidance: words,
-    reason: words,
-    comments: z.exactOptional(z.array(comment)),
-    tasks: names,
-    failures: names,
+    feedback: optionalString,
+    guidance: optionalString,
+    reason: optionalString,
+    comments: z.exactOptional(z.array(commentBody)),
+    tasks: optionalStrings,
+    failures: optionalStrings,
     usd: amount,
     tokens: amount,
     calls: amount,
@@ -54,17 +54,17 @@ const QUESTION = z.strictObject({ artifactHash, question: z.string() });
 
 const AT = '/api/runs/:run/gates/:gate';
 
-const named = ({ params: { run = '', gate = '' } }: Asked) => ({ run, sessionId: gate });
+const gateParams = ({ params: { run = '', gate = '' } }: RouteRequest) => ({ run, sessionId: gate });
 
-const show: Route = {
+const showRoute: Route = {
   method: 'GET',
   path: AT,
   access: 'read',
   handle: async (asked, { place, by, asking }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const view = await place.read((reader) => reader.view(run, (of) => gateView(of, sessionId, by)));
     const canAsk = asking !== undefined && view.isOpen && (await place.canAsk(asking, run, { sessionId }));
-    return json(viewAtGate<ShownGate>({ ...view, canAsk }, sessionId));
+    return jsonResponse(viewAtGate<ShownGateView>({ ...view, canAsk }, sessionId));
   },
 };
 
@@ -74,9 +74,9 @@ const code: Route = {
   path: `${AT}/code`,
   access: 'read',
   handle: async (asked, { place, readCode }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const gate = await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
-    return json(shownCode(await readCode(gate), sessionId));
+    return jsonResponse(visibleCode(await readCode(gate), sessionId));
   },
 };
 
@@ -85,16 +85,16 @@ const codeSince: Route = {
   path: `${AT}/code/:since`,
   access: 'read',
   handle: async (asked, { place, readCode }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const gates = async (of: ReadableRun) =>
       [await gateNamed(of, sessionId), await gateNamed(of, asked.params['since'] ?? '')] as const;
     const [gate, before] = await place.read((reader) => reader.view(run, gates));
-    return json(shownCode(await readCode(gate, newestCommit(before)), sessionId));
+    return jsonResponse(visibleCode(await readCode(gate, newestCommit(before)), sessionId));
   },
 };
 
 /** The code of a review, with the places where it hides something. */
-function shownCode(code: GateCode | null, gate: string): { readonly code: GateCode | null } {
+function visibleCode(code: GateCode | null, gate: string): { readonly code: GateCode | null } {
   if (code === null) return { code };
   const hidden = code.hidden ?? maskAtGate({ code: code.diff }, { gate }).hidden;
   return viewAtGate({ code: { ...code, hidden } }, gate);
@@ -106,29 +106,29 @@ const reveal: Route = {
   path: `${AT}/reveal`,
   access: 'decide',
   handle: async (asked, { place, by }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const { artifactHash: hash } = await readJson(asked.request, SHOWN);
     const places = await place.write(async (devs) =>
       (await devs.run(run)).reveal({ sessionId, artifactHash: hash }, by),
     );
-    return json(revealedView({ places }));
+    return jsonResponse(revealedView({ places }));
   },
 };
 
 /** For the record, once for each time that a page begins to show it. */
-const shown: Route = {
+const viewedRoute: Route = {
   method: 'POST',
   path: `${AT}/shown`,
   access: 'decide',
   handle: async (asked, { place, by }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const { artifactHash: hash } = await readJson(asked.request, SHOWN);
     await place.write(async (devs) => {
       const of = await devs.run(run);
       const gate = await gateNamed(of, sessionId);
-      if (gate.artifactHash === hash) await of.shown(gate, by);
+      if (gate.artifactHash === hash) await of.recordViewed(gate, by);
     });
-    return json({});
+    return jsonResponse({});
   },
 };
 
@@ -138,25 +138,25 @@ const editable: Route = {
   path: `${AT}/edit`,
   access: 'decide',
   handle: async (asked, { place }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const edit = async (of: ReadableRun) => {
       const gate = await gateNamed(of, sessionId);
       return gate.takes?.edit === undefined ? of.draft(gate) : { edit: gate.artifact };
     };
-    return json(withPlaceholders(await place.read((reader) => reader.view(run, edit))));
+    return jsonResponse(withPlaceholders(await place.read((reader) => reader.view(run, edit))));
   },
 };
 
-const keyOf = (asked: Asked, { by }: RouteDepsFor<DraftKey['by']>, hash: string): DraftKey => ({
-  threadId: named(asked).run,
-  sessionId: named(asked).sessionId,
+const draftKey = (asked: RouteRequest, { by }: RouteDepsFor<DraftKey['by']>, hash: string): DraftKey => ({
+  threadId: gateParams(asked).run,
+  sessionId: gateParams(asked).sessionId,
   artifactHash: hash,
   by,
 });
 
 /** @throws UiError for a gate that is not of the run in the path. */
-async function assertOfRun(asked: Asked, { place }: RouteDeps): Promise<void> {
-  const { run, sessionId } = named(asked);
+async function assertOfRun(asked: RouteRequest, { place }: RouteDeps): Promise<void> {
+  const { run, sessionId } = gateParams(asked);
   await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
 }
 
@@ -166,7 +166,9 @@ const draft: Route = {
   access: 'decide',
   handle: async (asked, deps) => {
     await assertOfRun(asked, deps);
-    return json({ draft: (await deps.drafts?.read(keyOf(asked, deps, asked.params['hash'] ?? ''))) ?? null });
+    return jsonResponse({
+      draft: (await deps.drafts?.read(draftKey(asked, deps, asked.params['hash'] ?? ''))) ?? null,
+    });
   },
 };
 
@@ -177,31 +179,31 @@ const keep: Route = {
   handle: async (asked, deps) => {
     const { drafts, place } = deps;
     const given = await readJson(asked.request, KEPT, MOST_OF_A_TEXT);
-    const key = keyOf(asked, deps, given.artifactHash);
-    if (drafts === undefined) return json({ isKept: false });
+    const key = draftKey(asked, deps, given.artifactHash);
+    if (drafts === undefined) return jsonResponse({ isKept: false });
     await assertOfRun(asked, deps);
     if (given.draft === null) {
       await drafts.remove(key);
-      return json({ isKept: false });
+      return jsonResponse({ isKept: false });
     }
     const openGates = async (): Promise<ReadonlySet<string>> =>
       place.read(async (reader) => new Set((await reader.gates()).map(({ sessionId }) => sessionId)));
-    return json({ isKept: await drafts.write(key, given.draft, openGates) });
+    return jsonResponse({ isKept: await drafts.write(key, given.draft, openGates) });
   },
 };
 
-const ask: Route = {
+const askRoute: Route = {
   method: 'POST',
   path: `${AT}/question`,
   access: 'decide',
   handle: async (asked, { place, by, asking }) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const { question, artifactHash: hash } = await readJson(asked.request, QUESTION);
     if (asking === undefined) throw nobodyToAsk();
     const exchange = await place.ask(asking, async (devs) =>
       (await devs.run(run)).ask({ sessionId, artifactHash: hash }, question, { by }),
     );
-    return json(viewAtGate({ exchange }, sessionId));
+    return jsonResponse(viewAtGate({ exchange }, sessionId));
   },
 };
 
@@ -210,7 +212,7 @@ const decide: Route = {
   path: `${AT}/decision`,
   access: 'decide',
   handle: async (asked, deps) => {
-    const { run, sessionId } = named(asked);
+    const { run, sessionId } = gateParams(asked);
     const {
       artifactHash: hash,
       withHidden,
@@ -221,22 +223,22 @@ const decide: Route = {
     const { status } = await deps.place.write(async (devs) => {
       const of = await devs.run(run);
       const { comments = [], ...rest } = answer;
-      const quoted = comments.length === 0 ? {} : { comments: await asShown(comments, of, gate) };
+      const quoted = comments.length === 0 ? {} : { comments: await commentsAsShown(comments, of, gate) };
       return of.decide(gate, { ...rest, ...quoted, withHidden, by, via: 'page' });
     });
-    await deps.drafts?.remove(keyOf(asked, deps, hash));
-    return json({ status });
+    await deps.drafts?.remove(draftKey(asked, deps, hash));
+    return jsonResponse({ status });
   },
 };
 
 /** Files are read only where the page has spelled out what it quotes. */
-async function asShown(
+async function commentsAsShown(
   comments: readonly GateComment[],
   run: Run,
   { sessionId }: Pick<Gate, 'sessionId'>,
 ): Promise<readonly GateComment[]> {
   if (!comments.some(isSpelled)) return comments;
-  return exactComments(comments, await run.places(await gateNamed(run, sessionId)), sessionId);
+  return exactComments(comments, await run.quotableSections(await gateNamed(run, sessionId)), sessionId);
 }
 
 const nobodyToAsk = (): UiError =>
@@ -247,5 +249,5 @@ const nobodyToAsk = (): UiError =>
   });
 
 export const GATE_ROUTES: readonly Route[] = [
-  ...[show, code, codeSince, reveal, shown, editable, draft, keep, ask, decide],
+  ...[showRoute, code, codeSince, reveal, viewedRoute, editable, draft, keep, askRoute, decide],
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
 import { readJson } from '../http/readRequest.ts';
-import { eventStream, json, respond } from '../http/responses.ts';
+import { eventStream, jsonResponse, respond } from '../http/responses.ts';
 import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
@@ -11,7 +11,7 @@ import type { Route } from './Route.ts';
 import { RUN_ROUTES } from './runRoutes.ts';
 
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });
-const signIn: Route = {
+const signInRoute: Route = {
   method: 'POST',
   path: '/api/session',
   access: 'open',
@@ -25,7 +25,7 @@ const signIn: Route = {
         remedy: 'Open the newest link that devs ui printed.',
       });
     }
-    return json({ secret });
+    return jsonResponse({ secret });
   },
 };
 
@@ -33,22 +33,22 @@ const about: Route = {
   method: 'GET',
   path: '/api/me',
   access: 'read',
-  handle: async (_asked, { by, isReadOnly }) => json(await shownView({ by, isReadOnly })),
+  handle: async (_asked, { by, isReadOnly }) => jsonResponse(await shownView({ by, isReadOnly })),
 };
 
-const inbox: Route = {
+const inboxRoute: Route = {
   method: 'GET',
   path: '/api/inbox',
   access: 'read',
-  handle: async (_asked, { place }) => json(await shownView(await place.read(inboxView))),
+  handle: async (_asked, { place }) => jsonResponse(await shownView(await place.read(inboxView))),
 };
 
-const waiting: Route = {
+const waitingRoute: Route = {
   method: 'GET',
   path: '/api/gates',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    json(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
+    jsonResponse(await shownView(await place.read((reader) => waitingView(reader, afterOf(request))))),
 };
 
 const runs: Route = {
@@ -56,23 +56,25 @@ const runs: Route = {
   path: '/api/runs',
   access: 'read',
   handle: async ({ request }, { place }) =>
-    json(await shownView(await place.read((reader) => runsView(reader, afterOf(request))))),
+    jsonResponse(await shownView(await place.read((reader) => runsView(reader, afterOf(request))))),
 };
 
-const count: Route = {
+const countRoute: Route = {
   method: 'GET',
   path: '/api/waiting',
   access: 'read',
   handle: async (_asked, { place }) =>
-    json(await place.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total }))),
+    jsonResponse(
+      await place.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total })),
+    ),
 };
 
-const run: Route = {
+const runRoute: Route = {
   method: 'GET',
   path: '/api/runs/:run',
   access: 'read',
   handle: async ({ params }, { place }) =>
-    json(await shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
+    jsonResponse(await shownView(await place.read((reader) => reader.view(params['run'] ?? '', runView)))),
 };
 
 const changes: Route = {
@@ -87,7 +89,7 @@ const afterOf = ({ url }: Request): string | undefined => new URL(url).searchPar
 /** Every path there is. */
 export const ROUTES: readonly Route[] = [
   ...ASSETS,
-  ...[signIn, about, inbox, waiting, count, runs, run, changes],
+  ...[signInRoute, about, inboxRoute, waitingRoute, countRoute, runs, runRoute, changes],
   ...GATE_ROUTES,
   ...RUN_ROUTES,
 ];

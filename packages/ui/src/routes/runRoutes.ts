@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
 import { readJson, readQuery } from '../http/readRequest.ts';
-import { json } from '../http/responses.ts';
+import { jsonResponse } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 import { logView } from '../views/logView.ts';
 import { rewindView } from '../views/rewindView.ts';
 import { shownView } from '../views/shownView.ts';
 import { timelineView } from '../views/timelineView.ts';
 import { valuesView } from '../views/valuesView.ts';
-import type { Asked, Route } from './Route.ts';
+import type { Route, RouteRequest } from './Route.ts';
 
 const POSITION = z.exactOptional(z.coerce.number().int().min(1));
 const LOG = z.strictObject({
@@ -32,50 +32,55 @@ const REWIND = z.discriminatedUnion('way', [
 ]);
 
 /** A part of a run, at a path of its own: a page asks for it when it is looked at. */
-const part = (name: string, view: (run: ReadableRun, asked: Asked) => Promise<object>): Route => ({
+const runPartRoute = (
+  name: string,
+  view: (run: ReadableRun, asked: RouteRequest) => Promise<object>,
+): Route => ({
   method: 'GET',
   path: `/api/runs/:run/${name}`,
   access: 'read',
   handle: async (asked, { place }) =>
-    json(await shownView(await place.read((reader) => reader.view(runOf(asked), (run) => view(run, asked))))),
+    jsonResponse(
+      await shownView(await place.read((reader) => reader.view(runParam(asked), (run) => view(run, asked)))),
+    ),
 });
 
-const runOf = ({ params: { run = '' } }: Asked): string => run;
+const runParam = ({ params: { run = '' } }: RouteRequest): string => run;
 
-const timeline = part('timeline', async (run) => {
+const timeline = runPartRoute('timeline', async (run) => {
   const { tasks, driver } = await run.status();
   const parts = { tasks, isDriven: driver !== null, steps: await run.steps() };
   const gates = { gates: await run.gates(), past: await run.closedGates() };
   return { timeline: timelineView({ ...parts, ...gates }, Date.now()) };
 });
 
-const log = part('log', async (run, { request }) => logView(run, readQuery(request, LOG)));
+const log = runPartRoute('log', async (run, { request }) => logView(run, readQuery(request, LOG)));
 
-const graph = part('graph', async (run) => ({
+const graph = runPartRoute('graph', async (run) => ({
   ...(await run.graph()),
   running: (await run.status()).running?.node ?? null,
 }));
 
-const checkpoints = part('checkpoints', async (run, { request }) => {
+const checkpoints = runPartRoute('checkpoints', async (run, { request }) => {
   const limit = 50;
   const found = await run.checkpoints({ ...readQuery(request, CHECKPOINT), limit });
   return { checkpoints: found, earlier: found.length === limit ? found.at(-1)?.checkpointId : null };
 });
 
-const values = part('checkpoints/:checkpoint', async (run, { params: { checkpoint = '' } }) =>
+const values = runPartRoute('checkpoints/:checkpoint', async (run, { params: { checkpoint = '' } }) =>
   valuesView(await run.valuesAt(checkpoint)),
 );
 
 /** Only what is a commit of this run: whoever reads it may ask git for any. */
-const commit: Route = {
+const commitRoute: Route = {
   method: 'GET',
   path: '/api/runs/:run/commits/:commit',
   access: 'read',
   handle: async (asked, { place, readCommit }) => {
     const { commit: id = '' } = asked.params;
-    const { tasks } = await place.read((reader) => reader.view(runOf(asked), (run) => run.status()));
+    const { tasks } = await place.read((reader) => reader.view(runParam(asked), (run) => run.status()));
     if (!tasks.some(({ gitHash }) => gitHash === id)) throw noCommit();
-    return json(await shownView({ code: await readCommit(runOf(asked), id) }));
+    return jsonResponse(await shownView({ code: await readCommit(runParam(asked), id) }));
   },
 };
 
@@ -86,15 +91,25 @@ const noCommit = (): UiError =>
     remedy: 'Reload the page to see the current commits of the tasks.',
   });
 
-const rewind: Route = {
+const rewindRoute: Route = {
   method: 'POST',
   path: '/api/runs/:run/rewind',
   access: 'decide',
   handle: async (asked, { by, rewinding }) => {
     const wanted = await readJson(asked.request, REWIND);
-    return json(await shownView(await rewinding(runOf(asked), (run) => rewindView(run, wanted, by))));
+    return jsonResponse(
+      await shownView(await rewinding(runParam(asked), (run) => rewindView(run, wanted, by))),
+    );
   },
 };
 
 /** What is looked at of one run. */
-export const RUN_ROUTES: readonly Route[] = [timeline, log, graph, checkpoints, values, commit, rewind];
+export const RUN_ROUTES: readonly Route[] = [
+  timeline,
+  log,
+  graph,
+  checkpoints,
+  values,
+  commitRoute,
+  rewindRoute,
+];

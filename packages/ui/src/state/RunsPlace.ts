@@ -24,9 +24,9 @@ export type ReadableRun = Pick<
   | 'graph'
   | 'checkpoints'
   | 'valuesAt'
-  | 'places'
+  | 'quotableSections'
   | 'lastComments'
-  | 'shownBefore'
+  | 'lastViewed'
   | 'exchanges'
   | 'draft'
 >;
@@ -82,20 +82,20 @@ export class RunsPlace {
   /** A file that is not there is not made. @throws DevsError as {@link read}. */
   async write<T>(work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();
-    return using(await Orchestrator.open(this.#at), work);
+    return useRuns(await Orchestrator.open(this.#at), work);
   }
 
   /** For a question to an agent. @throws DevsError as {@link read}. */
   async ask<T>(asking: Asking, work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();
-    return using(await Orchestrator.open({ ...this.#at, ...asking }), work);
+    return useRuns(await Orchestrator.open({ ...this.#at, ...asking }), work);
   }
 
   /** Whether an agent could be asked about a gate. @throws DevsError as {@link read}. */
   async canAsk(asking: Asking, run: string, gate: Pick<Gate, 'sessionId'>): Promise<boolean> {
     this.#assertPresent();
     const devs = await Orchestrator.open({ ...this.#at, ...asking, readOnly: true });
-    return using(devs, async () => (await (await devs.run(run)).whyUnasked(gate)) === null);
+    return useRuns(devs, async () => (await (await devs.run(run)).askUnavailableReason(gate)) === null);
   }
 
   #assertPresent(): void {
@@ -110,7 +110,7 @@ export class RunsPlace {
   }
 }
 
-const using = <T>(devs: Orchestrator, work: (devs: Orchestrator) => Promise<T>): Promise<T> =>
+const useRuns = <T>(devs: Orchestrator, work: (devs: Orchestrator) => Promise<T>): Promise<T> =>
   endingWith(
     () => devs.close(),
     () => work(devs),

@@ -1,7 +1,7 @@
 import type { Gate } from '@devs/core';
 
 /** One way to answer a gate, as a button. */
-export interface Choice {
+export interface GateChoice {
   readonly name: string;
   /** On the button. */
   readonly label: string;
@@ -41,7 +41,7 @@ export interface Sum {
   readonly limit: number;
 }
 
-const approve = (meaning: string): Choice => ({
+const approveButton = (meaning: string): GateChoice => ({
   name: 'approve',
   label: 'Approve',
   meaning,
@@ -49,7 +49,7 @@ const approve = (meaning: string): Choice => ({
   approves: true,
 });
 
-const sendBack = (meaning: string): Choice => ({
+const sendBack = (meaning: string): GateChoice => ({
   name: 'reject',
   label: 'Reject',
   meaning,
@@ -58,7 +58,7 @@ const sendBack = (meaning: string): Choice => ({
   comments: true,
 });
 
-const act = (action: string, label: string, meaning: string, words?: 'guidance' | 'reason'): Choice => ({
+const act = (action: string, label: string, meaning: string, words?: 'guidance' | 'reason'): GateChoice => ({
   name: action,
   label,
   meaning,
@@ -66,7 +66,7 @@ const act = (action: string, label: string, meaning: string, words?: 'guidance' 
   ...(words && { words: { name: words, isRequired: false } }),
 });
 
-const VALUE: Choice = {
+const VALUE: GateChoice = {
   name: 'value',
   label: 'Answer',
   meaning: 'the run continues with this value',
@@ -75,7 +75,7 @@ const VALUE: Choice = {
   form: { kind: 'value' },
 };
 
-const VERSION: Choice = {
+const VERSION: GateChoice = {
   name: 'version',
   label: 'Approve my version',
   meaning: 'the run continues with your version',
@@ -83,19 +83,19 @@ const VERSION: Choice = {
   form: { kind: 'edit' },
 };
 
-const EDIT: Choice = {
+const EDIT: GateChoice = {
   ...act('edit', 'Use my version', 'the gate asks again about your version, without approving it'),
   form: { kind: 'proposal' },
 };
 
-const RAISE: Choice = act('raise', 'Raise the budget', 'the call is made and the run continues');
+const RAISE: GateChoice = act('raise', 'Raise the budget', 'the call is made and the run continues');
 
 const ABORT = act('abort', 'End the run', 'the run ends here', 'reason');
 
 /** What a gate of this kind is about, in a sentence, and how it is answered here. */
 export interface KindWords {
   readonly name: string;
-  readonly choices: readonly Choice[];
+  readonly choices: readonly GateChoice[];
 }
 
 /** Kinds that are not here, of a newer release, are answered in a terminal. */
@@ -103,22 +103,22 @@ const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
   design_approval: {
     name: 'Design',
     choices: [
-      approve('the tasks are planned'),
+      approveButton('the tasks are planned'),
       sendBack('the documents are rewritten with your feedback'),
       EDIT,
     ],
   },
   dag_approval: {
     name: 'Plan',
-    choices: [approve('the tasks start'), sendBack('a new plan is written with your feedback'), EDIT],
+    choices: [approveButton('the tasks start'), sendBack('a new plan is written with your feedback'), EDIT],
   },
   review: {
     name: 'Code',
-    choices: [approve('the run continues'), sendBack('the work is redone with your feedback')],
+    choices: [approveButton('the run continues'), sendBack('the work is redone with your feedback')],
   },
   node_gate: {
     name: 'Node approval',
-    choices: [approve('the step runs'), sendBack('the step does not run')],
+    choices: [approveButton('the step runs'), sendBack('the step does not run')],
   },
   interrupt: { name: 'Question', choices: [VALUE] },
   baseline: {
@@ -158,12 +158,12 @@ const KINDS: Readonly<Partial<Record<Gate['kind'], KindWords>>> = {
   },
 };
 
-export const wordsOf = (kind: Gate['kind']): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
+export const gateLabel = (kind: Gate['kind']): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
 
 /** What a person may say at this gate, here. */
-export function choicesAt(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): readonly Choice[] {
+export function choiceButtons(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): readonly GateChoice[] {
   const { kind, takes = {} as NonNullable<Gate['takes']> } = gate;
-  const named = wordsOf(kind).choices;
+  const named = gateLabel(kind).choices;
   const choices =
     takes.value === true ? [VALUE, ...named.filter(({ approves }) => approves !== true)] : named;
   const all = takes.edit === undefined ? choices : [...choices, VERSION];
@@ -171,8 +171,8 @@ export function choicesAt(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): read
 }
 
 /** What is chosen from is what this gate shows. */
-function withForm(choice: Choice, { kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): Choice {
-  const shown = (artifact ?? {}) as Shown;
+function withForm(choice: GateChoice, { kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): GateChoice {
+  const shown = (artifact ?? {}) as ShownParts;
   if (choice.name === 'raise') return { ...choice, form: { kind: 'raise', sums: sumsOf(shown) } };
   const names = namesOf(kind, shown);
   if (choice.name === 'reject' && names.length > 1) return { ...choice, form: { kind: 'tasks', names } };
@@ -181,19 +181,19 @@ function withForm(choice: Choice, { kind, artifact }: Pick<Gate, 'kind' | 'artif
 }
 
 /** Of what a gate shows, the parts that are chosen from. */
-interface Shown {
+interface ShownParts {
   readonly limits?: readonly Sum[];
   readonly taskIds?: readonly string[];
   readonly failing?: readonly string[];
 }
 
-function namesOf(kind: Gate['kind'], { taskIds = [], failing = [] }: Shown): readonly string[] {
+function namesOf(kind: Gate['kind'], { taskIds = [], failing = [] }: ShownParts): readonly string[] {
   if (kind === 'review') return taskIds.map((id) => `T${id.split(':').at(-1)}`);
   return kind === 'baseline' ? failing : [];
 }
 
 /** One for each measure; a task and its run may both have passed theirs. */
-function sumsOf({ limits = [] }: Shown): readonly Sum[] {
+function sumsOf({ limits = [] }: ShownParts): readonly Sum[] {
   const sums = new Map(limits.map(({ measure, limit }) => [measure, { measure, limit }]));
   return [...sums.values()];
 }

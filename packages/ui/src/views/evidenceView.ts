@@ -81,16 +81,16 @@ function taskEvidence(shown: Readonly<Record<string, unknown>>): EvidenceView {
       ...(turns === undefined ? [] : [meter('turns', turns, { limit: MAX_IMPLEMENTATION_TURNS })]),
       ...(attempts === undefined ? [] : [meter('attempts', attempts)]),
     ],
-    shares: listOf<EvidenceShare>(score?.parts),
+    shares: asList<EvidenceShare>(score?.parts),
     tried: [
       { strategy: 'As planned', because: 'the first attempt' },
-      ...listOf<{ readonly strategy: string; readonly reason: string }>(shown['strategies']).map((each) => ({
+      ...asList<{ readonly strategy: string; readonly reason: string }>(shown['strategies']).map((each) => ({
         strategy: each.strategy,
         because: each.reason,
       })),
     ],
-    said: listOf<string>(shown['guidance']),
-    errors: listOf<string>(shown['errors']),
+    said: asList<string>(shown['guidance']),
+    errors: asList<string>(shown['errors']),
     seenLast: typeof shown['lastObservation'] === 'string' ? shown['lastObservation'] : null,
   };
 }
@@ -106,7 +106,7 @@ interface AskedLimit {
 }
 
 function budgetEvidence({ node, step, limits }: Readonly<Record<string, unknown>>): EvidenceView {
-  const meters = listOf<AskedLimit>(limits).map(({ taskId, run, measure, spent, ...use }) => {
+  const meters = asList<AskedLimit>(limits).map(({ taskId, run, measure, spent, ...use }) => {
     const whose = run !== undefined ? `run ${run} above` : taskId === null ? 'run' : 'task';
     return meter(`${measure} of the ${whose}`, spent, { ...use, unit: measure });
   });
@@ -123,4 +123,4 @@ const meter = (
   limit: typeof limit === 'number' ? limit : null,
 });
 
-const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : []);
+const asList = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : []);

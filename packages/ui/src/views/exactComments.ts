@@ -1,4 +1,4 @@
-import { type GateComment, maskAtGate, type ShownPlace, visibleText } from '@devs/core/internal';
+import { type GateComment, maskAtGate, type QuotableSection, visibleText } from '@devs/core/internal';
 
 /** Begins a character that was spelled out for the page. */
 const SPELLED = '⟨U+';
@@ -12,12 +12,12 @@ export const isSpelled = ({ quote }: GateComment): boolean => quote.includes(SPE
  */
 export function exactComments(
   comments: readonly GateComment[],
-  places: readonly ShownPlace[],
+  places: readonly QuotableSection[],
   gate: string,
 ): readonly GateComment[] {
   const { view } = maskAtGate({ places }, { gate });
   return comments.map((comment) => {
-    const isPlace = ({ names }: ShownPlace): boolean => names.includes(comment.in);
+    const isPlace = ({ names }: QuotableSection): boolean => names.includes(comment.in);
     const texts = [places, view.places].flatMap((each) => each.find(isPlace)?.texts ?? []);
     const quote = isSpelled(comment) ? exactLines(comment, texts) : null;
     return quote === null ? comment : { ...comment, quote };

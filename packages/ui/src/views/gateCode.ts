@@ -6,7 +6,7 @@ import type { ShownGate } from '@devs/core/internal';
  *
  * @param since - A commit of the same run: only newer changes.
  */
-export type ReadCode = (gate: Gate, since?: string) => Promise<GateCode | null>;
+export type ReadGateCode = (gate: Gate, since?: string) => Promise<GateCode | null>;
 
 /** Reads the changes of one commit of a run; returns `null` if its commits are not here. */
 export type ReadCommit = (run: string, commit: string) => Promise<GateCode | null>;

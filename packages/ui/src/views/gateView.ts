@@ -1,8 +1,8 @@
 import { type ClosedGate, type Gate, type Principal, type Run, shownGate } from '@devs/core';
-import type { LastComment, ShownGate as ShownOf, ShownPlace } from '@devs/core/internal';
+import type { LastComment, QuotableSection, ShownGate as ShownOf } from '@devs/core/internal';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
-import { type Choice, choicesAt, wordsOf } from './choices.ts';
+import { choiceButtons, type GateChoice, gateLabel } from './choices.ts';
 import { type EvidenceView, evidenceView } from './evidenceView.ts';
 
 export interface GateView extends Omit<ShownOf, 'takes'> {
@@ -10,11 +10,11 @@ export interface GateView extends Omit<ShownOf, 'takes'> {
   readonly title: string;
   readonly isOpen: boolean;
   /** How it is answered here; empty where it is not, or was. */
-  readonly choices: readonly Choice[];
+  readonly choices: readonly GateChoice[];
   /** What a guard has seen; `null` at a gate that no guard has opened. */
   readonly evidence: EvidenceView | null;
   /** The texts that comments can quote, but for those of code. */
-  readonly places: readonly ShownPlace[];
+  readonly places: readonly QuotableSection[];
   /** What was said of the version before, and what became of it. */
   readonly lastComments: readonly LastComment[];
   /** The gate before of its kind and task in this run, that was sent back: what was said. */
@@ -32,7 +32,7 @@ export interface GateView extends Omit<ShownOf, 'takes'> {
 }
 
 /** As the page gets it. */
-export interface ShownGate extends GateView {
+export interface ShownGateView extends GateView {
   /** Whether whoever serves the page gave it agents, and one of them made what is shown. */
   readonly canAsk: boolean;
 }
@@ -54,19 +54,19 @@ export async function gateView(run: ReadableRun, sessionId: string, by: Principa
     other.kind === shown.kind && other.taskId === shown.taskId && other !== shown;
   const { takes: _, ...gate } = shownGate(shown);
   const before =
-    past.findLast((each) => isSame(each) && each.openedAt < shown.openedAt && isNo(each)) ?? null;
+    past.findLast((each) => isSame(each) && each.openedAt < shown.openedAt && isNoDecision(each)) ?? null;
   return {
     ...gate,
-    about: wordsOf(shown.kind).name,
+    about: gateLabel(shown.kind).name,
     title: (await run.status()).title,
     isOpen,
-    choices: isOpen ? choicesAt(shown) : [],
-    places: await run.places(shown, { code: false }),
+    choices: isOpen ? choiceButtons(shown) : [],
+    places: await run.quotableSections(shown, { code: false }),
     lastComments: await run.lastComments(shown),
     evidence: evidenceView(shown),
-    before: before && earlier(before),
-    versions: [...past, ...open].filter(isSame).map((each) => versionOf(each, open.includes(each))),
-    readBefore: (await run.shownBefore(shown, by))?.sessionId ?? null,
+    before: before && earlierDecision(before),
+    versions: [...past, ...open].filter(isSame).map((each) => gateVersion(each, open.includes(each))),
+    readBefore: (await run.lastViewed(shown, by))?.sessionId ?? null,
     exchanges: await run.exchanges(shown),
     closed: closed && closedPart(closed),
     next: isOpen ? null : (open.find(isSame)?.sessionId ?? null),
@@ -85,7 +85,7 @@ async function gatesAround(run: ReadableRun, sessionId: string) {
   return { shown, open, past };
 }
 
-const versionOf = ({ sessionId, artifactHash, openedAt }: Gate, isOpen: boolean): Version => ({
+const gateVersion = ({ sessionId, artifactHash, openedAt }: Gate, isOpen: boolean): Version => ({
   ...{ sessionId, artifactHash, openedAt, isOpen },
 });
 
@@ -94,7 +94,7 @@ const closedPart = ({ status, principal, decidedAt, decision, hidden }: ClosedGa
   ...(hidden !== undefined && { hidden }),
 });
 
-function earlier({ sessionId, artifactHash, principal, decidedAt, decision }: ClosedGate): Earlier {
+function earlierDecision({ sessionId, artifactHash, principal, decidedAt, decision }: ClosedGate): Earlier {
   const { feedback } = decision as { readonly feedback?: unknown };
   return {
     ...{ sessionId, artifactHash, principal, decidedAt },
@@ -102,7 +102,7 @@ function earlier({ sessionId, artifactHash, principal, decidedAt, decision }: Cl
   };
 }
 
-const isNo = ({ decision }: ClosedGate): boolean =>
+const isNoDecision = ({ decision }: ClosedGate): boolean =>
   typeof decision === 'object' && decision !== null && 'approved' in decision && decision.approved === false;
 
 const noGate = (sessionId: string, runId: string): UiError =>

@@ -1,6 +1,6 @@
 import type { Gate, PipelineRunInfo } from '@devs/core';
 import type { Reader } from '../state/RunsPlace.ts';
-import { wordsOf } from './choices.ts';
+import { gateLabel } from './choices.ts';
 
 /** A gate in a list. */
 export interface GateLine
@@ -48,7 +48,7 @@ const PAGE = 50;
 
 /** What waits for a person, and the newest of everything else. */
 export async function inboxView(reader: Reader): Promise<InboxView> {
-  return { ...(await waitingView(reader)), stopped: await stopped(reader), ...(await runsView(reader)) };
+  return { ...(await waitingView(reader)), stopped: await stoppedRuns(reader), ...(await runsView(reader)) };
 }
 
 /** @throws RangeError for an `after` that no page gave. */
@@ -70,7 +70,7 @@ export async function runsView(reader: Reader, after?: string): Promise<RunsView
 }
 
 /** Ended without having finished, told to stop, or left by a driver that has died. */
-async function stopped(reader: Reader): Promise<readonly RunLine[]> {
+async function stoppedRuns(reader: Reader): Promise<readonly RunLine[]> {
   const ended = await reader.list({ status: ['failed', 'dead_letter', 'paused'], limit: PAGE });
   const begun = await reader.list({ status: 'running', limit: PAGE });
   return [...ended, ...begun.filter(({ driver }) => driver === null)]
@@ -79,12 +79,19 @@ async function stopped(reader: Reader): Promise<readonly RunLine[]> {
     .sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
 }
 
-export function gateLine({ sessionId, threadId, kind, artifactHash, message, openedAt }: Gate): GateLine {
-  return { sessionId, threadId, kind, artifactHash, message, openedAt, about: wordsOf(kind).name };
+export function inboxGateLine({
+  sessionId,
+  threadId,
+  kind,
+  artifactHash,
+  message,
+  openedAt,
+}: Gate): GateLine {
+  return { sessionId, threadId, kind, artifactHash, message, openedAt, about: gateLabel(kind).name };
 }
 
 function waitingLine(gate: Gate, { title, cost, tasks }: PipelineRunInfo): WaitingLine {
-  return { ...gateLine(gate), title, cost, behind: behind(gate, tasks) };
+  return { ...inboxGateLine(gate), title, cost, behind: behind(gate, tasks) };
 }
 
 const DONE: ReadonlySet<string> = new Set(['completed', 'skipped']);

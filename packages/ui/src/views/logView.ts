@@ -42,7 +42,7 @@ export async function logView(run: Pick<ReadableRun, 'log'>, query: LogQuery): P
     const page = await run.log({ beforeSeq, limit: PAGE });
     for (const entry of page.toReversed()) {
       beforeSeq = entry.seq;
-      if (isWanted(entry, query)) found.unshift(entry);
+      if (isEntryWanted(entry, query)) found.unshift(entry);
       if (found.length === SHOWN) return { entries: found, earlier: beforeSeq };
     }
     if (page.length < PAGE) return { entries: found, earlier: null };
@@ -50,10 +50,10 @@ export async function logView(run: Pick<ReadableRun, 'log'>, query: LogQuery): P
   return { entries: found, earlier: beforeSeq };
 }
 
-function isWanted(entry: LogEntry, { task, kind, text = '' }: LogQuery): boolean {
-  if (task !== undefined && labelOf(entry.taskId) !== task) return false;
+function isEntryWanted(entry: LogEntry, { task, kind, text = '' }: LogQuery): boolean {
+  if (task !== undefined && labelOfTask(entry.taskId) !== task) return false;
   if (kind !== undefined && !KINDS[kind].test(entry.name)) return false;
   return text === '' || JSON.stringify(entry).toLowerCase().includes(text.toLowerCase());
 }
 
-const labelOf = (taskId: string | null): string => `T${/:(\d+)$/.exec(taskId ?? '')?.[1] ?? '0'}`;
+const labelOfTask = (taskId: string | null): string => `T${/:(\d+)$/.exec(taskId ?? '')?.[1] ?? '0'}`;

@@ -6,7 +6,7 @@ import { UiError } from '../http/errors.ts';
 export type RewindableRun = Pick<Run, 'previewRewind' | 'rewind' | 'undoRewind'>;
 
 /** Opens a run with what it was started with, for one piece of work. */
-export type Rewinding = <T>(run: string, work: (run: RewindableRun) => Promise<T>) => Promise<T>;
+export type WithRewindable = <T>(run: string, work: (run: RewindableRun) => Promise<T>) => Promise<T>;
 
 /** What a person wants: `back` carries what they were told is undone. */
 export type RewindWish =

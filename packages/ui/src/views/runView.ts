@@ -1,11 +1,11 @@
 import type { ClosedGate, PipelineRunInfo } from '@devs/core';
 import type { ReadableRun } from '../state/RunsPlace.ts';
-import { wordsOf } from './choices.ts';
-import { type GateLine, gateLine } from './inboxView.ts';
+import { gateLabel } from './choices.ts';
+import { type GateLine, inboxGateLine } from './inboxView.ts';
 import { type PlannedTask, planView } from './planView.ts';
 import { type SpendingView, spendingView } from './spendingView.ts';
 
-export interface PastGate extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
+export interface PastGateLine extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
   /** Such as `approved`; `null` where nobody decided. */
   readonly said: string | null;
 }
@@ -15,7 +15,7 @@ export interface RunView extends Omit<PipelineRunInfo, 'gates' | 'tasks'> {
   readonly tasks: readonly PlannedTask[];
   readonly gates: readonly GateLine[];
   /** Oldest first. */
-  readonly past: readonly PastGate[];
+  readonly past: readonly PastGateLine[];
   readonly spending: SpendingView;
 }
 
@@ -24,22 +24,22 @@ export async function runView(run: ReadableRun): Promise<RunView> {
   return {
     ...status,
     tasks: planView(tasks, await run.state()),
-    gates: gates.map(gateLine),
+    gates: gates.map(inboxGateLine),
     past: (await run.closedGates()).map(pastGate),
     spending: spendingView(await run.steps()),
   };
 }
 
-function pastGate(gate: ClosedGate): PastGate {
+function pastGate(gate: ClosedGate): PastGateLine {
   const { status, principal, decidedAt } = gate;
-  return { ...gateLine(gate), status, principal, decidedAt, said: said(gate) };
+  return { ...inboxGateLine(gate), status, principal, decidedAt, said: decisionFeedback(gate) };
 }
 
-function said({ kind, decision }: ClosedGate): string | null {
+function decisionFeedback({ kind, decision }: ClosedGate): string | null {
   if (typeof decision !== 'object' || decision === null) return null;
   const { approved, action } = decision as { readonly approved?: unknown; readonly action?: unknown };
   if (typeof action === 'string') {
-    return wordsOf(kind).choices.find(({ name }) => name === action)?.label ?? action;
+    return gateLabel(kind).choices.find(({ name }) => name === action)?.label ?? action;
   }
   return approved === undefined ? 'answered' : approved === true ? 'approved' : 'rejected';
 }

@@ -28,12 +28,12 @@ function sums(
   const parts = new Map<string, PipelineRunInfo['cost']>();
   for (const step of steps) {
     const before = parts.get(partOf(step));
-    parts.set(partOf(step), before === undefined ? step.cost : added(before, step.cost));
+    parts.set(partOf(step), before === undefined ? step.cost : addCosts(before, step.cost));
   }
-  return [...parts].filter(([, cost]) => !isNothing(cost)).map(([name, cost]) => ({ name, cost }));
+  return [...parts].filter(([, cost]) => !isZeroCost(cost)).map(([name, cost]) => ({ name, cost }));
 }
 
-const added = (a: PipelineRunInfo['cost'], b: PipelineRunInfo['cost']): PipelineRunInfo['cost'] => ({
+const addCosts = (a: PipelineRunInfo['cost'], b: PipelineRunInfo['cost']): PipelineRunInfo['cost'] => ({
   tokensIn: a.tokensIn + b.tokensIn,
   tokensOut: a.tokensOut + b.tokensOut,
   costUsd: a.costUsd + b.costUsd,
@@ -41,10 +41,10 @@ const added = (a: PipelineRunInfo['cost'], b: PipelineRunInfo['cost']): Pipeline
   unpriced: a.unpriced + b.unpriced,
 });
 
-const isNothing = (cost: PipelineRunInfo['cost']): boolean =>
+const isZeroCost = (cost: PipelineRunInfo['cost']): boolean =>
   Object.values(cost).every((figure) => figure === 0);
 
 const dearestFirst = (a: Spent, b: Spent): number =>
-  b.cost.costUsd - a.cost.costUsd || tokensOf(b.cost) - tokensOf(a.cost);
+  b.cost.costUsd - a.cost.costUsd || totalTokens(b.cost) - totalTokens(a.cost);
 
-const tokensOf = ({ tokensIn, tokensOut }: PipelineRunInfo['cost']): number => tokensIn + tokensOut;
+const totalTokens = ({ tokensIn, tokensOut }: PipelineRunInfo['cost']): number => tokensIn + tokensOut;

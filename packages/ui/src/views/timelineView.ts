@@ -1,5 +1,5 @@
 import type { ClosedGate, Gate, PipelineRunInfo, Run } from '@devs/core';
-import { wordsOf } from './choices.ts';
+import { gateLabel } from './choices.ts';
 
 /** Something that took time. Times are milliseconds from the beginning of the timeline. */
 export interface TimelineBar {
@@ -37,7 +37,7 @@ export interface TimelineParts {
   readonly isDriven: boolean;
 }
 
-interface Span extends Omit<TimelineBar, 'start' | 'end'> {
+interface TimelineSpan extends Omit<TimelineBar, 'start' | 'end'> {
   readonly row: string;
   /** Milliseconds since the Unix epoch. */
   readonly from: number;
@@ -74,7 +74,7 @@ function stepSpan(
   step: Awaited<ReturnType<Run['steps']>>[number],
   { tasks, isDriven }: TimelineParts,
   now: number,
-): Span {
+): TimelineSpan {
   const { name, task, state, attempt, startedAt, finishedAt } = step;
   const from = Date.parse(startedAt);
   const isRunning = state === 'begun' && isDriven;
@@ -91,7 +91,7 @@ function stepSpan(
 }
 
 /** One that was taken back without an answer has no end that is known; what a policy answered waited for nobody. */
-function waits({ gates, past }: TimelineParts, now: number): readonly Span[] {
+function waits({ gates, past }: TimelineParts, now: number): readonly TimelineSpan[] {
   const answered = past.flatMap((gate) =>
     gate.decidedAt === null || gate.principal?.startsWith('policy:')
       ? []
@@ -102,7 +102,7 @@ function waits({ gates, past }: TimelineParts, now: number): readonly Span[] {
     return {
       row: 'people',
       kind: 'waiting',
-      name: wordsOf(kind).name,
+      name: gateLabel(kind).name,
       attempt: 1,
       from,
       to: Math.max(from, to),

@@ -28,14 +28,14 @@ export function valuesView({
   const names = [...new Set([...Object.keys(values), ...changed])].sort();
   const shown = names.map((name): ShownValue => {
     const isChanged = changed.includes(name);
-    const text = Object.hasOwn(values, name) ? textOf(values[name]) : '';
-    const earlier = isChanged && Object.hasOwn(before, name) ? textOf(before[name]) : null;
+    const text = Object.hasOwn(values, name) ? truncatedValue(values[name]) : '';
+    const earlier = isChanged && Object.hasOwn(before, name) ? truncatedValue(before[name]) : null;
     return { name, text, before: earlier, isChanged };
   });
   return { checkpointId, values: shown.toSorted((a, b) => Number(b.isChanged) - Number(a.isChanged)) };
 }
 
-function textOf(value: unknown): string {
+function truncatedValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return text.length <= LONGEST ? text : `${maskStart(text, LONGEST)}\n(of ${text.length} characters)`;
 }

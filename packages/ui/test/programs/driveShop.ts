@@ -11,5 +11,5 @@ const devs = await Orchestrator.open({
 });
 const run = await devs.run('shop');
 process.stdout.write('begins');
-await run.drive();
+await run.resume();
 devs.close();

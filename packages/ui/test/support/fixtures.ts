@@ -49,7 +49,7 @@ export async function openShop(
 export async function waitingRun(dir: string, agents?: OrchestratorOptions['agents']): Promise<Run> {
   const devs = await openShop(dir, agents);
   const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
-  await run.drive();
+  await run.resume();
   return run;
 }
 

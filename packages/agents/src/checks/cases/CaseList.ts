@@ -37,4 +37,5 @@ export class CaseList {
 export const isSource = (name: string): boolean => /^(?:\/.*|\S+)\.[cm]?[jt]sx?$/.test(name);
 
 /** A case under the suites it stands in. */
-export const nested = (...path: readonly string[]): string => path.filter((part) => part !== '').join(' › ');
+export const nestedName = (...path: readonly string[]): string =>
+  path.filter((part) => part !== '').join(' › ');

@@ -14,7 +14,7 @@ const MAX_LINE = 4 * 1024 * 1024;
 
 /** Reads the names of test cases out of everything a command prints, however long it is. */
 export class CaseReader {
-  readonly #streams = { stdout: new Lines(), stderr: new Lines() };
+  readonly #streams = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   /** The first that knows the output is believed: an output may contain another as text. */
   readonly #formats: readonly CaseFormat[] = [
     new VitestFormat(),
@@ -45,7 +45,7 @@ export class CaseReader {
 }
 
 /** One stream in whole lines. Of a line that is too long nothing is kept. */
-class Lines {
+class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #line = '';
   #isTooLong = false;

@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, nestedName } from './CaseList.ts';
 
 const FILE = /^(PASS|FAIL) (.+?)(?: \([\d.]+ m?s\))?$/;
 const CASE = /^(\s+)([✓✕○✎]) (?:skipped |todo )?(.*?)(?: \(\d[\d.]* m?s\))?$/;
@@ -38,7 +38,7 @@ export class JestFormat implements CaseFormat {
     this.#inTree = false;
     if (name === 'Console') return;
     if (name === 'Test suite failed to run') this.#list.add(this.#file, 'failed', true);
-    else this.#list.add(nested(this.#file, name), 'failed');
+    else this.#list.add(nestedName(this.#file, name), 'failed');
   }
 
   #tree(text: string): void {
@@ -52,6 +52,6 @@ export class JestFormat implements CaseFormat {
     const [, , mark, name = ''] = found;
     const state = mark === '✓' ? 'passed' : mark === '✕' ? 'failed' : 'skipped';
     this.#list.remove(this.#file);
-    this.#list.add(nested(this.#file, ...this.#suites.map((suite) => suite.name), name), state);
+    this.#list.add(nestedName(this.#file, ...this.#suites.map((suite) => suite.name), name), state);
   }
 }

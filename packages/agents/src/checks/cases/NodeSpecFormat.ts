@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, isSource, nested } from './CaseList.ts';
+import { CaseList, isSource, nestedName } from './CaseList.ts';
 
 const CASE = /^(\s*)([✔✖﹣⚠]) (.*) \(\d[\d.]*ms\)(?: # (SKIP|TODO).*)?$/;
 const SUITE = /^(\s*)▶ (.*)$/;
@@ -30,13 +30,13 @@ export class NodeSpecFormat implements CaseFormat {
     let isSuite = false;
     while ((this.#open.at(-1)?.indent ?? -1) >= indent) isSuite = this.#open.pop()?.name === name || isSuite;
     if (isSuite) return;
-    const state = stateOf(mark, directive);
+    const state = specState(mark, directive);
     const isWhole = state === 'failed' && this.#open.length === 0 && isSource(name);
-    this.#list.add(nested(...this.#open.map((suite) => suite.name), name), state, isWhole);
+    this.#list.add(nestedName(...this.#open.map((suite) => suite.name), name), state, isWhole);
   }
 }
 
-function stateOf(mark: string | undefined, directive: string | undefined): TestCase['state'] {
+function specState(mark: string | undefined, directive: string | undefined): TestCase['state'] {
   if (directive !== undefined || mark === '﹣') return 'skipped';
   return mark === '✔' ? 'passed' : 'failed';
 }

@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, isSource, nested } from './CaseList.ts';
+import { CaseList, isSource, nestedName } from './CaseList.ts';
 
 const POINT = /^(\s*)(not )?ok (\d+)(?: -)?(?: (.*?))?(?: # (SKIP|TODO|time=\S+)\b.*?)?( \{)?$/i;
 const COUNTER = /^# (?:tests|suites|pass|fail|cancelled|skip|skipped|todo|ok|duration_ms)\b/;
@@ -63,17 +63,17 @@ export class TapFormat implements CaseFormat {
 
   #enter(indent: number, name: string): void {
     this.#closeFrom(indent);
-    this.#open.push({ indent, name: plain(name), hasPoints: false });
+    this.#open.push({ indent, name: unescapeName(name), hasPoints: false });
   }
 
   #point([, space = '', not, , label = '', directive = '', brace]: RegExpExecArray): void {
     const indent = space.length;
-    const name = plain(label);
+    const name = unescapeName(label);
     const own = this.#open.find((suite) => suite.indent === indent && suite.name === name);
     const isSuite = own?.hasPoints === true;
     this.#closeFrom(indent);
     for (const suite of this.#open) suite.hasPoints = true;
-    const path = nested(
+    const path = nestedName(
       ...this.#open.map((suite) => suite.name),
       this.#comment,
       this.#comment === '' ? name : '',
@@ -81,7 +81,7 @@ export class TapFormat implements CaseFormat {
     if (brace !== undefined) this.#enter(indent, name);
     else if (!isSuite) {
       const isWhole = not !== undefined && isSource(path);
-      this.#list.add(path, stateOf(not !== undefined, directive), isWhole);
+      this.#list.add(path, tapState(not !== undefined, directive), isWhole);
     }
   }
 
@@ -90,9 +90,9 @@ export class TapFormat implements CaseFormat {
   }
 }
 
-function stateOf(isNot: boolean, directive: string): TestCase['state'] {
+function tapState(isNot: boolean, directive: string): TestCase['state'] {
   if (/^(?:skip|todo)/i.test(directive)) return 'skipped';
   return isNot ? 'failed' : 'passed';
 }
 
-const plain = (name: string): string => name.replaceAll(/\\([#\\])/g, '$1').trim();
+const unescapeName = (name: string): string => name.replaceAll(/\\([#\\])/g, '$1').trim();

@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, nestedName } from './CaseList.ts';
 
 const CASE = /^(\s{2,})(✔|✓|✘ \[fail\]:|✖|\d+\)|- \[skip\]|- \[todo\]|-) (.*?)(?: \(\d[\d.]*m?s\))?$/;
 /** AVA and Mocha sum up before they tell what went wrong. */
@@ -49,6 +49,6 @@ export class TreeFormat implements CaseFormat {
   #case(mark: string, name: string): void {
     const state = mark.startsWith('-') ? 'skipped' : /[✔✓]/.test(mark) ? 'passed' : 'failed';
     if (mark === '✘ [fail]:') this.#said.set(name, null);
-    else this.#list.add(nested(...this.#suites.map((suite) => suite.name), name), state);
+    else this.#list.add(nestedName(...this.#suites.map((suite) => suite.name), name), state);
   }
 }

@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, nestedName } from './CaseList.ts';
 
 const VERBOSE = /^ ([✓×↓□]) (.+? > .+?)(?: \((?:retry|repeat) x\d+\))*(?: \d+m?s)?(?: \d+ MB heap used)?$/;
 const PASSED_FILE = /^ ✓ +(.+?) \(\d+ tests?(?: \|[^)]*)?\)(?: .*)?$/;
@@ -17,8 +17,8 @@ export class VitestFormat implements CaseFormat {
     const file = PASSED_FILE.exec(text);
     const verbose = file === null ? VERBOSE.exec(text) : null;
     const failed = FAILED.exec(text);
-    if (file !== null) this.#list.add(trimmed(file[1]), 'passed', true);
-    if (verbose !== null) this.#list.add(path(verbose[2]), STATES[verbose[1] ?? ''] ?? 'passed');
+    if (file !== null) this.#list.add(trimText(file[1]), 'passed', true);
+    if (verbose !== null) this.#list.add(casePath(verbose[2]), STATES[verbose[1] ?? ''] ?? 'passed');
     if (failed !== null) this.#failed(failed[1] ?? '');
   }
 
@@ -29,7 +29,7 @@ export class VitestFormat implements CaseFormat {
   /** A file that failed as a whole says its name twice. */
   #failed(text: string): void {
     const name = text.replace(/ \[ .* \]$/, '');
-    this.#list.add(path(name), 'failed', name !== text);
+    this.#list.add(casePath(name), 'failed', name !== text);
   }
 }
 
@@ -40,6 +40,6 @@ const STATES: Readonly<Record<string, TestCase['state']>> = {
   '□': 'skipped',
 };
 
-const trimmed = (text = ''): string => text.trim();
+const trimText = (text = ''): string => text.trim();
 
-const path = (text = ''): string => nested(...trimmed(text).split(' > '));
+const casePath = (text = ''): string => nestedName(...trimText(text).split(' > '));

@@ -1,9 +1,9 @@
 import type { TestCase } from '@devs/core';
-import { CaseList, isSource, nested } from './CaseList.ts';
+import { CaseList, isSource, nestedName } from './CaseList.ts';
 
 /** The cases of a report in JUnit's XML, or the JSON of Vitest and Jest; `null` for anything else. */
 export function readReport(text: string): readonly TestCase[] | null {
-  return text.trimStart().startsWith('<') ? readJunit(text) : readJson(text);
+  return text.trimStart().startsWith('<') ? readJunit(text) : readJsonReport(text);
 }
 
 const CASE = /<testcase\b((?:[^>"']|"[^"]*"|'[^']*')*?)(\/>|>([\s\S]*?)<\/testcase>)/g;
@@ -19,19 +19,21 @@ function readJunit(text: string): readonly TestCase[] | null {
     const [suite, name] = [attribute(attributes, 'classname'), attribute(attributes, 'name')];
     const isFile = suite === name || isSource(name) || name.endsWith('Test suite failed to run');
     const isWhole = isFile || /<error\b/.test(body); // of what is no test: pytest tells a file so
-    list.add(nested(suite, name), state, state === 'failed' && isWhole);
+    list.add(nestedName(suite, name), state, state === 'failed' && isWhole);
   }
   return list.toCases();
 }
 
 function attribute(attributes: string, name: string): string {
   const value = new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
-  return value.replaceAll(/&(lt|gt|quot|apos|amp|#x?[\da-f]+);/gi, (_, entity: string) => decoded(entity));
+  return value.replaceAll(/&(lt|gt|quot|apos|amp|#x?[\da-f]+);/gi, (_, entity: string) =>
+    decodeEntity(entity),
+  );
 }
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-function decoded(entity: string): string {
+function decodeEntity(entity: string): string {
   if (!entity.startsWith('#')) return NAMED[entity.toLowerCase()] ?? '';
   const code = /^#x/i.test(entity) ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1));
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : '';
@@ -47,7 +49,7 @@ interface JsonFile {
   }[];
 }
 
-function readJson(text: string): readonly TestCase[] | null {
+function readJsonReport(text: string): readonly TestCase[] | null {
   const list = new CaseList();
   try {
     const { testResults = [] } = JSON.parse(text) as { readonly testResults?: readonly JsonFile[] };
@@ -60,7 +62,7 @@ function readJson(text: string): readonly TestCase[] | null {
 
 function addFile(list: CaseList, { name = '', status, assertionResults = [] }: JsonFile): void {
   for (const { ancestorTitles = [], title = '', status: state } of assertionResults) {
-    list.add(nested(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
+    list.add(nestedName(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
   }
   if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed', true);
 }

@@ -43,7 +43,7 @@ async function driveWith(agents: StageAgents, name: string) {
     config: { maxRecursionDepth: 25, hitlEntropyThreshold: 1 },
   });
   const run = await devs.start({ id: 'run', brief: '# Run', gates: { design: 'auto', dag: 'auto' } });
-  const { status } = await run.drive();
+  const { status } = await run.resume();
   const { pivots, taskAttempts } = (await run.state()) ?? {};
   devs.close();
   return { status, pivots, taskAttempts };

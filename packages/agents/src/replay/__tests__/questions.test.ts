@@ -65,7 +65,7 @@ async function asking(agents: StageAgents, name: string) {
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'shop', brief: '# Shop' });
-  const gate = async (): Promise<Gate> => (await run.drive()).gates[0] as Gate;
+  const gate = async (): Promise<Gate> => (await run.resume()).gates[0] as Gate;
   const [design, answers] = [await gate(), [] as string[]];
   answers.push((await run.ask(design, 'Why one document?', { by: ADA })).answer);
   await run.decide(design, { approved: false, feedback: 'More.', by: ADA });

@@ -16,7 +16,7 @@ export const endedUndo: StateFileKind = {
   since: '0.1.0-27306ef',
   make: async (dir) => {
     const { run, opened } = await openPipeline(dir, TASKS);
-    await run.drive();
+    await run.resume();
     await run.rewind('T1', { by: ADA });
     await opened.close();
     await killedChild('endedUndo', dir);

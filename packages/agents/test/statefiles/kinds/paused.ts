@@ -9,7 +9,7 @@ export const paused: StateFileKind = {
   since: '0.1.0-27306ef',
   make: async (dir) => {
     const { run, opened } = await open(dir);
-    await run.drive({ only: 'T1' });
+    await run.resume({ only: 'T1' });
     await Promise.resolve(run.pause());
     await opened.close();
   },

@@ -16,7 +16,7 @@ export const undoneRewind: StateFileKind = {
   since: '0.1.0-27306ef',
   make: async (dir) => {
     const { run, opened } = await openPipeline(dir, TASKS);
-    await run.drive({ only: 'T2' });
+    await run.resume({ only: 'T2' });
     await run.rewind('T1', { by: ADA });
     await opened.close();
     await killedChild('undoneRewind', dir);

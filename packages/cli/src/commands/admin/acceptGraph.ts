@@ -7,7 +7,7 @@ import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { usageError } from '../../usageError.ts';
 
-interface AcceptOptions {
+interface AcceptGraphFlags {
   readonly node: readonly string[];
   readonly channel: readonly string[];
   readonly by?: string;
@@ -28,18 +28,18 @@ export function addAcceptGraph(program: Command, start: Start, options?: Command
         'devs admin accept-graph csv-export --node check=verify --channel notes=',
       ),
     )
-    .action((id: string, declared: AcceptOptions, command: Command) =>
+    .action((id: string, declared: AcceptGraphFlags, command: Command) =>
       start(command, (session) => acceptGraph(id, declared, session)),
     );
 }
 
 async function acceptGraph(
   id: string,
-  { node, channel, by }: AcceptOptions,
+  { node, channel, by }: AcceptGraphFlags,
   session: Session,
 ): Promise<ExitCode> {
   const human = humanFrom(by);
-  const declared = declaredBy({ nodes: node.map(pair), channels: channel.map(pair) });
+  const declared = declaredBy({ nodes: node.map(parsePair), channels: channel.map(parsePair) });
   return withRuns(session, async (devs) => {
     const { changes } = await (await devs.run(id)).acceptGraph({ by: human, ...declared });
     const said =
@@ -66,7 +66,7 @@ function declaredBy(pairs: {
   };
 }
 
-function pair(text: string): Pair {
+function parsePair(text: string): Pair {
   const at = text.indexOf('=');
   if (at < 1)
     throw usageError(

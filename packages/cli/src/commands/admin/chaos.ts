@@ -18,7 +18,7 @@ export function addChaos(program: Command, start: Start, options?: CommandOption
     .option('--kills <count>', 'how many times to kill the process', DEFAULT_KILLS)
     .addHelpText('after', examples('devs admin chaos', 'devs admin chaos --kills 100 --dir /mnt/slow-disk'))
     .action(({ kills }: { readonly kills: string }, command: Command) =>
-      start(command, (session) => chaos(countOf(kills), session)),
+      start(command, (session) => chaos(parseKillCount(kills), session)),
     );
 }
 
@@ -31,13 +31,20 @@ async function chaos(kills: number, { dir: project, io, out }: Session): Promise
   const isKept = report.violations.length > 0;
   if (!isKept) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   out.result({ ...report, folder: isKept ? dir : null }, [
-    ...renderReport(report),
+    ...renderChaosReport(report),
     ...(isKept ? [`files for inspection are in ${dir}`] : []),
   ]);
   return isKept ? EXIT.runFailed : EXIT.ok;
 }
 
-function renderReport({ kills, runs, events, steps, inFlight, violations }: ChaosReport): readonly Line[] {
+function renderChaosReport({
+  kills,
+  runs,
+  events,
+  steps,
+  inFlight,
+  violations,
+}: ChaosReport): readonly Line[] {
   const title = `${kills} × kill -9; ${runs === 1 ? '1 run' : `${runs} runs`} ended like a run without kills`;
   if (violations.length > 0)
     return [{ style: 'bold', text: title }, ...violations.map((each) => `  ${each}`)];
@@ -50,7 +57,7 @@ function renderReport({ kills, runs, events, steps, inFlight, violations }: Chao
   return [{ style: 'bold', text: title }, ...columns(rows)];
 }
 
-function countOf(text: string): number {
+function parseKillCount(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw usageError(`"${text}" is not a number of kills.`, 'Use a whole number from 1, such as --kills 50.');
 }

@@ -17,22 +17,25 @@ export function addDoctor(program: Command, start: Start, options?: CommandOptio
 
 async function doctor(session: Session): Promise<ExitCode> {
   const report = await withView(session, async (devs) => devs.verify());
-  session.out.result(report, renderReport(report));
+  session.out.result(report, renderDoctorReport(report));
   return report.ok ? EXIT.ok : EXIT.stateFile;
 }
 
 const NOT_ENCRYPTED =
   'Anyone with read access can read the whole file. To encrypt it, set DEVS_NEW_ENCRYPTION_KEY and run devs admin rekey.';
 
-function renderReport({ ok, findings, encrypted, sizes }: DoctorReport): readonly Line[] {
+function renderDoctorReport({ ok, findings, encrypted, sizes }: DoctorReport): readonly Line[] {
   const rows = findings.map(({ severity, code, table, detail }) => [severity, code, table ?? '-', detail]);
   if (encrypted === false) rows.push(['note', 'NOT_ENCRYPTED', '-', NOT_ENCRYPTED]);
   return [
     { style: 'bold', text: ok ? 'the state file is sound' : 'the state file is damaged' },
     ...columns(rows),
-    ...(sizes === null ? [] : columns(Object.entries(sizes).map(([name, value]) => [name, words(value)]))),
+    ...(sizes === null
+      ? []
+      : columns(Object.entries(sizes).map(([name, value]) => [name, detailText(value)]))),
     ...(ok ? [] : ['Restore it from a backup: see docs/guide/troubleshooting.md.']),
   ];
 }
 
-const words = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const detailText = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);

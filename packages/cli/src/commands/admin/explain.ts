@@ -5,11 +5,11 @@ import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { wholeLog } from '../../project/wholeLog.ts';
+import { formatRewind } from '../../render/formatRewind.ts';
 import { nextCommands } from '../../render/nextCommands.ts';
-import { costWords, reviewWords, statusWords } from '../../render/renderStatus.ts';
-import { rewindWords } from '../../render/rewindWords.ts';
+import { formatCost, formatReview, formatStatus } from '../../render/renderStatus.ts';
 import { storyLines } from '../../render/storyLines.ts';
-import { indented, type Line } from '../../terminal/Line.ts';
+import { indentLine, type Line } from '../../terminal/Line.ts';
 import { oneLine } from '../../terminal/visible.ts';
 
 /** Lines of the log that are shown: the last ones tell how the run got where it is. */
@@ -60,16 +60,16 @@ function renderExplanation(
 ): readonly Line[] {
   const { id, title, gates, reason, review } = status;
   return [
-    { style: 'bold', text: oneLine(`${id}  ${title}: ${statusWords(status)}`) },
+    { style: 'bold', text: oneLine(`${id}  ${title}: ${formatStatus(status)}`) },
     ...(reason === null ? [] : [oneLine(`reason:  ${reason}`)]),
     ...gates.map((gate) => `gate:    ${gate.message}`),
     `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
-    `cost:    ${costWords(status.cost)}`,
-    ...(review === null ? [] : [`review:  ${reviewWords(review)}`]),
-    ...status.rewinds.map((rewind) => `rewind:  ${rewindWords(rewind)}`),
+    `cost:    ${formatCost(status.cost)}`,
+    ...(review === null ? [] : [`review:  ${formatReview(review)}`]),
+    ...status.rewinds.map((rewind) => `rewind:  ${formatRewind(rewind)}`),
     ...errors.map((text) => `error:   ${text}`),
-    ...(last.length === 0 ? [] : ['last:', ...storyLines(last).map((line) => indented(line))]),
+    ...(last.length === 0 ? [] : ['last:', ...storyLines(last).map((line) => indentLine(line))]),
     ...nextCommands(status, devs),
   ];
 }

@@ -15,7 +15,7 @@ export function addPrune(program: Command, start: Start, options?: CommandOption
     .option('--keep <count>', 'number of newest checkpoints to keep', DEFAULT_KEEP)
     .addHelpText('after', examples('devs admin prune csv-export', 'devs admin prune csv-export --keep 10'))
     .action((id: string, { keep }: { readonly keep: string }, command: Command) =>
-      start(command, (session) => prune(id, countOf(keep), session)),
+      start(command, (session) => prune(id, parseKeepCount(keep), session)),
     );
 }
 
@@ -26,7 +26,7 @@ async function prune(id: string, keepLast: number, session: Session): Promise<Ex
   return EXIT.ok;
 }
 
-function countOf(text: string): number {
+function parseKeepCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw usageError(
     `"${text}" is not a number of checkpoints.`,

@@ -5,7 +5,7 @@ import { humanFrom } from '../../flags/humanFrom.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { withAgentsOf } from '../../project/withAgentsOf.ts';
-import { deliveryWords } from '../../render/deliveryWords.ts';
+import { formatDelivery } from '../../render/formatDelivery.ts';
 import { columns } from '../../terminal/columns.ts';
 import type { Line } from '../../terminal/Line.ts';
 import { usageError } from '../../usageError.ts';
@@ -42,11 +42,11 @@ export function addRewind(program: Command, start: Start, options?: CommandOptio
     );
 }
 
-type Way =
+type RewindWay =
   | { readonly kind: 'back' | 'preview'; readonly task: string; readonly flags: RewindFlags }
   | { readonly kind: 'undo'; readonly flags: RewindFlags };
 
-function wayOf(task: string | undefined, flags: RewindFlags): Way {
+function wayOf(task: string | undefined, flags: RewindFlags): RewindWay {
   if (flags.undo && (task !== undefined || flags.dryRun)) {
     throw usageError('--undo undoes the last rewind and takes no task.', 'Use --undo alone.');
   }
@@ -58,7 +58,7 @@ function wayOf(task: string | undefined, flags: RewindFlags): Way {
   );
 }
 
-async function rewind(id: string, way: Way, session: Session): Promise<ExitCode> {
+async function rewind(id: string, way: RewindWay, session: Session): Promise<ExitCode> {
   const { by, reason } = way.flags;
   const request = { by: humanFrom(by), ...(reason !== undefined && { reason }) };
   const within = <T>(work: (run: Run) => Promise<T>): Promise<T> => withAgentsOf(id, session, work);
@@ -81,11 +81,11 @@ async function rewind(id: string, way: Way, session: Session): Promise<ExitCode>
   }
 }
 
-const nothing = (task: string): readonly Line[] => [`no task was started after ${task}`];
+const nothingBegun = (task: string): readonly Line[] => [`no task was started after ${task}`];
 
 function renderPlan(plan: Awaited<ReturnType<Run['previewRewind']>>, task: string): readonly Line[] {
-  if (plan === null) return nothing(task);
-  return [`would rewind the run ${whereTo(plan.target)} and undo`, ...taskLines(plan.undone)];
+  if (plan === null) return nothingBegun(task);
+  return [`would rewind the run ${formatTarget(plan.target)} and undo`, ...rewindTaskLines(plan.undone)];
 }
 
 function renderRewound(
@@ -93,20 +93,20 @@ function renderRewound(
   { task, id }: { readonly task: string; readonly id: string },
   { devs }: Session,
 ): readonly Line[] {
-  if (rewound === null) return nothing(task);
+  if (rewound === null) return nothingBegun(task);
   return [
-    `rewound ${whereTo(rewound.target)}, undone:`,
-    ...taskLines(rewound.undone),
-    ...filesWords(rewound),
+    `rewound ${formatTarget(rewound.target)}, undone:`,
+    ...rewindTaskLines(rewound.undone),
+    ...formatRewoundFiles(rewound),
     `to redo them: ${devs('resume', id)}; to undo the rewind: ${devs('admin', 'rewind', id, '--undo')}`,
   ];
 }
 
 function renderUndone(undone: Awaited<ReturnType<Run['undoRewind']>>, resume: string): readonly Line[] {
-  return [`rewind to ${undone.target} undone`, ...filesWords(undone), `to resume: ${resume}`];
+  return [`rewind to ${undone.target} undone`, ...formatRewoundFiles(undone), `to resume: ${resume}`];
 }
 
-function filesWords({
+function formatRewoundFiles({
   commit,
   kept,
   delivery,
@@ -118,13 +118,13 @@ function filesWords({
     ...(kept === null
       ? []
       : [`uncommitted changes were saved; to see them in the run's folder: git show ${kept.ref}`]),
-    ...(delivery === null ? [] : [deliveryWords(delivery)]),
+    ...(delivery === null ? [] : [formatDelivery(delivery)]),
   ];
 }
 
-const whereTo = ({ label, status }: PipelineRunInfo['tasks'][number]): string =>
+const formatTarget = ({ label, status }: PipelineRunInfo['tasks'][number]): string =>
   `to the ${status === 'completed' ? 'end' : 'start'} of ${label}`;
 
-function taskLines(tasks: readonly PipelineRunInfo['tasks'][number][]): readonly string[] {
+function rewindTaskLines(tasks: readonly PipelineRunInfo['tasks'][number][]): readonly string[] {
   return columns(tasks.map(({ label, status, name }) => [label, status, name])).map((line) => `  ${line}`);
 }

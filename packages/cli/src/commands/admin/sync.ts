@@ -7,7 +7,7 @@ import { withProject } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { specOf } from '../../project/specOf.ts';
-import { deliveryWords } from '../../render/deliveryWords.ts';
+import { formatDelivery } from '../../render/formatDelivery.ts';
 import type { Line } from '../../terminal/Line.ts';
 
 export function addSync(program: Command, start: Start, options?: CommandOptions): void {
@@ -39,6 +39,6 @@ function renderSynced(synced: Awaited<ReturnType<Run['sync']>>): readonly Line[]
   return [
     `moved ${commits === 1 ? '1 commit' : `${commits} commits`} of the run onto ${base.slice(0, 7)}`,
     ...(before === null ? [] : [`the original commits: ${before}, in the run's folder`]),
-    ...(delivery === null ? [] : [deliveryWords(delivery)]),
+    ...(delivery === null ? [] : [formatDelivery(delivery)]),
   ];
 }

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withAdmin } from '../../project/openCluster.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
-import { tenantLines } from '../../render/clusterLines.ts';
+import { formatTenants } from '../../render/clusterLines.ts';
 import { usageError } from '../../usageError.ts';
 
 export function addTenants(program: Command, start: Start, options?: CommandOptions): void {
@@ -31,16 +31,16 @@ export function addTenants(program: Command, start: Start, options?: CommandOpti
     );
 }
 
-interface Asked {
+interface TenantsCommand {
   readonly word: string | undefined;
   readonly tenant: string | undefined;
   readonly cap: string | undefined;
 }
 
-async function tenants({ word, tenant, cap }: Asked, session: Session): Promise<ExitCode> {
+async function tenants({ word, tenant, cap }: TenantsCommand, session: Session): Promise<ExitCode> {
   if (word === undefined && cap === undefined) {
     const all = await withAdmin(session, (admin) => admin.tenants());
-    session.out.result(all, tenantLines(all));
+    session.out.result(all, formatTenants(all));
     return EXIT.ok;
   }
   if (word !== 'set' || tenant === undefined || cap === undefined) {

@@ -44,25 +44,25 @@ export function addWorker(program: Command, start: Start, options?: CommandOptio
       ),
     )
     .action((file: string | undefined, flags: WorkerFlags, command: Command) =>
-      start(command, (session) => work(file, flags, session)),
+      start(command, (session) => runWorker(file, flags, session)),
     );
 }
 
-async function work(file: string | undefined, flags: WorkerFlags, session: Session): Promise<ExitCode> {
+async function runWorker(file: string | undefined, flags: WorkerFlags, session: Session): Promise<ExitCode> {
   if (flags.check) return checkHere(session);
   const slots = toNumber('--slots', flags.slots, 1);
   const drainMs = toNumber('--drain-ms', flags.drainMs, 0);
-  const healthPort = flags.healthPort === undefined ? undefined : toPort(flags.healthPort);
+  const healthPort = flags.healthPort === undefined ? undefined : parseHealthPort(flags.healthPort);
   const { apps, runs } = flags.pipeline
     ? await pipelineApps(session)
     : await loadApps(moduleOf(file, session));
   try {
-    const onEvent = (event: WorkerEvent): void => tell(event, session);
+    const onEvent = (event: WorkerEvent): void => printEvent(event, session);
     const { signal, drainsAlone } = session.io;
     drainsAlone?.();
     const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent, signal });
-    started(worker, apps, session);
-    return await stopped(worker, drainMs, session);
+    printStarted(worker, apps, session);
+    return await untilStopped(worker, drainMs, session);
   } catch (error) {
     // It was told to stop while it waited for PostgreSQL.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
@@ -100,7 +100,7 @@ function moduleOf(file: string | undefined, { io }: Session): string {
 }
 
 /** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
-async function stopped(worker: Worker, drainMs: number, session: Session): Promise<ExitCode> {
+async function untilStopped(worker: Worker, drainMs: number, session: Session): Promise<ExitCode> {
   const { io, out } = session;
   if (!io.signal.aborted) await once(io.signal, 'abort');
   out.item({ is: 'draining', runs: worker.busy }, [
@@ -120,7 +120,7 @@ function sayStopped(left: number, { out }: Session): void {
   out.item({ is: 'stopped', left }, [words]);
 }
 
-function started(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { out }: Session): void {
+function printStarted(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { out }: Session): void {
   const { slots, healthPort } = worker;
   const graphs = apps.map(({ queue }) => queue);
   const names = graphs.map(({ graph, fingerprint }) => `${graph} (${fingerprint.slice(0, 8)})`).join(', ');
@@ -136,7 +136,7 @@ const WORDS: Partial<Record<WorkerEvent['is'], string>> = {
   away: 'PostgreSQL is unreachable',
 };
 
-function tell(event: WorkerEvent, { out }: Session): void {
+function printEvent(event: WorkerEvent, { out }: Session): void {
   const error = 'error' in event ? String(event.error) : null;
   const { is } = event;
   const run = 'threadId' in event ? `${event.threadId}: ` : '';
@@ -153,7 +153,7 @@ function toNumber(name: string, text: string, least: number): number {
   throw usageError(`${name} "${text}" is invalid.`, `Use a whole number from ${least}.`);
 }
 
-function toPort(text: string): number {
+function parseHealthPort(text: string): number {
   const port = toNumber('--health-port', text, 0);
   if (port <= 65_535) return port;
   throw usageError(`"${text}" is not a port.`, 'Use a number from 1 to 65535, or 0 for any free port.');

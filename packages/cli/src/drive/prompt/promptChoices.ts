@@ -1,5 +1,5 @@
 import type { Gate } from '@devs/core';
-import { type ChoiceName, GATE_WORDS } from '../../gates/gateWords.ts';
+import { type ChoiceName, GATE_LABELS } from '../../gates/gateLabels.ts';
 
 /** What a person may say at a prompt: the choices of the gate, and what decides nothing. */
 export type PromptWord = ChoiceName | 'read' | 'unhide' | 'talk' | 'later';
@@ -23,7 +23,7 @@ export function promptChoices(
   kind: Gate['kind'],
   { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
 ): readonly PromptChoice[] {
-  const decisions = GATE_WORDS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));
+  const decisions = GATE_LABELS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));
   const beside = BESIDE.filter(({ word }) => (word !== 'talk' || canTalk) && (word !== 'unhide' || hides));
   const taken = new Set<string>();
   return [...decisions, ...beside].map(({ word, meaning }) => {

@@ -1,5 +1,5 @@
 import { type DevsError, isDevsError, type Principal } from '@devs/core';
-import { decisionWords, recordDecision } from '../../gates/recordDecision.ts';
+import { formatRecordedDecision, recordDecision } from '../../gates/recordDecision.ts';
 import { ShownGates } from '../../gates/ShownGates.ts';
 import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
 import type { Session } from '../../project/Session.ts';
@@ -23,7 +23,7 @@ export async function settleGate(
   person: Person,
   session: Session,
 ): Promise<'decided' | 'later'> {
-  const whyUnasked = await open.run.whyUnasked(open.gate);
+  const whyUnasked = await open.run.askUnavailableReason(open.gate);
   const hides = await showOpen(open, {}, session);
   const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null, hides });
   sayChoices(choices, session);
@@ -32,7 +32,7 @@ export async function settleGate(
     const line = await readLine('decide', person, session);
     if (line === null) return 'later';
     const word = chosen(line, choices);
-    const done = word === null ? repeat(choices, session) : await take(word, open, person, session);
+    const done = word === null ? repeat(choices, session) : await takeWord(word, open, person, session);
     if (done !== null) return done;
   }
 }
@@ -43,7 +43,7 @@ function repeat(choices: readonly PromptChoice[], session: Session): null {
 }
 
 /** `null`: ask again. */
-async function take(
+async function takeWord(
   word: PromptWord,
   open: OpenGate,
   person: Person,
@@ -53,7 +53,7 @@ async function take(
   if (word === 'read') await showOpen(open, { full: true }, session);
   else if (word === 'unhide') await showOpen(open, { reveal: true, by: person.by.id }, session);
   else if (word === 'talk') await talk(open, person, session);
-  else return decided(word, open, person, session);
+  else return decideByWord(word, open, person, session);
   return null;
 }
 
@@ -75,7 +75,7 @@ async function talk({ run, gate }: OpenGate, person: Person, session: Session): 
   }
 }
 
-async function decided(
+async function decideByWord(
   word: Exclude<PromptWord, 'later' | 'read' | 'unhide' | 'talk'>,
   open: OpenGate,
   person: Person,
@@ -92,7 +92,9 @@ async function decided(
     await maskAsRecorded(run);
     const named = { run, gate, kind: gate.kind, sessionId: gate.sessionId };
     const signed = { by: person.by, hash: gate.artifactHash };
-    session.out.print(decisionWords(decision, await recordDecision(named, decision, signed, session)));
+    session.out.print(
+      formatRecordedDecision(decision, await recordDecision(named, decision, signed, session)),
+    );
     return 'decided';
   } catch (error) {
     if (!isDevsError(error)) throw error;

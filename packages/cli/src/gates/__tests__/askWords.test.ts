@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnswerFlags } from '../answerFlags.ts';
 import { wordsFor } from '../askWords.ts';
-import type { ChoiceName } from '../gateWords.ts';
+import type { ChoiceName } from '../gateLabels.ts';
 
 const BUDGET = {
   step: 'implement',

@@ -2,7 +2,7 @@ import type { Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { commentsFrom } from '../commentsFrom.ts';
 
-type ShownPlace = Awaited<ReturnType<Run['places']>>[number];
+type ShownPlace = Awaited<ReturnType<Run['quotableSections']>>[number];
 
 const PLACES: readonly ShownPlace[] = [
   { names: ['PRD', 'shop/PRD'], texts: ['A table is\nexported as UTF-8.\n'] },

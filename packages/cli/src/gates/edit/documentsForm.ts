@@ -21,7 +21,9 @@ export function documentsForm(documents: readonly DraftDocument[], mark: string)
     extension: '.md',
     comment: ['<!--', ' -->'],
     parse: (text) => {
-      const read = sectionsIn(text, mark).map((document) => asShown(document, shown.get(document.type)));
+      const read = sectionsIn(text, mark).map((document) =>
+        withShownBlanks(document, shown.get(document.type)),
+      );
       const changed = read.filter((document) => !isDeepStrictEqual(document, shown.get(document.type)));
       return changed.length === 0 ? null : { documents: changed };
     },
@@ -50,7 +52,7 @@ function sectionsIn(text: string, mark: string): readonly DraftDocument[] {
 }
 
 /** Blank lines around a document are the form's and the editor's, not the author's. */
-function asShown(read: DraftDocument, shown: DraftDocument | undefined): DraftDocument {
+function withShownBlanks(read: DraftDocument, shown: DraftDocument | undefined): DraftDocument {
   const content = read.content.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
   const same =
     shown?.content

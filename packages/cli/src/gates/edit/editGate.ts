@@ -2,8 +2,8 @@ import type { Gate, GateEdit } from '@devs/core';
 import { withPlaceholders } from '@devs/core/internal';
 import type { Session } from '../../project/Session.ts';
 import type { Decision } from '../Decision.ts';
+import { assertTakes } from '../gateLabels.ts';
 import { gateNotOpen } from '../gateNotOpen.ts';
-import { assertTakes } from '../gateWords.ts';
 import type { NamedGate } from '../resolveGate.ts';
 import { documentsForm } from './documentsForm.ts';
 import type { EditorFile } from './EditorFile.ts';
@@ -25,7 +25,7 @@ export async function editUntilRead(form: GateForm, file: EditorFile): Promise<G
 }
 
 /** What a gate shows, as a text to change. @throws DevsError `INVALID_ANSWER` where nothing can be edited. */
-export async function formOf(
+export async function formForGate(
   { run, gate, kind, sessionId }: NamedGate,
   { devs }: Session,
 ): Promise<GateForm> {

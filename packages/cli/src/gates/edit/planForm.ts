@@ -12,27 +12,27 @@ const HEADER = `# The plan, in execution order. Delete a task to drop it, move i
 # "kind: checked-by" and "checked by: COMMAND", or "checked by: review".
 `;
 
-const text = z.string();
-const texts = z.array(z.string()).nullish();
+const formText = z.string();
+const optionalTexts = z.array(z.string()).nullish();
 
 const formSchema = z.strictObject({
   /** Beginning of the hash of what it was made from. */
-  version: text,
-  requirements: z.array(z.strictObject({ id: text, description: text.nullish() })).nullish(),
+  version: formText,
+  requirements: z.array(z.strictObject({ id: formText, description: formText.nullish() })).nullish(),
   epics: z.array(
     z.strictObject({
-      epic: text,
-      description: text.nullish(),
+      epic: formText,
+      description: formText.nullish(),
       tasks: z.array(
         z.strictObject({
-          task: text,
-          name: text,
-          description: text.nullish(),
-          after: texts,
-          requirements: texts,
-          criteria: texts,
+          task: formText,
+          name: formText,
+          description: formText.nullish(),
+          after: optionalTexts,
+          requirements: optionalTexts,
+          criteria: optionalTexts,
           kind: z.enum(['test-first', 'behaviour-kept', 'checked-by']).nullish(),
-          'checked by': text.nullish(),
+          'checked by': formText.nullish(),
         }),
       ),
     }),
@@ -93,7 +93,7 @@ function parsePlan(given: string, mark: string): PlanResult {
   const parsed = formSchema.safeParse(document.toJS());
   if (!parsed.success) throw problemIn(parsed.error, document, lines);
   const { version, requirements, epics } = parsed.data;
-  if (version !== mark) throw otherVersion(lineOf(['version'], document, lines));
+  if (version !== mark) throw otherVersion(yamlLine(['version'], document, lines));
   return {
     requirements: (requirements ?? []).map(({ id, description }) => ({
       externalId: id,
@@ -119,11 +119,11 @@ function parsePlan(given: string, mark: string): PlanResult {
 function problemIn({ issues }: z.ZodError, document: Document, lines: LineCounter) {
   const { path = [], message = '' } = issues[0] ?? {};
   const field = path.map(String).join('.');
-  return formError(lineOf(path, document, lines), `${field === '' ? 'the plan' : field}: ${message}.`);
+  return formError(yamlLine(path, document, lines), `${field === '' ? 'the plan' : field}: ${message}.`);
 }
 
 /** The line of a field, or of the nearest thing around it that is there. */
-function lineOf(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
+function yamlLine(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const node = document.getIn(path.slice(0, depth), true);
     if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;

@@ -1,10 +1,10 @@
 import type { Gate } from '@devs/core';
 import type { Io } from '../../terminal/Io.ts';
-import { GATE_WORDS } from '../gateWords.ts';
+import { GATE_LABELS } from '../gateLabels.ts';
 import { EditorFile } from './EditorFile.ts';
 
 const ABOVE = ({ sessionId, kind, threadId }: Gate): readonly string[] => [
-  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_WORDS[kind].name} of ${threadId}? Write your feedback below. An empty text leaves the gate open. -->`,
+  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_LABELS[kind].name} of ${threadId}? Write your feedback below. An empty text leaves the gate open. -->`,
   '',
 ];
 

@@ -1,7 +1,7 @@
 import type { Activity, Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../terminal/Line.ts';
-import { activityLines, nowWords, usageWords } from '../activityLines.ts';
+import { lineText } from '../../terminal/Line.ts';
+import { activityLines, formatCurrent, formatUsage } from '../activityLines.ts';
 
 type TranscriptEntry = Awaited<ReturnType<Run['transcript']>>[number];
 
@@ -34,7 +34,7 @@ describe('what happens now, in a few words', () => {
     [{ kind: 'usage', usage: {} }, null],
     [{ kind: 'text', text: 'x'.repeat(60) }, `${'x'.repeat(47)}…`],
   ])('%j', (activity, words) => {
-    expect(nowWords(activity)).toBe(words);
+    expect(formatCurrent(activity)).toBe(words);
   });
 });
 
@@ -60,7 +60,7 @@ describe('what happened, as lines', () => {
     [{ kind: 'usage', usage: { tokensIn: 10 } }, ['used: 10 tokens in']],
     [{ kind: 'skipped', characters: 7 }, ['… 7 characters were not stored …']],
   ])('%j', (activity, lines) => {
-    expect(activityLines(activity).map(textOf)).toEqual(lines.map((line) => `         │ ${line}`));
+    expect(activityLines(activity).map(lineText)).toEqual(lines.map((line) => `         │ ${line}`));
   });
 
   test('what a diff adds and takes away has a style', () => {
@@ -78,8 +78,8 @@ describe('what happened, as lines', () => {
   });
 
   test('what was spent is said as far as it is known', () => {
-    expect(usageWords({})).toBe('usage unknown');
-    expect(usageWords({ model: 'openai:a', tokensIn: 1, tokensOut: 2, costUsd: 0.5 })).toBe(
+    expect(formatUsage({})).toBe('usage unknown');
+    expect(formatUsage({ model: 'openai:a', tokensIn: 1, tokensOut: 2, costUsd: 0.5 })).toBe(
       'openai:a, 1 tokens in, 2 out, $0.50',
     );
   });

@@ -2,7 +2,7 @@ import { type ClosedGate, type Run, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
 import { lastCommentLines } from '../commentLines.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
-import { decidedWords } from '../sentence.ts';
+import { formatDecision } from '../sentence.ts';
 
 type LastComment = Awaited<ReturnType<Run['lastComments']>>[number];
 
@@ -60,5 +60,5 @@ test('a closed gate tells its comments and, unless it was the command line, the 
     '    Why?',
   ]);
   const told = { sessionId: 's', kind: 'node_gate', principal: 'human:ada', said: 'rejected' };
-  expect(decidedWords({ ...told, via: 'command', comments: 1 })).toBe('rejected, 1 comment, by human:ada');
+  expect(formatDecision({ ...told, via: 'command', comments: 1 })).toBe('rejected, 1 comment, by human:ada');
 });

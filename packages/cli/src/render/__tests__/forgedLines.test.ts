@@ -1,7 +1,7 @@
 import { type Gate, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
-import { textOf } from '../../terminal/Line.ts';
+import { lineText } from '../../terminal/Line.ts';
 import { visibleText } from '../../terminal/visible.ts';
 import { artifactChanges } from '../artifactChanges.ts';
 import { artifactLines } from '../renderArtifact.ts';
@@ -39,7 +39,7 @@ const gate = (artifact: unknown): Gate => ({
 
 describe('a name with a line feed', () => {
   it('adds no line to a plan, a table or the log', () => {
-    const lines = artifactLines(plan).map((line) => visibleText(textOf(line)));
+    const lines = artifactLines(plan).map((line) => visibleText(lineText(line)));
     const log = sentence('TASK_COMPLETED', { taskId: 'csv:1', name: FORGED, gitHash: '' }) ?? '';
     const shown = [...lines, ...columns([[FORGED]]).map(visibleText), visibleText(log)]
       .join('\n')
@@ -58,7 +58,7 @@ describe('a name with a line feed', () => {
       [documents('PRD', FORGED, 'a'), documents('TAS', FORGED, 'a')],
     ] as const;
     for (const [before, now] of pairs) {
-      const lines = artifactChanges(before, now).map(textOf);
+      const lines = artifactChanges(before, now).map(lineText);
       expect(visibleText(lines.join('\n'))).not.toMatch(/^T9/m);
     }
   });

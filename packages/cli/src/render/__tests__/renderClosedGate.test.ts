@@ -1,6 +1,6 @@
 import { type ClosedGate, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
-import { textOf } from '../../terminal/Line.ts';
+import { lineText } from '../../terminal/Line.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
 
 const BY = { principal: 'human:ada', decidedAt: '2026-01-02T03:05:00.000Z' } as const;
@@ -23,7 +23,7 @@ function ends(closed: Partial<ClosedGate>): readonly string[] {
       ...closed,
     } as ClosedGate),
     ['you: why?', 'agent: because'],
-  ).map(textOf);
+  ).map(lineText);
   expect(lines.slice(0, 3)).toEqual([
     'Gate 3f2a91c0: design of csv',
     'opened 2026-01-02T03:04:05.000Z, hash 9b74c9897bac',

@@ -1,6 +1,6 @@
 import { type Gate, type PipelineResult, type PipelineRunInfo, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
-import { configWords } from '../../config/configWords.ts';
+import { formatConfig } from '../../config/formatConfig.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
 import { progressLine } from '../../drive/progress.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
@@ -12,8 +12,8 @@ import { Output } from '../../terminal/Output.ts';
 import { activityLines } from '../activityLines.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, outcomeDocument, renderOutcome } from '../renderOutcome.ts';
-import { costWords, renderStatus, runRow, runTable, statusWords } from '../renderStatus.ts';
-import { sentence, taskLabel } from '../sentence.ts';
+import { formatCost, formatStatus, renderStatus, runRow, runTable } from '../renderStatus.ts';
+import { sentence, taskLabelOrEmpty } from '../sentence.ts';
 import { storyLines } from '../storyLines.ts';
 
 type TaskView = PipelineRunInfo['tasks'][number];
@@ -256,19 +256,23 @@ describe('progress', () => {
   });
 
   it('labels the tasks of a run only', () => {
-    expect([taskLabel('csv:12'), taskLabel('csv'), taskLabel(null)]).toEqual(['T12', '', '']);
+    expect([taskLabelOrEmpty('csv:12'), taskLabelOrEmpty('csv'), taskLabelOrEmpty(null)]).toEqual([
+      'T12',
+      '',
+      '',
+    ]);
   });
 });
 
 describe('status', () => {
   it('tells a driven run from one whose driver has gone', () => {
-    expect(statusWords(status)).toBe('running');
-    expect(statusWords({ ...status, driver: null })).toBe('stopped, can be resumed');
-    expect(statusWords({ ...status, status: 'waiting' })).toBe('decided, ready to resume');
-    expect(statusWords({ ...status, status: 'waiting', gates: [gate('review')] })).toBe(
+    expect(formatStatus(status)).toBe('running');
+    expect(formatStatus({ ...status, driver: null })).toBe('stopped, can be resumed');
+    expect(formatStatus({ ...status, status: 'waiting' })).toBe('decided, ready to resume');
+    expect(formatStatus({ ...status, status: 'waiting', gates: [gate('review')] })).toBe(
       'waiting for a person',
     );
-    expect(statusWords({ ...status, status: 'created' })).toBe('not started yet');
+    expect(formatStatus({ ...status, status: 'created' })).toBe('not started yet');
   });
 
   it.each([
@@ -281,8 +285,8 @@ describe('status', () => {
     ['1 open gate(s), signal "paid"', 'decided, ready to resume'],
   ])('says what a run waits for besides humans: %s', (reason, words) => {
     const waiting = { ...status, status: 'waiting', reason, driver: null } as const;
-    expect(statusWords(waiting)).toBe(words);
-    expect(statusWords({ ...waiting, gates: [gate('node_gate')] })).toBe('waiting for a person');
+    expect(formatStatus(waiting)).toBe(words);
+    expect(formatStatus({ ...waiting, gates: [gate('node_gate')] })).toBe('waiting for a person');
   });
 
   it('shows facts, tasks and what to do next', () => {
@@ -342,7 +346,7 @@ describe('what a run cost', () => {
       'none reported; cost unknown for 3 calls',
     ],
   ])('is never said to be less than --json says: %j', (changes, words) => {
-    expect(costWords({ ...cost, ...changes })).toBe(words);
+    expect(formatCost({ ...cost, ...changes })).toBe(words);
   });
 
   it('is in the list, too, where no call has ended yet', () => {
@@ -471,7 +475,7 @@ describe('small parts', () => {
   });
 
   it('how often a model may run the checks is recorded with the run, said, and handed on', async () => {
-    const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
+    const wordsOf = (config: object) => formatConfig(projectConfigSchema.parse(config));
     const tried = 'edits:    checked by models';
     expect(wordsOf({ agentChecks: 0 })).toContain('edits:    not checked by models');
     expect(wordsOf({ agentChecks: 1 })).toContain(`${tried} at most once per call`);
@@ -491,7 +495,7 @@ describe('small parts', () => {
   it('limits are recorded with the run, said, and handed on', async () => {
     const limits = { valueBytes: 20_000_000, answerBytes: 4_000_000 };
     const config = projectConfigSchema.parse({ limits, sandbox: 'none', repository: false });
-    expect(configWords(config)).toContain('limits:   {"valueBytes":20000000,"answerBytes":4000000}');
+    expect(formatConfig(config)).toContain('limits:   {"valueBytes":20000000,"answerBytes":4000000}');
     const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
     expect(parseSpec(specText(spec))).toEqual(spec);
     expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ limits });
@@ -500,7 +504,7 @@ describe('small parts', () => {
   });
 
   it('what is masked in the state is said to whoever accepts the configuration', () => {
-    const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
+    const wordsOf = (config: object) => formatConfig(projectConfigSchema.parse(config));
     const precise = 'secrets:  masked in the state by their format';
     for (const config of [{}, { secrets: {} }, { secrets: { mask: 'precise' } }])
       expect(wordsOf(config)).toContain(precise);

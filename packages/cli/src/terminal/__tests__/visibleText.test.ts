@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
 import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
-import { textOf } from '../Line.ts';
+import { lineText } from '../Line.ts';
 import { maskedJson } from '../maskedJson.ts';
 import { oneLine, visibleJson, visibleText } from '../visible.ts';
 
@@ -67,7 +67,7 @@ describe('what is shown', () => {
     let ways = 0;
     const shown = (artifact: unknown): string =>
       artifactLines(artifact)
-        .map((line) => visibleText(textOf(line)))
+        .map((line) => visibleText(lineText(line)))
         .join('\n');
     assert(
       property(pairs, ([left = '', right = '']) => {

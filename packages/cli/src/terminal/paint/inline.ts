@@ -1,6 +1,6 @@
 import type { Look } from './look.ts';
 import { withLook } from './look.ts';
-import type { Range } from './wrap.ts';
+import type { TextRange } from './wrap.ts';
 
 /** A line of Markdown with the look of each of its units (UTF-16). */
 export class Inline {
@@ -17,12 +17,12 @@ export class Inline {
   }
 
   /** Gives a stretch another look. */
-  mark([from, to]: Range, look: Look): void {
+  mark([from, to]: TextRange, look: Look): void {
     this.#looks.fill(look, from, to);
   }
 
   /** A stretch of it, with the codes of its looks. */
-  painted([from, to]: Range): string {
+  painted([from, to]: TextRange): string {
     const painted: string[] = [];
     for (let start = from; start < to; ) {
       let end = start + 1;
@@ -35,7 +35,7 @@ export class Inline {
 }
 
 /** What is between two equal runs of backticks, with them. */
-function codeSpans(text: string): readonly Range[] {
+function codeSpans(text: string): readonly TextRange[] {
   const runs = [...text.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ index, length }));
   // The next run of the same length, found from the end: a line of nothing but backticks takes no longer.
   const next: (number | undefined)[] = [];
@@ -45,7 +45,7 @@ function codeSpans(text: string): readonly Range[] {
     next[at] = last.get(length);
     last.set(length, at);
   }
-  const spans: Range[] = [];
+  const spans: TextRange[] = [];
   for (let at = 0; at < runs.length; at += 1) {
     const [open, close] = [runs[at], runs[next[at] ?? -1]];
     if (open === undefined || close === undefined) continue;
@@ -56,8 +56,8 @@ function codeSpans(text: string): readonly Range[] {
 }
 
 /** What is between two marks of strong text outside of code, with them. */
-function strongSpans(text: string, code: readonly Range[]): readonly Range[] {
-  const spans: Range[] = [];
+function strongSpans(text: string, code: readonly TextRange[]): readonly TextRange[] {
+  const spans: TextRange[] = [];
   let open: number | null = null;
   let span = 0;
   for (const { index } of text.matchAll(/\*\*/g)) {

@@ -22,16 +22,16 @@ export function paintMarkdown(text: string, width: number): string {
   return painted.join('\n');
 }
 
-interface Block {
+interface PaintedBlock {
   readonly painted: readonly string[];
   /** Lines it was made of. */
   readonly length: number;
 }
 
-function blockAt(lines: readonly string[], at: number, width: number): Block {
+function blockAt(lines: readonly string[], at: number, width: number): PaintedBlock {
   const line = lines[at] ?? '';
   const fence = FENCE.exec(line)?.[1];
-  if (fence !== undefined) return fenced(lines, at, fence);
+  if (fence !== undefined) return readFence(lines, at, fence);
   const found = tableAt(lines, at);
   const painted = found && paintTable(found.table, width);
   if (found !== null && painted !== null) return { painted, length: found.length };
@@ -45,7 +45,7 @@ function blockAt(lines: readonly string[], at: number, width: number): Block {
 const FENCE = /^ *(`{3,}(?=[^`]*$)|~{3,})/;
 
 /** Without an end it goes on to the end of the text. */
-function fenced(lines: readonly string[], at: number, fence: string): Block {
+function readFence(lines: readonly string[], at: number, fence: string): PaintedBlock {
   const isEnd = (line: string): boolean => {
     const end = line.trim();
     return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
@@ -60,7 +60,7 @@ const HEADING = /^ {0,3}#{1,6}(?: |$)/;
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 
 /** An item, or lines of prose: as they are written while all of them fit, else one text that is broken anew. */
-function paragraph(source: readonly string[], at: number, width: number): Block {
+function paragraph(source: readonly string[], at: number, width: number): PaintedBlock {
   const first = untabbed(source[at] ?? '');
   const lead = leadOf(first);
   let end = at + 1;

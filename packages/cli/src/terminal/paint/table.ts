@@ -12,7 +12,7 @@ const CROSSING = '─┼─';
 type Align = 'start' | 'end' | 'middle';
 
 /** A table of Markdown: its lines, of which the second says how columns are aligned. */
-export interface Table {
+export interface MarkdownTable {
   readonly head: readonly string[];
   readonly aligns: readonly Align[];
   readonly rows: readonly (readonly string[])[];
@@ -22,7 +22,7 @@ export interface Table {
 export function tableAt(
   lines: readonly string[],
   at: number,
-): { readonly table: Table; readonly length: number } | null {
+): { readonly table: MarkdownTable; readonly length: number } | null {
   const [first = '', second = ''] = lines.slice(at, at + 2);
   if (!first.includes('|') || !second.includes('|')) return null;
   const [head, marks] = [cellsOf(first), cellsOf(second)];
@@ -35,11 +35,11 @@ export function tableAt(
 }
 
 /** Its lines with aligned columns, cells broken to fit; `null` where it has too many columns for that. */
-export function paintTable({ head, aligns, rows }: Table, width: number): readonly string[] | null {
+export function paintTable({ head, aligns, rows }: MarkdownTable, width: number): readonly string[] | null {
   const count = rows.reduce((most, { length }) => Math.max(most, length), head.length);
   const room = width - BETWEEN.length * (count - 1);
   if (room < MIN_COLUMN * count) return null;
-  const widths = shared(naturalWidths([head, ...rows], count), room);
+  const widths = shareWidth(naturalWidths([head, ...rows], count), room);
   const layout = { widths, aligns };
   const painted = rows.map((row) => paintRow(row, layout));
   const rule = withLook('dim', widths.map((each) => '─'.repeat(each)).join(CROSSING));
@@ -90,7 +90,7 @@ function naturalWidths(rows: readonly (readonly string[])[], count: number): rea
 }
 
 /** Narrow columns keep their width; wide ones share what is left. */
-function shared(natural: readonly number[], room: number): readonly number[] {
+function shareWidth(natural: readonly number[], room: number): readonly number[] {
   const widths = [...natural];
   let [left, columns] = [room, natural.length];
   for (const [column, width] of [...natural.entries()].toSorted(([, a], [, b]) => a - b)) {

@@ -1,9 +1,9 @@
-import { displayWidth, piecesOf } from '../displayWidth.ts';
+import { displayWidth, splitByWidth } from '../displayWidth.ts';
 
 /** Where a piece of a text begins and ends. */
-export type Range = readonly [from: number, to: number];
+export type TextRange = readonly [from: number, to: number];
 
-export interface Room {
+export interface WrapRoom {
   /** Columns of the first line. */
   readonly first: number;
   /** Columns of those that follow. @defaultValue as many */
@@ -17,11 +17,14 @@ export interface Room {
 /** The lines of a text that is broken to fit, at spaces; those it is broken at are in none of them. */
 export function wrap(
   text: string,
-  { first, rest = first, lead = 0, breaksWords = false }: Room,
-): readonly Range[] {
-  const lines: Range[] = [];
+  { first, rest = first, lead = 0, breaksWords = false }: WrapRoom,
+): readonly TextRange[] {
+  const lines: TextRange[] = [];
   let [from, to, width] = [0, 0, 0];
-  for (const [start, end] of words(text, breaksWords ? Math.min(first, rest) : Number.POSITIVE_INFINITY)) {
+  for (const [start, end] of wordRanges(
+    text,
+    breaksWords ? Math.min(first, rest) : Number.POSITIVE_INFINITY,
+  )) {
     const room = lines.length === 0 ? first : rest;
     const [gap, wide] = [start - to, displayWidth(text.slice(start, end))];
     if (to > Math.max(from, lead) && width + gap + wide > room) {
@@ -35,10 +38,10 @@ export function wrap(
   return [...lines, [from, to]];
 }
 
-function* words(text: string, longest: number): Generator<Range> {
+function* wordRanges(text: string, longest: number): Generator<TextRange> {
   for (const { 0: word, index } of text.matchAll(/[^ ]+/g)) {
     let from = index;
-    for (const piece of Number.isFinite(longest) ? piecesOf(word, longest) : [word]) {
+    for (const piece of Number.isFinite(longest) ? splitByWidth(word, longest) : [word]) {
       yield [from, from + piece.length];
       from += piece.length;
     }

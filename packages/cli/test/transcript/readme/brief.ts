@@ -9,7 +9,7 @@ const devs = await Orchestrator.open({
   checks: new CommandChecks({ argv: ['npm', 'test'] }),
 });
 const run = await devs.start({ id: 'csv-export', brief }); // the same id is always the same run
-const { gates } = await run.drive(); // stops when it needs a person
+const { gates } = await run.resume(); // stops when it needs a person
 for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-await run.drive(); // from the design to the plan and its gate, then to one commit per task
+await run.resume(); // from the design to the plan and its gate, then to one commit per task
 devs.close();

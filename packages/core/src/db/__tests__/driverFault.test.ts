@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { assertDriverFits, type DriverManifest, driverOf, toDriverFault } from '../driverFault.ts';
+import { assertDriverFits, type DriverManifest, installedDriver, toDriverFault } from '../driverFault.ts';
 
 const require = createRequire(import.meta.url);
 /** The driver that users of the packages get; the checkout's runs on Node.js 20. */
@@ -73,13 +73,13 @@ describe('a driver that cannot be loaded', () => {
   });
 
   it('is not refused where this checkout runs', () => {
-    const installed = driverOf(import.meta.url);
+    const installed = installedDriver(import.meta.url);
     expect(installed?.version).toMatch(/^1[23]\.\d+\.\d+$/);
     expect(() => assertDriverFits(installed, process.versions.node)).not.toThrow();
   });
 
   it('is not refused where nothing can be read about it', () => {
-    expect(driverOf('data:text/javascript,')).toBeNull();
+    expect(installedDriver('data:text/javascript,')).toBeNull();
     expect(() => assertDriverFits(null, '20.20.2')).not.toThrow();
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../createDatabase.ts';
-import { partsOf, transaction } from '../transaction.ts';
+import { openParts, transaction } from '../transaction.ts';
 
 const insert = (db: Database, name: string): void =>
   void db.prepare("INSERT INTO events (at, name, payload_json) VALUES (0, ?, '{}')").run(name);
@@ -65,7 +65,7 @@ describe('a transaction', () => {
     const work = vi.fn(() => insert(db, 'one'));
     sources.add('BEGIN IMMEDIATE');
     expect(() => transaction(db, 'immediate', work)).toThrow(FAULT);
-    expect([work.mock.calls.length, partsOf(db), db.inTransaction]).toEqual([0, null, false]);
+    expect([work.mock.calls.length, openParts(db), db.inTransaction]).toEqual([0, null, false]);
     sources.clear();
     transaction(db, 'immediate', work);
     expect(names(db)).toEqual(['one']);
@@ -73,10 +73,10 @@ describe('a transaction', () => {
 
   test('whose commit fails is rolled back, and says the fault', ({ db }) => {
     const sources = failing(db);
-    let parts: ReturnType<typeof partsOf> = null;
+    let parts: ReturnType<typeof openParts> = null;
     const work = (): void => {
       insert(db, 'one');
-      parts = partsOf(db);
+      parts = openParts(db);
     };
     sources.add('COMMIT');
     expect(() => transaction(db, 'immediate', work)).toThrow(FAULT);

@@ -175,7 +175,7 @@ const PLACES: Readonly<Record<string, (value: unknown, db: Database) => Promise<
       { db },
     );
     const fate = await fateOf(() => leftBy(app, 'r', {}));
-    await app.driveDue();
+    await app.runDue();
     expect(calls).toBe(1);
     if ('refused' in fate) return fate;
     const [row] = internalsOf(app).store.steps.listForThread('r');

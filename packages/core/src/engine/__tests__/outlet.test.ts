@@ -6,8 +6,8 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
+import type { CommitBarrier } from '../../state/CommitBarrier.ts';
 import { leaseLost } from '../../state/Fence.ts';
-import type { Outlet } from '../../state/Outlet.ts';
 import { durable } from '../durable.ts';
 import { EngineStore } from '../EngineStore.ts';
 import { step } from '../node/step.ts';
@@ -17,7 +17,7 @@ import { STEP_CODEC } from '../saver/stepCodec.ts';
 // Law L11: nothing leaves a run while a commit it rests on could be lost.
 
 /** A way on which nothing arrives once the file holds a certain thing, until somebody lets it. */
-class HeldOutlet implements Outlet {
+class HeldOutlet implements CommitBarrier {
   readonly #db: Database;
   readonly #held: string;
   #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
@@ -31,17 +31,17 @@ class HeldOutlet implements Outlet {
     this.#held = held;
   }
 
-  arrived(): Promise<void> | null {
+  pending(): Promise<void> | null {
     if (this.#isOpen || this.#db.prepare(this.#held).get() === undefined) return null;
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   leaving(): Promise<void> | null {
-    return this.arrived();
+    return this.pending();
   }
 
   keepsUp(): Promise<void> | null {
-    return this.isFar ? this.arrived() : null;
+    return this.isFar ? this.pending() : null;
   }
 
   /** Resolves once somebody waits, and all that does not wait has been done. */
@@ -263,7 +263,7 @@ describe('the places that wait', () => {
       'engine/saver/DrivenSaver.ts',
       'engine/stream/streamRun.ts',
       'state/EventOutbox.ts',
-      'state/Outlet.ts',
+      'state/CommitBarrier.ts',
       'state/SqliteRunStore.ts',
       'state/gitRecord.ts',
       'surface/Run.ts',

@@ -175,7 +175,7 @@ describe('the values of a result', () => {
     expect(values?.question).toBeUndefined();
     expect((await app.values('run'))?.question).toBe('why?');
     expect(gates.map(({ artifact }) => artifact)).toEqual([['why?', 'hidden']]);
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
   });
 
   test('are a single value where the state is one', async ({ db }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asThrowable, LONGEST_TEXT, shownText, wordsOf } from '../thrown.ts';
+import { asThrowable, describeThrown, LONGEST_TEXT, shownText } from '../thrown.ts';
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`;
 
@@ -26,11 +26,11 @@ describe('what was thrown', () => {
     ['a message that is none', Object.assign(new Error(), { message: 5n }), { message: '5' }],
     ['what cannot be read', closed, { name: 'object', message: 'what cannot be read' }],
   ] as const)('is read in words: %s', ([, thrown, words]) => {
-    expect(wordsOf(thrown)).toMatchObject(words);
+    expect(describeThrown(thrown)).toMatchObject(words);
   });
 
   test('is masked, and has no half characters', () => {
-    const { message, stack } = wordsOf(new Error(`with ${TOKEN} \ud800`));
+    const { message, stack } = describeThrown(new Error(`with ${TOKEN} \ud800`));
     expect(message).toBe('with [REDACTED:github] \ufffd');
     expect(stack).not.toContain(TOKEN);
   });
@@ -55,14 +55,14 @@ describe('what LangGraph cannot handle', () => {
   ] as const)('is stood for by an error: %s', ([, thrown]) => {
     const error = asThrowable(thrown) as Error & { pregelTaskId?: string };
     expect(error).toBeInstanceOf(Error);
-    expect(error.message).toContain(wordsOf(thrown).message);
+    expect(error.message).toContain(describeThrown(thrown).message);
   });
 
   test('is stood for by what inherits from it, where it is frozen', () => {
     const frozen = Object.freeze(new RangeError('cold'));
     const error = asThrowable(frozen) as Error;
     expect(error).toBeInstanceOf(RangeError);
-    expect([error.message, wordsOf(error).stack]).toEqual(['cold', expect.stringContaining('cold')]);
+    expect([error.message, describeThrown(error).stack]).toEqual(['cold', expect.stringContaining('cold')]);
     expect(Object.assign(error, { pregelTaskId: 'a' })).toHaveProperty('pregelTaskId', 'a');
   });
 

@@ -36,7 +36,8 @@ export class ActivityMasker {
   /** What can be shown at once. */
   push(activity: Activity): readonly Activity[] {
     if (activity.kind === 'usage') return [{ kind: 'usage', usage: figures(activity.usage) }];
-    if (!('text' in activity)) return [...this.#ended('thought'), ...this.#ended('text'), masked(activity)];
+    if (!('text' in activity))
+      return [...this.#ended('thought'), ...this.#ended('text'), maskedActivity(activity)];
     const { kind } = activity;
     const before = kind === 'output' ? [] : this.#ended(kind === 'text' ? 'thought' : 'text');
     this.#streams[kind].push(String(activity.text));
@@ -64,21 +65,23 @@ export class ActivityMasker {
   }
 
   #ended(kind: StreamKind): readonly Activity[] {
-    return shown(kind, this.#streams[kind].end());
+    return nonEmptyActivity(kind, this.#streams[kind].end());
   }
 
   #each(read: (stream: LineMasker) => string): readonly Activity[] {
-    return (['thought', 'text', 'output'] as const).flatMap((kind) => shown(kind, read(this.#streams[kind])));
+    return (['thought', 'text', 'output'] as const).flatMap((kind) =>
+      nonEmptyActivity(kind, read(this.#streams[kind])),
+    );
   }
 }
 
-function shown(kind: StreamKind, text: string): readonly Activity[] {
+function nonEmptyActivity(kind: StreamKind, text: string): readonly Activity[] {
   return text === '' ? [] : [{ kind, text }];
 }
 
 type Whole = Exclude<Activity, { readonly kind: StreamKind | 'usage' }>;
 
-function masked(activity: Whole): Activity {
+function maskedActivity(activity: Whole): Activity {
   switch (activity.kind) {
     case 'tool': {
       const { kind, id, name, state, detail } = activity;
@@ -93,7 +96,7 @@ function masked(activity: Whole): Activity {
     case 'diff':
       return { kind: 'diff', path: line(activity.path), diff: maskStart(String(activity.diff), MAX_DIFF) };
     case 'plan':
-      return { kind: 'plan', entries: activity.entries.slice(0, MAX_PLAN).map(planEntry) };
+      return { kind: 'plan', entries: activity.entries.slice(0, MAX_PLAN).map(maskedPlanEntry) };
     case 'permission': {
       const { kind, title, granted, why } = activity;
       return {
@@ -108,7 +111,7 @@ function masked(activity: Whole): Activity {
   }
 }
 
-const planEntry = ({ text, state }: PlanEntry): PlanEntry => ({ text: line(text), state });
+const maskedPlanEntry = ({ text, state }: PlanEntry): PlanEntry => ({ text: line(text), state });
 
 /** What an agent calls its model may be anything; a figure that is none is left out, as a file cannot hold it. */
 function figures({ model, ...counts }: Extract<Activity, { readonly kind: 'usage' }>['usage']) {

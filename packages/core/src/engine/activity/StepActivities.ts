@@ -3,18 +3,18 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { Place, VisitStore } from '../../state/RunStore.ts';
+import type { NodeStore, WriteScope } from '../../state/RunStore.ts';
 import type { TranscribedStep } from '../../state/TranscriptStore.ts';
 import { ActivityMasker } from './ActivityMasker.ts';
-import { KeptPieces } from './KeptPieces.ts';
+import { TranscriptWindow } from './TranscriptWindow.ts';
 
 export interface ActivityDeps {
   /** Where they are kept. */
-  readonly runs: VisitStore;
-  readonly at: Place;
+  readonly runs: NodeStore;
+  readonly at: WriteScope;
   readonly events: EventBus;
   /** Which of its pieces are kept. */
-  readonly kept?: KeptPieces;
+  readonly kept?: TranscriptWindow;
 }
 
 /** How long a whole line waits until it is shown, ms. */
@@ -53,7 +53,7 @@ export class StepActivities {
   readonly #deps: ActivityDeps;
   /** Most steps tell nothing: both are made when the first thing is told. */
   #masker: ActivityMasker | null = null;
-  #kept: KeptPieces | null;
+  #kept: TranscriptWindow | null;
   #pending: TranscriptLine[] = [];
   #pendingChars = 0;
   #skipped = 0;
@@ -122,13 +122,13 @@ export class StepActivities {
     this.#skipped = 0;
     this.#savedAt = performance.now();
     const { runs, at } = this.#deps;
-    this.#kept ??= new KeptPieces();
+    this.#kept ??= new TranscriptWindow();
     this.#kept.add({ seq: runs.transcribe(at, this.#step, piece, this.#kept.dropped()), size });
   }
 
   #take(activity: Activity): void {
     this.#masker ??= new ActivityMasker();
-    const size = sizeOf(activity);
+    const size = activitySize(activity);
     if (this.#taken > MAX_PER_TICK) {
       if (this.#skipped === 0) this.#show(this.#masker.skip());
       this.#skipped += size;
@@ -171,7 +171,7 @@ export class StepActivities {
     const merged = last === undefined ? null : joined(last[1], activity);
     if (last !== undefined && merged !== null) this.#pending[this.#pending.length - 1] = [last[0], merged];
     else this.#pending.push([at, activity]);
-    this.#pendingChars += sizeOf(activity);
+    this.#pendingChars += activitySize(activity);
     if (this.#pendingChars >= 4 * MAX_PIECE) this.save();
   }
 
@@ -180,7 +180,7 @@ export class StepActivities {
     if (this.#asked === MAX_ASKED) return;
     this.#asked += 1;
     const { node, name: step, threadId, taskId } = this.#step;
-    const payload = { node, step, title: inOneLine(title), granted, why: inOneLine(why) };
+    const payload = { node, step, title: singleLineText(title), granted, why: singleLineText(why) };
     const { runs, at } = this.#deps;
     try {
       runs.note(at, [{ name: 'AGENT_ASKED', payload, scope: { threadId, taskId } }]);
@@ -206,7 +206,7 @@ export class StepActivities {
   }
 }
 
-function sizeOf(activity: Activity): number {
+function activitySize(activity: Activity): number {
   if ('text' in activity) return activity.text.length;
   return activity.kind === 'diff' ? activity.diff.length + OVERHEAD : JSON.stringify(activity).length;
 }
@@ -217,7 +217,7 @@ function joined(before: Activity, after: Activity): Activity | null {
   return before.text.length > MAX_PIECE ? null : { kind: before.kind, text: before.text + after.text };
 }
 
-function inOneLine(text: string): string {
+function singleLineText(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS - 1)}…` : line;
 }

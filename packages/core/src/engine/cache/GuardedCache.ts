@@ -1,6 +1,6 @@
 import { BaseCache, type CacheFullKey, type CacheNamespace } from '@langchain/langgraph-checkpoint';
 import { GUARD_NAMES } from '../channels.ts';
-import { driving } from '../driving.ts';
+import { currentDrive } from '../driveContext.ts';
 
 interface CachedWrites {
   readonly key: CacheFullKey;
@@ -12,19 +12,19 @@ interface CachedWrites {
 
 /** The next super-step of this drive is given answers, or what it waited for. */
 export function noteAnswers(): void {
-  const drive = driving();
+  const drive = currentDrive();
   if (drive !== null) drive.answers = 'next';
 }
 
 /** The node around this code has been told something that only its run was told. */
 export function noteHeard(): void {
-  const drive = driving();
+  const drive = currentDrive();
   if (drive !== null) drive.answers = 'last';
 }
 
 /** A node is entered: its super-step has had its lookup, if it has any. */
 export function noteEntered(): void {
-  const drive = driving();
+  const drive = currentDrive();
   if (drive === null) return;
   drive.lookupsInARow = 0;
   if (drive.answers === 'next') drive.answers = 'none';
@@ -60,8 +60,8 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
   }
 
   override async set(pairs: CachedWrites[]): Promise<void> {
-    if (driving()?.answers === 'last') return;
-    await this.#cache.set(pairs.map((pair) => ({ ...pair, value: withoutGuards(pair.value) })));
+    if (currentDrive()?.answers === 'last') return;
+    await this.#cache.set(pairs.map((pair) => ({ ...pair, value: withoutGuardWrites(pair.value) })));
   }
 
   override async clear(namespaces: CacheNamespace[]): Promise<void> {
@@ -77,7 +77,7 @@ function assertCache(cache: unknown): void {
 }
 
 function mayLookUp(maxDepth: number): boolean {
-  const drive = driving();
+  const drive = currentDrive();
   if (drive === null) return true;
   drive.answers = drive.answers === 'next' ? 'last' : 'none';
   if (drive.answers === 'last' || drive.lookupsInARow >= maxDepth) return false;
@@ -85,7 +85,7 @@ function mayLookUp(maxDepth: number): boolean {
   return true;
 }
 
-function withoutGuards(writes: CachedWrites['value']): CachedWrites['value'] {
+function withoutGuardWrites(writes: CachedWrites['value']): CachedWrites['value'] {
   const guards: readonly string[] = GUARD_NAMES;
   return writes.filter(([channel]) => !guards.includes(channel));
 }

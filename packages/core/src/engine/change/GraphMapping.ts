@@ -117,14 +117,14 @@ function renameTrigger(trigger: string, rename: (node: string) => string | null)
 
 type Refuse = (reason: NotAcceptedReason, why: string) => never;
 
-interface Names {
+interface NameMapping {
   readonly what: 'node' | 'channel';
   readonly before: readonly string[];
   readonly now: readonly string[];
 }
 
 function targetsOf(
-  { what, before, now }: Names,
+  { what, before, now }: NameMapping,
   renamed: ReadonlyMap<string, string>,
   removed: readonly string[],
   refuse: Refuse,

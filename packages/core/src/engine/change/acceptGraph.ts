@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
-import { graphChanges, shapeOf } from '../compile/graphChange.ts';
+import { graphChanges, recordedShape } from '../compile/graphChange.ts';
 import { isOfGraph, recordedAs } from '../compile/graphOfRun.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
@@ -9,7 +9,7 @@ import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/acceptedPolicies.ts';
-import { principalText } from '../gates/decidable.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGate.ts';
 import { asHuman } from '../gates/principals.ts';
@@ -17,8 +17,8 @@ import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
 import { notAccepted } from './notAccepted.ts';
-import type { PlanningGraph } from './pendingVisits.ts';
-import { type Move, planMove } from './planMove.ts';
+import type { PlanningGraph } from './pendingNodes.ts';
+import { type GraphMove, planMove } from './planMove.ts';
 
 /** Who accepts the graph as it is now, and what became of the names that are gone. */
 export interface GraphAcceptance extends DeclaredChanges {
@@ -67,29 +67,29 @@ export async function acceptGraph(
     const accepted = await releasing(held, async () => {
       // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
       const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;
-      return isUntouched ? await commit(plan, held.lease, human, deps) : null;
+      return isUntouched ? await commitAcceptance(plan, held.lease, human, deps) : null;
     });
     if (accepted !== null) return accepted;
   }
 }
 
-interface Plan {
+interface AcceptancePlan {
   readonly thread: Thread;
   readonly changes: readonly string[];
   /** What the run was declared with, under the new names. */
   readonly policies: Policies;
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
-  readonly move: Move | null;
+  readonly move: GraphMove | null;
   /** The input of its turn under the new names; `null` where it has been given. */
   readonly input: TypedBytes | null;
 }
 
-async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDeps): Promise<Plan> {
+async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDeps): Promise<AcceptancePlan> {
   const { threadId, status } = thread;
   const { store, saver, shape: now } = deps;
   if (isOver(status)) throw notAccepted(threadId, 'ended', `it is ${status}`);
-  const before = shapeOf(thread);
+  const before = recordedShape(thread);
   if (before === null)
     throw notAccepted(threadId, 'not_recorded', 'the names in its graph were not recorded');
   const mapping = new GraphMapping({ threadId, before, now }, declared);
@@ -123,8 +123,8 @@ async function inputUnder(
   return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, threadId, saver);
 }
 
-async function commit(
-  { thread, changes, policies, at, move, input }: Plan,
+async function commitAcceptance(
+  { thread, changes, policies, at, move, input }: AcceptancePlan,
   { epoch }: Lease,
   by: Principal,
   { store, saver, shape, recordedAs: name }: AcceptDeps,
@@ -135,7 +135,7 @@ async function commit(
   const fingerprint = graphFingerprint(shape);
   store.commitUnder({ threadId, epoch }, (emit) => {
     save?.();
-    if (move !== null) moveVisits(threadId, move, store);
+    if (move !== null) moveNodes(threadId, move, store);
     if (input !== null) store.inputs.replace(threadId, input);
     store.threads.updatePolicies(threadId, { ...policies, graph: shape, ...recordedAs(name) });
     store.threads.setFingerprint(threadId, fingerprint);
@@ -146,9 +146,9 @@ async function commit(
 }
 
 /** What hangs on LangGraph's id of a visit follows it. */
-function moveVisits(
+function moveNodes(
   threadId: string,
-  { staged, visits }: Move,
+  { staged, visits }: GraphMove,
   { steps, waits, sessions }: EngineStore,
 ): void {
   const checkpointId = staged.checkpoint.id;

@@ -18,7 +18,7 @@ export function movedCheckpoint(
 ): Checkpoint | null {
   const { channel_values: values, channel_versions: versions, versions_seen: seenBy } = checkpoint;
   const moved = (channel: string): boolean => mapping.channel(channel) !== channel;
-  const seen = (versionsSeen: Versions): Versions =>
+  const seen = (versionsSeen: MovedVersions): MovedVersions =>
     mapValues(versionsSeen, (at, channel) => (moved(channel) && at === versions[channel] ? version : at));
   const renamed: Checkpoint = {
     ...checkpoint,
@@ -32,7 +32,7 @@ export function movedCheckpoint(
 }
 
 type ChannelVersion = ChannelVersions[string];
-type Versions = Readonly<Record<string, ChannelVersion>>;
+type MovedVersions = Readonly<Record<string, ChannelVersion>>;
 
 function mapValues<T, U>(
   values: Readonly<Record<string, T>>,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
+import { isOfExecution, type StepSummary } from '../../state/StepStore.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds } from '../gates/interruptIds.ts';
@@ -10,25 +10,25 @@ import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import type { ChangedShape, GraphMapping } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedTuple.ts';
 import { notAccepted } from './notAccepted.ts';
-import { type PendingVisit, type PlanningGraph, pendingVisits } from './pendingVisits.ts';
+import { type PendingNode, type PlanningGraph, pendingNodes } from './pendingNodes.ts';
 
 /** The change to accept, and what is on record about the run. */
-export interface Change extends ChangedShape {
+export interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
 }
 
 /** What has to be written so that the run goes on under the new names. */
-export interface Move {
+export interface GraphMove {
   readonly staged: StagedCheckpoint;
-  readonly visits: readonly MovedVisit[];
+  readonly visits: readonly MovedNode[];
 }
 
-type KnownVisit = PendingVisit & { readonly oldTaskId: string };
+type KnownNode = PendingNode & { readonly oldTaskId: string };
 
 /** A visit that has been begun, with what belongs to it. */
-export interface MovedVisit {
-  readonly visit: KnownVisit;
+export interface MovedNode {
+  readonly visit: KnownNode;
   /** Questions it waits for, and those of its own whose answers it has. */
   readonly interruptIds: readonly string[];
   /** Questions that were answered to it and are shared with other visits. */
@@ -48,21 +48,21 @@ interface PlanDeps {
  */
 export async function planMove(
   tuple: CheckpointTuple,
-  change: Change,
+  change: MoveRequest,
   { graph, saver, now }: PlanDeps,
-): Promise<Move | null> {
+): Promise<GraphMove | null> {
   assertDue(tuple, change, graph);
   const nextVersion = (current: number | undefined): number => saver.getNextVersion(current);
   const moved = movedTuple(tuple, change.mapping, { nextVersion, now });
-  const visits = await pendingVisits(graph, moved?.checkpoint ?? tuple.checkpoint, tuple, change.mapping);
+  const visits = await pendingNodes(graph, moved?.checkpoint ?? tuple.checkpoint, tuple, change.mapping);
   const isBegun = begunIn(tuple, change);
   for (const visit of visits.filter(isBegun)) assertSameGate(visit, change);
   if (moved === null) return null;
 
   const movable = visits
-    .map((visit) => known(visit, change))
+    .map((visit) => knownNode(visit, change))
     .filter(isBegun)
-    .map((visit) => movedVisit(visit, tuple, change));
+    .map((visit) => planMovedNode(visit, tuple, change));
   assertEveryWriteMoves(movable, tuple, change);
   for (const { visit } of movable) await assertNoSubgraph(visit, change, saver);
   return { staged: stagedOf(moved, tuple, movable), visits: movable };
@@ -71,7 +71,7 @@ export async function planMove(
 function stagedOf(
   { checkpoint, outputs }: MovedTuple,
   tuple: CheckpointTuple,
-  visits: readonly MovedVisit[],
+  visits: readonly MovedNode[],
 ): StagedCheckpoint {
   const writes = visits.map(({ visit: { node, taskId, oldTaskId } }) => ({
     taskId,
@@ -95,7 +95,7 @@ function newVersions(
 }
 
 /** Whatever makes a node run must make a node run in the new graph too: LangGraph passes over names it does not know. */
-function assertDue(tuple: CheckpointTuple, { threadId, mapping }: Change, graph: PlanningGraph): void {
+function assertDue(tuple: CheckpointTuple, { threadId, mapping }: MoveRequest, graph: PlanningGraph): void {
   const { triggers, sentTo } = dueIn(tuple);
   for (const trigger of triggers) {
     const to = mapping.channel(trigger);
@@ -110,20 +110,21 @@ function assertDue(tuple: CheckpointTuple, { threadId, mapping }: Change, graph:
 
 function begunIn(
   { pendingWrites = [] }: CheckpointTuple,
-  { steps }: Change,
-): (visit: PendingVisit) => boolean {
+  { steps }: MoveRequest,
+): (visit: PendingNode) => boolean {
   const begun = new Set<string | null>(pendingWrites.map(([taskId]) => taskId));
-  return ({ oldTaskId: id }) => begun.has(id) || (id !== null && steps.some((step) => isOfVisit(step, id)));
+  return ({ oldTaskId: id }) =>
+    begun.has(id) || (id !== null && steps.some((step) => isOfExecution(step, id)));
 }
 
 /** What belongs to a visit is found under the id it had. */
-function known({ oldTaskId, ...visit }: PendingVisit, { threadId }: Change): KnownVisit {
+function knownNode({ oldTaskId, ...visit }: PendingNode, { threadId }: MoveRequest): KnownNode {
   if (oldTaskId === null) throw pending(threadId, `node "${visit.oldNode}" was started as a branch`);
   return { ...visit, oldTaskId };
 }
 
 /** Its answers are told apart by position in the visit, and a gate is a promise about all of the node's work. */
-function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now }: Change): void {
+function assertSameGate({ node, oldNode }: PendingNode, { threadId, before, now }: MoveRequest): void {
   if (isDeepStrictEqual(gatesAt(oldNode, before), gatesAt(node, now))) return;
   const had = gatesAt(oldNode, before).size === 0 ? 'without a gate' : 'at a gate';
   throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was started ${had}, unlike "${node}"`);
@@ -135,9 +136,13 @@ function gatesAt(node: string, { gates }: Pick<GraphShape, 'gates'>): ReadonlyMa
   return new Map(own.map(([name, kind]) => [name.slice(node.length), kind]));
 }
 
-function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {
+function planMovedNode(
+  visit: KnownNode,
+  tuple: CheckpointTuple,
+  { threadId, steps }: MoveRequest,
+): MovedNode {
   const { oldNode, oldTaskId } = visit;
-  const unfinished = steps.find((step) => isOfVisit(step, oldTaskId) && step.state !== 'done');
+  const unfinished = steps.find((step) => isOfExecution(step, oldTaskId) && step.state !== 'done');
   if (unfinished !== undefined) {
     const why = `step "${unfinished.name}" of node "${oldNode}" was started and has no result: it would be repeated with another key`;
     throw notAccepted(threadId, 'call_in_flight', why);
@@ -165,9 +170,9 @@ function sessionIdOf(answer: unknown): readonly string[] {
 
 /** An error whose handler is due, and what belongs to no visit of the new graph, would be left behind. */
 function assertEveryWriteMoves(
-  moved: readonly MovedVisit[],
+  moved: readonly MovedNode[],
   { pendingWrites = [] }: CheckpointTuple,
-  { threadId }: Change,
+  { threadId }: MoveRequest,
 ): void {
   const known = new Set(moved.map(({ visit }) => visit.oldTaskId));
   for (const [taskId, channel] of pendingWrites) {
@@ -178,8 +183,8 @@ function assertEveryWriteMoves(
 
 /** A graph inside a node has checkpoints under the node's name and task. */
 async function assertNoSubgraph(
-  { oldNode, oldTaskId }: KnownVisit,
-  { threadId }: Change,
+  { oldNode, oldTaskId }: KnownNode,
+  { threadId }: MoveRequest,
   saver: SqliteSaver,
 ): Promise<void> {
   const configurable = { thread_id: threadId, checkpoint_ns: `${oldNode}:${oldTaskId}` };

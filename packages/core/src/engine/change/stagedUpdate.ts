@@ -14,7 +14,7 @@ import type { StagedCheckpoint } from '../saver/SqliteSaver.ts';
  * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
  * stood at a checkpoint of its own.
  */
-export type Placement =
+export type CheckpointUpdate =
   | { readonly node: string | undefined; readonly update: object | null }
   | { readonly copyOf: string };
 
@@ -42,14 +42,14 @@ const COPY = '__copy__';
  */
 export async function stagedUpdate(
   threadId: string,
-  placement: Placement,
+  placement: CheckpointUpdate,
   { graph, saver }: { readonly graph: UpdatableGraph; readonly saver: BaseCheckpointSaver },
 ): Promise<StagedUpdate> {
   const capture = new CapturingSaver(saver);
   const configurable = { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: capture };
   if ('copyOf' in placement) {
     const at = { configurable: { ...configurable, checkpoint_id: placement.copyOf } };
-    if ((await saver.getTuple(at)) === undefined) throw notFound(threadId, placement.copyOf);
+    if ((await saver.getTuple(at)) === undefined) throw stagedCheckpointMissing(threadId, placement.copyOf);
     await graph.updateState(at, null, COPY);
   } else {
     await graph.updateState({ configurable }, placement.update, placement.node);
@@ -57,7 +57,7 @@ export async function stagedUpdate(
   return capture.captured();
 }
 
-const notFound = (threadId: string, checkpointId: string): DevsError =>
+const stagedCheckpointMissing = (threadId: string, checkpointId: string): DevsError =>
   new DevsError(`Checkpoint "${checkpointId}" of run "${threadId}" was pruned.`, {
     code: 'CHECKPOINT_NOT_FOUND',
     remedy: 'Continue from the current state of the run.',

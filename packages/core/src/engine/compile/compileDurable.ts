@@ -1,12 +1,12 @@
 import type { StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoints.ts';
 import { GUARD_CHANNELS, GUARD_NAMES } from '../channels.ts';
 import type { DeclaredGates } from '../gates/parsedGate.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
-import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
-import type { Carried, CompilableBuilder } from './graphSource.ts';
+import type { CompilableBuilder, CompileSettings } from './graphSource.ts';
 import { guardBuilder } from './guardBuilder.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
@@ -18,7 +18,7 @@ export interface CompileOptions<State> {
   readonly gates: DeclaredGates<State>;
   readonly version: string;
   /** What its author compiled it with. @defaultValue nothing */
-  readonly carried?: Carried;
+  readonly carried?: CompileSettings;
 }
 
 export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;

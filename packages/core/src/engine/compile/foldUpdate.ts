@@ -1,13 +1,13 @@
 import { BinaryOperatorAggregate } from '@langchain/langgraph';
-import type { Write } from '../node/nodeOutput.ts';
+import type { ChannelWrite } from '../node/nodeOutput.ts';
 
-type Values = Readonly<Record<string, unknown>>;
+type ChannelValues = Readonly<Record<string, unknown>>;
 
 /** The state as one node's writes leave it: through the channels' reducers, as LangGraph will merge them. */
 export function foldUpdate<State extends object>(
-  channels: Values,
+  channels: ChannelValues,
   state: State,
-  writes: readonly Write[],
+  writes: readonly ChannelWrite[],
 ): State {
   const folded = { ...state } as Record<string, unknown>;
   for (const [name, value] of writes) {
@@ -21,13 +21,13 @@ export const isReduced = (channel: unknown): boolean => channel instanceof Binar
 
 function reduced(channel: unknown, current: unknown, value: unknown): unknown {
   if (!(channel instanceof BinaryOperatorAggregate)) return value;
-  const scratch = channel.fromCheckpoint(ownCopy(current));
+  const scratch = channel.fromCheckpoint(copyValue(current));
   scratch.update([value]);
   return scratch.get();
 }
 
 /** A reducer may change what it is given, and the channel still holds it. */
-function ownCopy(value: unknown): unknown {
+function copyValue(value: unknown): unknown {
   if (Array.isArray(value)) return [...value];
   if (value instanceof Map) return new Map(value);
   if (value instanceof Set) return new Set(value);

@@ -1,7 +1,7 @@
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGate.ts';
 import { gatedNode } from '../node/innerGate.ts';
-import { likewise } from '../node/nodeOutput.ts';
+import { copyWith } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
@@ -20,7 +20,7 @@ export function gatesWithin<State>(gates: DeclaredGates<State>, node: string): D
 }
 
 /** The fields of LangGraph's compiled graphs and of their nodes that are read here; a test compares them with the installed version. */
-interface CompiledGraph extends NodeRunnable {
+interface PregelFields extends NodeRunnable {
   readonly lg_is_pregel: true;
   readonly nodes: Readonly<Record<string, CompiledNode>>;
   readonly checkpointer?: unknown;
@@ -66,9 +66,9 @@ export function gatedGraph<State extends object>(
     const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, deps);
     const subgraphs = entered === node.bound ? node.subgraphs : [entered];
     // A result from the cache is of nobody’s answer.
-    nodes[name] = likewise(node, { bound, cachePolicy: undefined, ...(subgraphs && { subgraphs }) });
+    nodes[name] = copyWith(node, { bound, cachePolicy: undefined, ...(subgraphs && { subgraphs }) });
   }
-  return likewise(graph, { nodes });
+  return copyWith(graph, { nodes });
 }
 
 interface Gated<State> {
@@ -79,7 +79,7 @@ interface Gated<State> {
 
 function gated<State extends object>(
   { name, run, gate }: Gated<State>,
-  { builder }: CompiledGraph,
+  { builder }: PregelFields,
   deps: RunnerDeps<State>,
 ): NodeRunnable {
   const channels = builder?.channels ?? {};
@@ -99,5 +99,5 @@ function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
   return (nodes as unknown as { readonly node: { readonly runnable: NodeRunnable } }).node.runnable;
 }
 
-const isGraph = (runnable: unknown): runnable is CompiledGraph =>
-  (Object(runnable) as Partial<CompiledGraph>).lg_is_pregel === true;
+const isGraph = (runnable: unknown): runnable is PregelFields =>
+  (Object(runnable) as Partial<PregelFields>).lg_is_pregel === true;

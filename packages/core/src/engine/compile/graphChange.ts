@@ -11,7 +11,7 @@ import { type GraphShape, graphFingerprint } from './graphShape.ts';
 export function assertSameGraph(thread: Thread, now: GraphShape): void {
   const { threadId, graphFingerprint: recorded } = thread;
   if (recorded === graphFingerprint(now)) return;
-  const changes = graphChanges(shapeOf(thread), now);
+  const changes = graphChanges(recordedShape(thread), now);
   throw new DevsError(`Run "${threadId}" was started with another graph: ${changes.join('; ')}.`, {
     code: 'GRAPH_CHANGED',
     remedy:
@@ -21,7 +21,7 @@ export function assertSameGraph(thread: Thread, now: GraphShape): void {
 }
 
 /** The shape of the graph a run was started on or last accepted with; `null` for runs older than this record. */
-export function shapeOf({ policies }: Pick<Thread, 'policies'>): GraphShape | null {
+export function recordedShape({ policies }: Pick<Thread, 'policies'>): GraphShape | null {
   return (policies['graph'] ?? null) as GraphShape | null;
 }
 
@@ -51,13 +51,18 @@ function gateChanges(
   { nodes, gates: before }: GraphShape,
   { nodes: left, gates: now }: GraphShape,
 ): readonly string[] {
-  const inBoth = (name: string): boolean => nodes.includes(outermost(name)) && left.includes(outermost(name));
+  const inBoth = (name: string): boolean =>
+    nodes.includes(outermostNode(name)) && left.includes(outermostNode(name));
   return [...new Set([...nodes, ...Object.keys(before), ...Object.keys(now)])]
     .filter((node) => inBoth(node) && before[node] !== now[node])
-    .map((node) => `node "${node}" asks ${asked(now[node])}, previously ${asked(before[node])}`);
+    .map(
+      (node) =>
+        `node "${node}" asks ${formatQuestionKind(now[node])}, previously ${formatQuestionKind(before[node])}`,
+    );
 }
 
 /** `sub` of `sub:publish`, the name of a gate inside a node. */
-const outermost = (name: string): string => name.split(':')[0] ?? '';
+const outermostNode = (name: string): string => name.split(':')[0] ?? '';
 
-const asked = (kind: string | undefined): string => (kind === undefined ? 'nothing' : `for ${kind}`);
+const formatQuestionKind = (kind: string | undefined): string =>
+  kind === undefined ? 'nothing' : `for ${kind}`;

@@ -1,6 +1,6 @@
 import type { START, StateGraph } from '@langchain/langgraph';
 import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
-import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../stops/Breakpoints.ts';
+import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../breakpoints/Breakpoints.ts';
 
 /** A builder, for the type its own `compile` returns: with its input, output and node names. */
 export interface CompilableBuilder {
@@ -58,7 +58,7 @@ export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] ex
   : Exclude<TypesOf<Source>['name'], typeof START>;
 
 /** What its author compiled a graph with, besides the checkpointer, which is the engine's. */
-export interface Carried {
+export interface CompileSettings {
   readonly store?: BaseStore;
   readonly cache?: BaseCache;
   readonly name?: string;
@@ -68,12 +68,12 @@ export interface Carried {
   readonly breakpoints?: Breakpoints;
 }
 
-interface BuilderFields {
+interface SourceBuilder {
   readonly nodes: Readonly<Record<string, { readonly isErrorHandler?: boolean }>>;
 }
 
 /** The fields of LangGraph's compiled graph that are read here; a test compares them with the installed version. */
-interface CompiledFields extends Omit<Carried, 'breakpoints'>, CompiledBreakpoints {
+interface CompiledFields extends Omit<CompileSettings, 'breakpoints'>, CompiledBreakpoints {
   readonly lg_is_pregel: true;
   readonly builder?: unknown;
 }
@@ -83,10 +83,10 @@ interface CompiledFields extends Omit<Carried, 'breakpoints'>, CompiledBreakpoin
  *
  * @throws TypeError with the way out for what has no builder.
  */
-export function takeGraph<State, Update, Name extends string>(
+export function readGraphSource<State, Update, Name extends string>(
   given: unknown,
   gates: object = {},
-): { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: Carried } {
+): { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: CompileSettings } {
   if (isBuilder(given)) return { builder: given as StateGraph<unknown, State, Update, Name>, carried: {} };
   const source = isCompiled(given) ? given : graphOf(given);
   const { builder } = source;
@@ -98,7 +98,7 @@ export function takeGraph<State, Update, Name extends string>(
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(config !== undefined && { config }),
-    breakpoints: stopsOf(source, builder as BuilderFields, gates),
+    breakpoints: stopsOf(source, builder as SourceBuilder, gates),
   };
   return { builder: builder as StateGraph<unknown, State, Update, Name>, carried };
 }
@@ -114,17 +114,17 @@ function graphOf(agent: unknown): CompiledFields {
   throw new TypeError('Expected a StateGraph, compiled or not.');
 }
 
-function stopsOf(source: CompiledBreakpoints, { nodes }: BuilderFields, gates: object): Breakpoints {
+function stopsOf(source: CompiledBreakpoints, { nodes }: SourceBuilder, gates: object): Breakpoints {
   const own = Object.keys(nodes).filter((name) => nodes[name]?.isErrorHandler !== true);
   const { before, after } = breakpointsOf(source, own);
   return { before: before.filter((node) => !Object.hasOwn(gates, node)), after };
 }
 
 const isBuilder = (source: unknown): boolean =>
-  isObject(source) && typeof source['compile'] === 'function' && isObject(source['channels']);
+  isObjectValue(source) && typeof source['compile'] === 'function' && isObjectValue(source['channels']);
 
 const isCompiled = (source: unknown): source is CompiledFields =>
-  isObject(source) && source['lg_is_pregel'] === true;
+  isObjectValue(source) && source['lg_is_pregel'] === true;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObjectValue = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;

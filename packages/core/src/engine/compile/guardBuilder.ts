@@ -8,7 +8,7 @@ import { foldUpdate, isReduced } from './foldUpdate.ts';
 import { gatedGraph, gatesWithin } from './gatedGraph.ts';
 import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
 
-interface NodeSpec {
+interface BuilderNode {
   readonly runnable: NodeRunnable;
   readonly cachePolicy?: unknown;
   readonly isErrorHandler?: boolean;
@@ -23,7 +23,7 @@ interface NodeDefaults {
  * builder; a test compares this list with the fields of the installed version.
  */
 interface BuilderFields {
-  nodes: Record<string, NodeSpec>;
+  nodes: Record<string, BuilderNode>;
   channels: Readonly<Record<string, unknown>>;
   compiled: boolean;
   _nodeDefaults: NodeDefaults;
@@ -37,7 +37,7 @@ export function guardBuilder<State extends object, Update, Name extends string>(
   deps: RunnerDeps<State>,
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
-  const copy = ownCopy(original);
+  const copy = copyBuilder(original);
   copy._nodeDefaults = guardDefaults(original._nodeDefaults, deps);
   const names = Object.keys(original.channels);
   for (const [name, spec] of Object.entries(original.nodes)) {
@@ -65,12 +65,12 @@ export function guardBuilder<State extends object, Update, Name extends string>(
 }
 
 /** The same node with another body; LangGraph wraps it. */
-function replaceNode(copy: BuilderFields, name: string, spec: NodeSpec, run: unknown): void {
+function replaceNode(copy: BuilderFields, name: string, spec: BuilderNode, run: unknown): void {
   copy.addNode(name, run);
-  copy.nodes[name] = { ...spec, runnable: (copy.nodes[name] as NodeSpec).runnable };
+  copy.nodes[name] = { ...spec, runnable: (copy.nodes[name] as BuilderNode).runnable };
 }
 
-function ownCopy(original: BuilderFields): BuilderFields {
+function copyBuilder(original: BuilderFields): BuilderFields {
   const copy = Object.assign(Object.create(Object.getPrototypeOf(original)), original) as BuilderFields;
   copy.nodes = {};
   copy.compiled = false;

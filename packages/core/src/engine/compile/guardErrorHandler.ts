@@ -1,18 +1,18 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
-import { factsOf } from '../../events/Fact.ts';
+import { newEventsOf } from '../../events/NewEvent.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { type PendingSuspension, readGuards, writeGuards } from '../channels.ts';
+import { type RaisedSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { StateUpdate } from '../GraphProfile.ts';
-import { answerOf } from '../gates/answers.ts';
+import type { NodeUpdate } from '../GraphProfile.ts';
+import { answerWithAuthor } from '../gates/answers.ts';
 import { depthOf } from '../guards/depthLevel.ts';
-import { faultInside } from '../node/FaultBox.ts';
+import { faultInside } from '../node/EngineFaults.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
+import { guardsIn, type NodeExecution, nodeExecutionOf } from '../nodeExecution.ts';
 import { asThrowable } from '../thrown.ts';
-import { guardsIn, type Visit, visitOf } from '../visit.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 
 /** LangGraph's error handler of a graph: what a node threw, after its retries. */
@@ -31,13 +31,13 @@ export function guardErrorHandler<State extends object>(
   deps: RunnerDeps<State>,
 ): ErrorHandler<State> {
   return async (state, error, config) => {
-    const visit = { ...visitOf(error.node, config), guards: readGuards(config) };
+    const visit = { ...nodeExecutionOf(error.node, config), guards: readGuards(config) };
     try {
       const taken = answerTaken(state, visit, deps);
       const own = withoutGuards(taken, deps.profile);
       const after = mergedState(state, own);
       const output = new NodeOutput(await handler(after, error, config));
-      announce(state, after, visit, deps);
+      announceAnswer(state, after, visit, deps);
       const value = output.toReturn({ before: own });
       writeGuards(config, guardsAmong(taken, deps.profile));
       return value;
@@ -63,7 +63,7 @@ export function guardHandlerNode<State extends object>(
 /** LangGraph would store a fault of the engine as the handler's own error; the handler has to run again instead. */
 function whatLeavesTheHandler<State>(
   failure: unknown,
-  visit: Visit,
+  visit: NodeExecution,
   { faults, profile }: RunnerDeps<State>,
 ): unknown {
   const thrown = asThrowable(failure);
@@ -74,26 +74,26 @@ function whatLeavesTheHandler<State>(
 }
 
 /** What follows from the answer: no later node tells it, because each begins with a state that has it. */
-function announce<State extends object>(
+function announceAnswer<State extends object>(
   before: State,
   after: State,
-  visit: Visit,
+  visit: NodeExecution,
   { runs, profile }: RunnerDeps<State>,
 ): void {
   const scope = { threadId: visit.threadId };
   runs.note(
     visit,
-    factsOf((emit) => profile.announce(before, after, emit, scope)),
+    newEventsOf((emit) => profile.announce(before, after, emit, scope)),
   );
 }
 
 /** An error leaves a node that has passed its entry, so a question that was due there has its answer. */
 function answerTaken<State extends object>(
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   { profile, runs, store, maxDepth }: RunnerDeps<State>,
-): StateUpdate<State> {
-  const progress = { progressStep: visit.step } as StateUpdate<State>;
+): NodeUpdate<State> {
+  const progress = { progressStep: visit.step } as NodeUpdate<State>;
   if (profile.withoutEntryQuestion.has(visit.node)) return runs.humanDecided(visit) ? progress : {};
   const { pendingSuspension } = guardsIn(state, visit);
   if (!pendingSuspension) {
@@ -103,13 +103,13 @@ function answerTaken<State extends object>(
   const session = store === null ? null : decidedSession(pendingSuspension, visit, store);
   if (session === null || session.decision === null) return {};
   const question = { ...pendingSuspension, artifactHash: session.artifactHash ?? '' };
-  return { ...profile.applyAnswer(state, question, answerOf(session)).update, ...progress };
+  return { ...profile.applyAnswer(state, question, answerWithAuthor(session)).update, ...progress };
 }
 
 /** A failure gate's session was there before its question; that of a review has the question's key. */
 function decidedSession(
-  { sessionId, kind }: PendingSuspension,
-  { threadId }: Visit,
+  { sessionId, kind }: RaisedSuspension,
+  { threadId }: NodeExecution,
   { sessions }: EngineStore,
 ): HitlSession | null {
   const isIts = ({ questionKey }: HitlSession): boolean => questionKey === sessionId;

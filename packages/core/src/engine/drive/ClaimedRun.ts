@@ -16,42 +16,42 @@ import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { Fact } from '../../events/Fact.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { RunSettlement } from '../../state/RunStore.ts';
+import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { EndedStatus } from '../../state/threadRecords.ts';
 import type { Wait } from '../../state/WaitStore.ts';
+import { isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
+import { NO_BREAKPOINTS } from '../breakpoints/Breakpoints.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
-import { faultInside } from '../node/FaultBox.ts';
+import { faultInside } from '../node/EngineFaults.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
-import { NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
-import { isNo, refusedAt } from '../stops/Stop.ts';
-import { gateOpened, runEnded, type ToldOfRun } from '../stream/toldOfRun.ts';
+import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvent.ts';
 import { asThrowable } from '../thrown.ts';
-import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
-import { askAtEnd } from './askAtEnd.ts';
-import { askAtStop, stopAt } from './askAtStop.ts';
+import { awaited, openWaits, waitReason, waitSuspension } from '../waits/openWaits.ts';
+import { applyDeadlines } from './applyDeadlines.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
 import type { DrainControl } from './DrainControl.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
-import type { GivenOptions } from './givenOptions.ts';
-import type { HeldLease } from './LeaseKeeper.ts';
+import type { InvokeOptions } from './invokeOptions.ts';
+import type { ActiveLease } from './LeaseKeeper.ts';
 import { OpenChildren } from './OpenChildren.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
-import { passDeadlines } from './passDeadlines.ts';
+import { breakpointKey, questionAtBreakpoint } from './questionAtBreakpoint.ts';
+import { questionAtEnd } from './questionAtEnd.ts';
 import { RunGoal } from './RunGoal.ts';
-import { abortReason, readAnswers, resumeWith } from './readAnswers.ts';
+import { abortReason, readAnswers, resumeCommand } from './readAnswers.ts';
 import { onLastTurn } from './recordedInput.ts';
 import { reasonOf, runError } from './runError.ts';
 import { interruptInEdge, noProgress } from './runFailed.ts';
 import type { SignalWatch } from './SignalWatch.ts';
-import { settleRun } from './settleRun.ts';
+import { saveRunStatus } from './saveRunStatus.ts';
 import { streamedCall } from './streamedCall.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
 
@@ -61,8 +61,8 @@ const MAX_RECOVERIES = 5;
 const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without progress`;
 
 /** The lease of one drive, and what may stop it. */
-export interface Claim {
-  readonly held: HeldLease;
+export interface DriveClaim {
+  readonly held: ActiveLease;
   readonly control: DrainControl;
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
@@ -70,13 +70,13 @@ export interface Claim {
   /** What the run waits for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock's */
   readonly now?: number | undefined;
   /** For the graph, from whoever started the run and whoever drives it. */
-  readonly given: GivenOptions & { readonly callbacks?: Callbacks };
+  readonly given: InvokeOptions & { readonly callbacks?: Callbacks };
   /** Of who drives it. */
   readonly callbacks?: Callbacks | undefined;
 }
 
 /** What a checkpoint leads to. */
-interface Due {
+interface DueTasks {
   readonly tasks: readonly PendingTask[];
   readonly values: unknown;
   /** Whether one of the tasks has left nothing in the file: no output, no question, no error. */
@@ -85,14 +85,14 @@ interface Due {
   readonly isAnew?: boolean;
 }
 
-const NOTHING_DUE: Due = { tasks: [], values: null, hasUnstarted: false };
+const NOTHING_DUE: DueTasks = { tasks: [], values: null, hasUnstarted: false };
 
 /** A request came in while the run was being left; the next drive reads it. */
 const STOPPED_BY_REQUEST = stopped('running', 'a request came in');
 
 /** One claim of one run. */
 export class ClaimedRun {
-  readonly #held: HeldLease;
+  readonly #held: ActiveLease;
   readonly #control: DrainControl;
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
@@ -106,7 +106,7 @@ export class ClaimedRun {
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal, now, callbacks, given }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, now, callbacks, given }: DriveClaim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
@@ -155,14 +155,18 @@ export class ClaimedRun {
       return this.#goOn(await inputOf(thread), NOTHING_DUE);
     }
     const open = openQuestions(tuple);
-    store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
+    store.sessions.markResumed(threadId, [
+      breakpointKey(tuple),
+      ...open.map(({ interruptId }) => interruptId),
+    ]);
     const state = await readState(graph, this.#config, saver).catch((error: unknown) => ({ error }));
     if ('error' in state) return this.#leftWith(state.error);
     const { tasks, values } = state;
     if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
-    const stop = await askAtStop({ lease: this.#held.lease, tuple, tasks, values }, this.#deps);
+    const stop = await questionAtBreakpoint({ lease: this.#held.lease, tuple, tasks, values }, this.#deps);
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
-    if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
+    if (stop !== null && isRejection(stop.decision))
+      return this.#end('cancelled', rejectedReason(stop.question));
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
@@ -176,7 +180,7 @@ export class ClaimedRun {
   /** Nothing is left to do but what is asked of a human before the run ends. */
   #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): SessionOutcome | null {
     const { store, endOf } = this.#deps;
-    const last = askAtEnd(tuple, this.#held.lease, store);
+    const last = questionAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
     if (aborted !== null) return this.#end('cancelled', aborted);
@@ -187,7 +191,7 @@ export class ClaimedRun {
   async #answerOrGoOn(
     thread: Thread,
     open: readonly PendingQuestion[],
-    due: Due,
+    due: DueTasks,
   ): Promise<SessionOutcome | null> {
     const { store } = this.#deps;
     if (open.length === 0) return this.#goOn(null, due);
@@ -196,13 +200,13 @@ export class ClaimedRun {
     const waits = openWaits(open, { lease, store, now: this.#now() });
     const answers = readAnswers(waits.questions, lease, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
-    const deadlines = passDeadlines(answers.unanswered, { lease, store, now: this.#now() });
+    const deadlines = applyDeadlines(answers.unanswered, { lease, store, now: this.#now() });
     if (deadlines.hasPassed) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
     if (waits.hasEnded || answers.given.length > 0) {
       noteAnswers();
-      return this.#goOn(resumeWith(answers.given), due);
+      return this.#goOn(resumeCommand(answers.given), due);
     }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
@@ -217,11 +221,15 @@ export class ClaimedRun {
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
     const scope = { threadId: thread.threadId };
-    const suspended: Fact = { name: 'RUN_SUSPENDED', payload: suspendedBy(gates.length, besides), scope };
+    const suspended: NewEvent = {
+      name: 'RUN_SUSPENDED',
+      payload: waitSuspension(gates.length, besides),
+      scope,
+    };
     const isSettled = this.#settle(
       {
         status: 'waiting',
-        reason: waitingFor(gates.length, besides),
+        reason: waitReason(gates.length, besides),
         seenWakeSeq: thread.wakeSeq,
         facts: this.#isNews('waiting') ? [suspended] : [],
       },
@@ -231,7 +239,7 @@ export class ClaimedRun {
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
-  async #goOn(input: unknown, due: Due): Promise<SessionOutcome | null> {
+  async #goOn(input: unknown, due: DueTasks): Promise<SessionOutcome | null> {
     const { steps } = this.#deps.store;
     const { threadId } = this.#held.lease;
     const { tasks, values } = due;
@@ -246,14 +254,14 @@ export class ClaimedRun {
   #stopAtGoal(reason: string): SessionOutcome | null {
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
     const forget = (): void => this.#goal.forget(reason);
-    const isSettled = this.#settle(paused(reason, wakeSeq, forget));
+    const isSettled = this.#settle(pausedStatus(reason, wakeSeq, forget));
     return isSettled ? stopped('paused', reason) : null;
   }
 
   async #invoke(
     input: unknown,
     goalAfter: '*' | string[],
-    { isAnew = false }: Due,
+    { isAnew = false }: DueTasks,
   ): Promise<SessionOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
@@ -311,14 +319,14 @@ export class ClaimedRun {
     const { store } = this.#deps;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
-    const finished: Fact = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
+    const finished: NewEvent = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
     const isSettled = this.#settle(
       {
         ...{ status, reason },
         seenWakeSeq: seenWakeSeq ?? store.threads.require(threadId).wakeSeq,
         facts: isNews ? [finished] : [],
         withdrawsQuestions: isNews && status === 'cancelled',
-        beside: () => {
+        inSameTransaction: () => {
           // A run that failed or was given up may be gone on with, and finds its children again.
           if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#deps);
         },
@@ -328,8 +336,8 @@ export class ClaimedRun {
     return isSettled ? ended(status, reason) : null;
   }
 
-  #settle(settlement: RunSettlement, told: readonly ToldOfRun[] = []): boolean {
-    return settleRun(this.#held.lease, settlement, told, this.#deps);
+  #settle(settlement: StatusUpdate, told: readonly RunStreamEvent[] = []): boolean {
+    return saveRunStatus(this.#held.lease, settlement, told, this.#deps);
   }
 
   /** Driving a run that has ended or still waits says nothing new. */
@@ -347,7 +355,7 @@ export class ClaimedRun {
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
-    return this.#settle(paused(reason, wakeSeq)) ? stopped('paused', reason) : null;
+    return this.#settle(pausedStatus(reason, wakeSeq)) ? stopped('paused', reason) : null;
   }
 
   #cancel(): SessionOutcome | null {
@@ -357,7 +365,7 @@ export class ClaimedRun {
   }
 }
 
-const paused = (reason: string, seenWakeSeq: number, beside = (): void => {}): RunSettlement => ({
-  ...{ status: 'paused', reason, seenWakeSeq, beside },
+const pausedStatus = (reason: string, seenWakeSeq: number, beside = (): void => {}): StatusUpdate => ({
+  ...{ status: 'paused', reason, seenWakeSeq, inSameTransaction: beside },
   facts: [],
 });

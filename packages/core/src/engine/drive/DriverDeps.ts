@@ -3,18 +3,18 @@ import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { Breakpoints } from '../breakpoints/Breakpoints.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GoalReader } from '../Goal.ts';
-import type { FaultBox } from '../node/FaultBox.ts';
-import type { Breakpoints } from '../stops/Breakpoints.ts';
+import type { EngineFaults } from '../node/EngineFaults.ts';
+import type { DrivenConfigurable } from '../nodeExecution.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
-import type { DrivenConfigurable } from '../visit.ts';
-import type { GivenOptions } from './givenOptions.ts';
+import type { InvokeOptions } from './invokeOptions.ts';
 import type { EndOfRun } from './outcome.ts';
 
 /** What the driver gives LangGraph with every call. */
-export interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
+export interface DrivenConfig extends Omit<InvokeOptions, 'configurable'> {
   readonly configurable: DrivenConfigurable;
   readonly callbacks?: Callbacks;
   readonly control?: RunControl;
@@ -25,7 +25,7 @@ export interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
   readonly streamMode?: string[];
 }
 
-interface ReadConfig {
+interface ThreadReadConfig {
   readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
 }
 
@@ -40,7 +40,9 @@ export interface DrivableGraph {
   /** What it streams. */
   readonly streamChannelsAsIs?: string | readonly string[];
   invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
-  getState(config: ReadConfig): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
+  getState(
+    config: ThreadReadConfig,
+  ): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
 }
 
 export interface DriverDeps {
@@ -48,21 +50,21 @@ export interface DriverDeps {
   readonly saver: BaseCheckpointSaver;
   readonly graph: DrivableGraph;
   readonly shape: GraphShape;
-  readonly faults: FaultBox;
+  readonly faults: EngineFaults;
   readonly events: EventBus;
   /** The input a run was started with. */
   readonly inputOf: (thread: Thread) => Promise<unknown>;
   /** What it was given besides, for every drive. @defaultValue nothing */
-  readonly optionsOf?: () => Promise<GivenOptions>;
+  readonly optionsOf?: () => Promise<InvokeOptions>;
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
   /** @defaultValue nothing is recorded of what runs stream */
   readonly streams?: RunStreams;
-  readonly leave?: LeaveRun | undefined;
+  readonly leave?: ReleaseRun | undefined;
   /** Where the graph was compiled to stop. @defaultValue nowhere */
   readonly breakpoints?: Breakpoints;
 }
 
 /** What a driver does last under its lease: it lets go of what it held beside the state file. */
-export type LeaveRun = (lease: Lease, store: EngineStore) => Promise<void>;
+export type ReleaseRun = (lease: Lease, store: EngineStore) => Promise<void>;

@@ -8,9 +8,9 @@ import { LEASE_TTL_MS, type Lease } from '../../state/ThreadStore.ts';
 const HEARTBEAT_MS = LEASE_TTL_MS / 4;
 
 /** What gives leases. */
-type Leases = Pick<RunStore, 'claim' | 'renew' | 'release' | 'whenFree'>;
+type LeaseSource = Pick<RunStore, 'claim' | 'renew' | 'release' | 'whenFree'>;
 
-export interface HeldLease {
+export interface ActiveLease {
   readonly lease: Lease;
   /** True when an earlier driver left without releasing. */
   readonly recovered: boolean;
@@ -25,7 +25,7 @@ export interface HeldLease {
  *
  * @throws DevsError `THREAD_BUSY` while somebody else drives it.
  */
-export async function holdLease(leases: Leases, threadId: string): Promise<HeldLease> {
+export async function holdLease(leases: LeaseSource, threadId: string): Promise<ActiveLease> {
   let claim = await leases.whenFree(() => leases.claim(threadId));
   if (claim.kind === 'busy' && claim.expiresInMs === null) {
     await sleep(LEASE_TTL_MS);
@@ -48,12 +48,12 @@ export async function holdLease(leases: Leases, threadId: string): Promise<HeldL
 }
 
 /** Does `work` under a lease and gives it back. */
-export function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T> {
+export function releasing<T>(held: ActiveLease, work: () => Promise<T>): Promise<T> {
   return endingWith(() => held.stop(), work);
 }
 
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
-function renewQuietly(leases: Leases, lease: Lease): void {
+function renewQuietly(leases: LeaseSource, lease: Lease): void {
   // Nothing to do for one that fails: every write of the run checks the epoch itself.
   leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS }).catch(() => undefined);
 }
@@ -67,7 +67,7 @@ export const threadBusy = (threadId: string, owner: string, epoch: number): Devs
   });
 
 /** `null` where somebody else was faster: whoever waits goes on waiting. */
-export async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
+export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> {
   try {
     return await drive();
   } catch (error) {

@@ -1,10 +1,10 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import type { ChildDrive } from '../children/childApps.ts';
-import { driving } from '../driving.ts';
+import { currentDrive } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { canGoOn } from './canGoOn.ts';
-import { dueSince } from './dueSince.ts';
+import { canContinue } from './canContinue.ts';
+import { dueCriteria } from './dueCriteria.ts';
 
 /** `anew`: its nodes have to run again, to say which apps its children are of. `idle`: nothing is to be done now. */
 export type ChildrenDriven = 'driven' | 'anew' | 'idle';
@@ -29,7 +29,7 @@ export class OpenChildren {
       ...new Set(pending.flatMap(({ purpose, subject }) => (purpose === 'child' ? (subject ?? []) : []))),
     ];
     if (ids.length === 0) return 'idle';
-    const apps = driving()?.childApps;
+    const apps = currentDrive()?.childApps;
     const due = ids.filter((id) => this.#isDue(id));
     if (due.some((id) => apps?.has(id) !== true)) return 'anew';
     const ended = await Promise.allSettled(due.map((id) => this.#driveOne(id)));
@@ -41,7 +41,7 @@ export class OpenChildren {
   #isDue(id: string): boolean {
     const { threads, now } = this.#store;
     if (!this.#driven.has(id)) {
-      return canGoOn(id, dueSince(now(), this.#how.now), this.#store);
+      return canContinue(id, dueCriteria(now(), this.#how.now), this.#store);
     }
     const { wakeSeq, handledSeq } = threads.require(id);
     return wakeSeq > handledSeq && threads.driverOf(id) === null;
@@ -52,7 +52,7 @@ export class OpenChildren {
     const isFirst = !this.#driven.has(id);
     this.#driven.add(id);
     try {
-      await driving()
+      await currentDrive()
         ?.childApps.get(id)
         ?.drive(id, { ...how, ...(isFirst && now !== undefined && { now }) });
     } catch (error) {

@@ -1,17 +1,17 @@
 import { isDevsError } from '../../errors/DevsError.ts';
-import { afterArrival } from '../../state/Outlet.ts';
+import { afterBarrier } from '../../state/CommitBarrier.ts';
 import type { Lease } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { runEnded } from '../stream/toldOfRun.ts';
-import type { LeaveRun } from './DriverDeps.ts';
+import { runEnded } from '../stream/runStreamEvent.ts';
+import type { ReleaseRun } from './DriverDeps.ts';
 import { holdRun } from './holdRun.ts';
 import { isOver } from './outcome.ts';
-import { type SettleDeps, settleRun } from './settleRun.ts';
+import { type StatusDeps, saveRunStatus } from './saveRunStatus.ts';
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
 
-export interface Cancelling extends SettleDeps {
+export interface Cancelling extends StatusDeps {
   readonly store: Pick<EngineStore, 'runs' | 'threads' | 'children'>;
 }
 
@@ -23,7 +23,7 @@ export interface Cancelling extends SettleDeps {
 export async function cancelRun(
   threadId: string,
   requestId: string,
-  cancelling: SettleDeps & { readonly store: EngineStore; readonly leave?: LeaveRun | undefined },
+  cancelling: StatusDeps & { readonly store: EngineStore; readonly leave?: ReleaseRun | undefined },
 ): Promise<void> {
   const { store } = cancelling;
   const isNew = store.runs.together(() => {
@@ -33,7 +33,7 @@ export async function cancelRun(
     cancelBelow(threadId, cancelling);
     return true;
   });
-  if (!isNew || store.threads.driverOf(threadId) !== null) return afterArrival(store.outlet, undefined);
+  if (!isNew || store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
     await holdRun(threadId, async (lease) => endCancelled(lease, cancelling), cancelling);
   } catch (error) {
@@ -81,5 +81,5 @@ function endAlone(lease: Lease, cancelling: Cancelling): void {
     facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
     withdrawsQuestions: true,
   } as const;
-  settleRun(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], cancelling);
+  saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], cancelling);
 }

@@ -1,8 +1,8 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { allowsPlainYes } from '../gates/AnswerPolicy.ts';
 import { declaredPolicy } from '../gates/principals.ts';
-import { takesPlainYes } from '../gates/Takes.ts';
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
 export interface GatePolicies {
@@ -23,7 +23,7 @@ export function decideByPolicy(
 ): boolean {
   let decided = false;
   for (const { id, kind, artifactHash, question } of open) {
-    if (!takesPlainYes({ question })) continue;
+    if (!allowsPlainYes({ question })) continue;
     const policy = declaredPolicy(policies, store.rules[kind]);
     if (policy === null) continue;
     store.manager.decide(id, {

@@ -1,11 +1,11 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
-import { afterArrival } from '../../state/Outlet.ts';
+import { afterBarrier } from '../../state/CommitBarrier.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
-import { whileDriving } from '../driving.ts';
+import { withDriveContext } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Goal } from '../Goal.ts';
 import { lawOf, underLaw } from '../lawOf.ts';
@@ -13,10 +13,10 @@ import { ClaimedRun } from './ClaimedRun.ts';
 import { DrainControl } from './DrainControl.ts';
 import type { DriverDeps } from './DriverDeps.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
-import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
-import { leaveQuietly } from './leaveQuietly.ts';
+import { type ActiveLease, holdLease, releasing } from './LeaseKeeper.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
+import { releaseIgnoringErrors } from './releaseIgnoringErrors.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { takeRoom } from './takeRoom.ts';
 
@@ -66,7 +66,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<SessionOutcome> {
-  return outsideGraphs(() => afterArrival(deps.store.outlet, driveAlone(threadId, deps, options)));
+  return outsideGraphs(() => afterBarrier(deps.store.outlet, driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(
@@ -91,7 +91,7 @@ async function driveAlone(
 }
 
 async function driveHeld(
-  held: HeldLease,
+  held: ActiveLease,
   deps: DriverDeps,
   { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
 ): Promise<SessionOutcome> {
@@ -109,7 +109,7 @@ async function driveHeld(
     const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
     const law = lawOf(deps.store.threads.require(threadId));
     const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
-    return await whileDriving(deps.store.fenceOf(held.lease), toEnd);
+    return await withDriveContext(deps.store.fenceOf(held.lease), toEnd);
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
@@ -122,6 +122,6 @@ async function driveHeld(
     deps.store.endWrites(held.lease);
     deps.store.budgets.stopClock(threadId);
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
-    if (abort?.aborted !== true) await leaveQuietly(held.lease, deps);
+    if (abort?.aborted !== true) await releaseIgnoringErrors(held.lease, deps);
   }
 }

@@ -1,15 +1,15 @@
-import { afterArrival } from '../../state/Outlet.ts';
+import { afterBarrier } from '../../state/CommitBarrier.ts';
 import type { Lease } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { LeaveRun } from './DriverDeps.ts';
+import type { ReleaseRun } from './DriverDeps.ts';
 import { holdLease, releasing } from './LeaseKeeper.ts';
-import { leaveQuietly } from './leaveQuietly.ts';
+import { releaseIgnoringErrors } from './releaseIgnoringErrors.ts';
 
 /** Holds a run, so that nobody drives it meanwhile; see `DurableApp.hold`. */
 export async function holdRun<T>(
   threadId: string,
   work: (lease: Lease) => Promise<T>,
-  { store, leave }: { readonly store: EngineStore; readonly leave?: LeaveRun | undefined },
+  { store, leave }: { readonly store: EngineStore; readonly leave?: ReleaseRun | undefined },
 ): Promise<T> {
   store.threads.require(threadId);
   const held = await holdLease(store.runs, threadId);
@@ -17,8 +17,8 @@ export async function holdRun<T>(
     try {
       return await work(held.lease);
     } finally {
-      await leaveQuietly(held.lease, { store, leave });
+      await releaseIgnoringErrors(held.lease, { store, leave });
     }
   });
-  return afterArrival(store.outlet, done);
+  return afterBarrier(store.outlet, done);
 }

@@ -1,8 +1,9 @@
 import { Command } from '@langchain/langgraph';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import { isInnerBreakpoint, isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { answerOf } from '../gates/answers.ts';
+import { answerWithAuthor } from '../gates/answers.ts';
 import { commentsOf } from '../gates/comments.ts';
 import { exactAnswers } from '../gates/exactAnswers.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
@@ -14,10 +15,9 @@ import {
   type DeliveredAnswer,
   isQuestion,
   type Question,
-  sessionOf,
+  sessionForQuestion,
 } from '../gates/question.ts';
-import { isInnerStop, isNo, refusedAt } from '../stops/Stop.ts';
-import { askOne } from './askOne.ts';
+import { openGateSession } from './openGateSession.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -28,14 +28,14 @@ export interface GivenAnswer {
   readonly resume: unknown;
   /**
    * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: an answer about
-   * a call is read anew by every execution. A bare value is not told from an equal one; it is given again, see `resumeWith`.
+   * a call is read anew by every execution. A bare value is not told from an equal one; it is given again, see `resumeCommand`.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
   readonly endsRun: string | null;
 }
 
-export interface Answers {
+export interface ReadAnswers {
   readonly given: readonly GivenAnswer[];
   readonly unanswered: readonly HitlSession[];
 }
@@ -52,7 +52,7 @@ export function readAnswers(
   open: readonly PendingQuestion[],
   lease: FencedLease,
   { store }: ReadDeps,
-): Answers {
+): ReadAnswers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
@@ -74,7 +74,11 @@ function sessionFor(
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey });
   if (known !== null) return known;
   const question = bareQuestion({ id: interruptId, value, responseSchema }, threadId);
-  return askOne(sessionOf(question, interruptId, { threadId, checkpointId }), lease, store.runs);
+  return openGateSession(
+    sessionForQuestion(question, interruptId, { threadId, checkpointId }),
+    lease,
+    store.runs,
+  );
 }
 
 function givenAnswer(
@@ -84,11 +88,11 @@ function givenAnswer(
 ): GivenAnswer {
   if (session.kind === 'interrupt') {
     const { value: resume } = session.decision as AnswerTo<typeof interruptGate>;
-    const isRefused = isInnerStop(interruptId, value) && isNo(session.decision);
-    const endsRun = isRefused ? refusedAt(session.question) : null;
+    const isRefused = isInnerBreakpoint(interruptId, value) && isRejection(session.decision);
+    const endsRun = isRefused ? rejectedReason(session.question) : null;
     return { interruptId, session, resume, isDelivered: false, endsRun };
   }
-  const answer = answerOf(session);
+  const answer = answerWithAuthor(session);
   const sessionId = session.id;
   const asked = isQuestion(value, rules) && value.key === session.questionKey ? value : null;
   // Without a key: a bare `interrupt()` that was asked for a yes or no, by an earlier release.
@@ -129,7 +133,7 @@ export function abortReason(answer: unknown): string | null {
 }
 
 /** What LangGraph is resumed with: `null`, which only goes on, when it has every answer already. */
-export function resumeWith(given: readonly GivenAnswer[]): Command | null {
+export function resumeCommand(given: readonly GivenAnswer[]): Command | null {
   const fresh = given.filter(({ isDelivered }) => !isDelivered);
   if (fresh.length === 0) return null;
   return new Command({

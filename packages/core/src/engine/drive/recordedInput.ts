@@ -7,7 +7,7 @@ import type { GuardedState } from '../channels.ts';
 import type { Law } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { DrivenConfig } from './DriverDeps.ts';
-import { type GivenOptions, isNothing } from './givenOptions.ts';
+import { hasNoOptions, type InvokeOptions } from './invokeOptions.ts';
 
 // What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
 // the options of every drive. A run that is given one input has one turn.
@@ -15,9 +15,9 @@ import { type GivenOptions, isNothing } from './givenOptions.ts';
 type Serde = Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
 
 /** What a run was started with. */
-export interface Given {
+export interface RecordedInput {
   readonly input: unknown;
-  readonly options: GivenOptions;
+  readonly options: InvokeOptions;
 }
 
 /** Before the type of a row that holds options, too; others are the input alone, as every row of an earlier release. */
@@ -43,21 +43,21 @@ export function assertInput(input: unknown, threadId: string): void {
  * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`
  */
 export async function dumpGiven(
-  { input, options }: Given,
+  { input, options }: RecordedInput,
   threadId: string,
   saver: Pick<SqliteSaver, 'dumpInput'>,
 ): Promise<TypedBytes> {
   const what = `the input of run "${threadId}"`;
-  if (isNothing(options)) return saver.dumpInput(input, what, 'input');
+  if (hasNoOptions(options)) return saver.dumpInput(input, what, 'input');
   const { type, bytes } = await saver.dumpInput({ input, options }, what, '');
   return { type: `${WITH_OPTIONS}${type}`, bytes };
 }
 
 export const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
 
-export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<Given> {
+export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<RecordedInput> {
   if (!hasOptions(type)) return { input: await serde.loadsTyped(type, bytes), options: {} };
-  return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as Given;
+  return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as RecordedInput;
 }
 
 interface Comparing {
@@ -69,11 +69,11 @@ interface Comparing {
 }
 
 /** Which of what is given is another one; `null` where all is the same. */
-function otherIn(given: Given, recorded: Given): string | null {
+function otherIn(given: RecordedInput, recorded: RecordedInput): string | null {
   if (given.input !== undefined && !isDeepStrictEqual(given.input, recorded.input)) return 'input';
   const { options } = recorded;
   const other = Object.entries(given.options).find(
-    ([name, value]) => !isDeepStrictEqual(value, options[name as keyof GivenOptions]),
+    ([name, value]) => !isDeepStrictEqual(value, options[name as keyof InvokeOptions]),
   );
   return other?.[0] ?? null;
 }
@@ -82,10 +82,10 @@ function otherIn(given: Given, recorded: Given): string | null {
 const JSON_TYPE = /^(?:given:)?(?:plain|tagged)$/;
 
 /** As the run compares it: by its JSON, since an instance that was masked is stored with the texts of its mask. */
-function keptOf({ type, bytes }: TypedBytes, loaded: Given, law: Law): Given {
+function keptOf({ type, bytes }: TypedBytes, loaded: RecordedInput, law: Law): RecordedInput {
   if (!JSON_TYPE.test(type)) return loaded;
   const { value } = law.keep(JSON.parse(Buffer.from(bytes).toString()) as unknown);
-  const { input, options } = hasOptions(type) ? (value as Given) : { input: value, options: {} };
+  const { input, options } = hasOptions(type) ? (value as RecordedInput) : { input: value, options: {} };
   return { input: loaded.input === undefined ? undefined : input, options };
 }
 

@@ -1,6 +1,6 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { RunError } from '../RunResult.ts';
-import { asThrowable, causeOf, shownText, wordsOf } from '../thrown.ts';
+import { asThrowable, causeOf, describeThrown, shownText } from '../thrown.ts';
 
 /** Errors told of a chain of causes: one may lead back to itself. */
 const MAX_CAUSES = 8;
@@ -13,7 +13,7 @@ export function runError(given: unknown, causes = MAX_CAUSES): RunError {
   const thrown = asThrowable(given);
   const cause = causeOf(thrown);
   return {
-    ...wordsOf(thrown),
+    ...describeThrown(thrown),
     ...(isDevsError(thrown) && {
       code: thrown.code,
       remedy: shownText(thrown.remedy),
@@ -30,14 +30,14 @@ export function runError(given: unknown, causes = MAX_CAUSES): RunError {
 
 /** Why a run has failed, in one line: with the code of an error of the engine's, and what branches side by side threw. */
 export function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof AggregateError)) return inOneLine(runError(thrown, 0));
+  if (!(thrown instanceof AggregateError)) return errorLine(runError(thrown, 0));
   const { errors } = thrown as { readonly errors: readonly unknown[] };
-  const first = errors.slice(0, MAX_BRANCHES).map((error) => inOneLine(runError(error, 0)));
+  const first = errors.slice(0, MAX_BRANCHES).map((error) => errorLine(runError(error, 0)));
   return [
     ...first,
     ...(errors.length > first.length ? [`and ${errors.length - first.length} more`] : []),
   ].join('; ');
 }
 
-const inOneLine = ({ code, message }: RunError): string =>
+const errorLine = ({ code, message }: RunError): string =>
   code === undefined ? message : `${code}: ${message}`;

@@ -7,7 +7,7 @@ import type { RunError, RunOutcome } from '../RunResult.ts';
  *
  * @throws DevsError `RUN_FAILED`
  */
-export function unlessFailed<Result extends RunOutcome<unknown>>(
+export function throwIfFailed<Result extends RunOutcome<unknown>>(
   threadId: string,
   result: Result,
   { throwOnFailure = false }: { readonly throwOnFailure?: boolean },
@@ -21,12 +21,20 @@ function runFailed(threadId: string, reason: string | null, error: RunError | un
     code: 'RUN_FAILED',
     remedy: 'Fix the cause, then resume the run. Recorded steps are not repeated.',
     context: { threadId },
-    cause: error === undefined ? undefined : errorOf(error),
+    cause: error === undefined ? undefined : rebuildError(error),
   });
 }
 
-function errorOf({ name, message, stack, cause: because, code, remedy = '', context = {} }: RunError): Error {
-  const cause = because && errorOf(because);
+function rebuildError({
+  name,
+  message,
+  stack,
+  cause: because,
+  code,
+  remedy = '',
+  context = {},
+}: RunError): Error {
+  const cause = because && rebuildError(because);
   if (code !== undefined)
     return Object.assign(new DevsError(message, { code, remedy, context, cause }), { stack });
   return Object.assign(new Error(message, cause && { cause }), { name, stack });

@@ -1,11 +1,11 @@
 import { tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { factsOf } from '../../events/Fact.ts';
+import { newEventsOf } from '../../events/NewEvent.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/decidable.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { interruptGate } from '../gates/interruptGate.ts';
 import { principalOf } from '../gates/principals.ts';
@@ -50,7 +50,7 @@ export function signalRun(
     throw new TypeError('signalId must be a string that is not empty and is unique to the signal.');
   assertStorable(payload, threadId);
   // What was told elsewhere was measured there.
-  if (given.id === undefined) assertSize(payload, threadId, store);
+  if (given.id === undefined) assertSignalSize(payload, threadId, store);
   const { id = messageId(threadId, signalId) } = given;
   return store.runs.together(() => {
     const thread = store.threads.require(threadId);
@@ -61,13 +61,13 @@ export function signalRun(
     if (known !== undefined) return assertSame(known, message, { threadId, law });
     const { status } = thread;
     if (isOver(status))
-      throw notTaken(
+      throw signalRefused(
         threadId,
         `the run is ${status}`,
         'Start a new run, or send the signal to a run that has not ended.',
       );
     const told = { name: maskSensitiveData(name), signalId: maskSensitiveData(signalId) };
-    const facts = factsOf((emit) =>
+    const facts = newEventsOf((emit) =>
       emit('SIGNAL_RECEIVED', { ...told, principal: principalText(by) }, { threadId }),
     );
     store.runs.signal(threadId, { id, kind: 'message', payload: message }, facts);
@@ -91,7 +91,7 @@ function assertStorable(payload: unknown, threadId: string): void {
   });
 }
 
-function assertSize(payload: unknown, threadId: string, { limits }: EngineStore): void {
+function assertSignalSize(payload: unknown, threadId: string, { limits }: EngineStore): void {
   const bytes = Buffer.byteLength(canonicalJson(payload));
   if (bytes <= limits.signalBytes) return;
   const what = `The signal payload for run "${threadId}"`;
@@ -109,10 +109,10 @@ function assertSame(
   );
   if (before === now) return { isNew: false };
   const why = `the signalId "${known.signalId}" is already used for another signal`;
-  throw notTaken(threadId, why, 'Use a different signalId for each signal of a run.');
+  throw signalRefused(threadId, why, 'Use a different signalId for each signal of a run.');
 }
 
-const notTaken = (threadId: string, why: string, remedy: string): DevsError =>
+const signalRefused = (threadId: string, why: string, remedy: string): DevsError =>
   new DevsError(`Run "${threadId}" cannot receive the signal: ${why}.`, {
     code: 'SIGNAL_NOT_TAKEN',
     remedy,

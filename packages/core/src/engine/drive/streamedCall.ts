@@ -9,7 +9,7 @@ export interface StreamedCall {
   recorded(): Promise<void>;
 }
 
-const unrecorded = async (): Promise<void> => {};
+const noRecording = async (): Promise<void> => {};
 
 /**
  * What LangGraph is given so that the call is recorded as it streams: a stream around that of the graph. What the graph's
@@ -21,7 +21,7 @@ export function streamedCall(
   { lease, streams }: { readonly lease: Lease; readonly streams: RunStreams | undefined },
 ): StreamedCall {
   const recorder = streams?.recorder(lease, typeof channels === 'string' ? [channels] : channels) ?? null;
-  if (recorder === null) return { config, recorded: unrecorded };
+  if (recorder === null) return { config, recorded: noRecording };
   return {
     config: {
       ...config,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { driving } from '../driving.ts';
+import { currentDrive } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** What a process drives of one state file. */
-interface Room {
+interface DriveRoom {
   /** Drives that are in hand or wait. */
   users: number;
   readonly inHand: Set<string>;
@@ -26,7 +26,7 @@ export const ROOM_WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
 /** By the path of the file; by the connection where it is in memory. */
-const rooms = new Map<string | Database, Room>();
+const rooms = new Map<string | Database, DriveRoom>();
 
 /**
  * Room for a run in this process. One that drivers have died with, without progress, may be what they died of: it is driven by
@@ -40,7 +40,7 @@ export async function takeRoom(
   store: EngineStore,
   options: RoomOptions = {},
 ): Promise<(() => void) | null> {
-  if (driving() !== null) return () => undefined;
+  if (currentDrive() !== null) return () => undefined;
   const key = store.db.memory ? store.db : store.db.name;
   const room = rooms.get(key) ?? { users: 0, inHand: new Set(), alone: null, waiting: new Map() };
   rooms.set(key, room);
@@ -62,7 +62,7 @@ export async function takeRoom(
 
 /** False where there is no room, and nobody waits any more. That there is some, and that it is taken, is one turn. */
 async function enter(
-  room: Room,
+  room: DriveRoom,
   { id, store: { threads } }: { readonly id: string; readonly store: EngineStore },
   { waits = true, signals = [] }: RoomOptions,
 ): Promise<boolean> {
@@ -83,7 +83,7 @@ async function enter(
   return true;
 }
 
-function hasRoom({ inHand, alone, waiting }: Room, deaths: number): boolean {
+function hasRoom({ inHand, alone, waiting }: DriveRoom, deaths: number): boolean {
   if (alone !== null && !alone.hasProgressed()) return false;
   return deaths === 0 || (inHand.size === 0 && Math.min(...waiting.values()) >= deaths);
 }

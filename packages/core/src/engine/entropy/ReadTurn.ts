@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import { TIMES_AND_IDS, withPlaceholders } from './accidental.ts';
+import type { AgentAction, TestCounts } from './AgentAction.ts';
+import { replaceAccidental, TIMES_AND_IDS } from './accidental.ts';
 import { errorFingerprint } from './errorFingerprint.ts';
-import type { TestCounts, Turn } from './Turn.ts';
 
 /** Characters of a text that are read: the first half and the last, where runners and compilers put what matters. */
 const MAX_TEXT = 4_000;
@@ -26,27 +26,27 @@ export interface ReadTurn {
  * @throws RangeError if a count of tests is no whole number of at least 0.
  * @throws TypeError if a field has another type than its own.
  */
-export function readTurn(turn: Turn, number: number): ReadTurn {
+export function readTurn(turn: AgentAction, number: number): ReadTurn {
   assertTurn(turn, number);
   const { outputHash, tests = null, tree = null } = turn;
-  const action = clip(turn.action).replace(/\s+/g, ' ').trim();
-  const output = turn.output !== undefined ? normalised(turn.output) : hashed(outputHash);
-  const error = turn.error === undefined ? null : spaced(errorFingerprint(clip(turn.error)));
+  const action = clipText(turn.action).replace(/\s+/g, ' ').trim();
+  const output = turn.output !== undefined ? normalisedText(turn.output) : hashed(outputHash);
+  const error = turn.error === undefined ? null : spaced(errorFingerprint(clipText(turn.error)));
   const testsKey = tests === null ? null : keyOfTests(tests);
   const exchange = JSON.stringify([action, output, error]);
   const key = JSON.stringify([exchange, testsKey, tree, turn.tool ?? null]);
   return { number, action, output, error, tests, testsKey, tree, exchange, key };
 }
 
-function clip(text: string): string {
+function clipText(text: string): string {
   if (text.length <= MAX_TEXT) return text;
   return `${text.slice(0, MAX_TEXT / 2)}\n…\n${text.slice(-MAX_TEXT / 2)}`;
 }
 
 const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-const normalised = (text: string): string =>
-  spaced(withPlaceholders(stripVTControlCharacters(clip(text)), TIMES_AND_IDS));
+const normalisedText = (text: string): string =>
+  spaced(replaceAccidental(stripVTControlCharacters(clipText(text)), TIMES_AND_IDS));
 
 const hashed = (hash: string | undefined): string | null => (hash === undefined ? null : `<output ${hash}>`);
 
@@ -56,7 +56,7 @@ function keyOfTests({ passed, failed, failing = [] }: TestCounts): string {
 
 const TEXTS = ['tool', 'output', 'outputHash', 'error', 'tree'] as const;
 
-function assertTurn(turn: Turn, number: number): void {
+function assertTurn(turn: AgentAction, number: number): void {
   if (typeof turn?.action !== 'string') {
     throw new TypeError(`Expected turn ${number} to have an action, got ${String(turn?.action)}.`);
   }

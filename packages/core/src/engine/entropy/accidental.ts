@@ -17,7 +17,7 @@ export const PLACES: Replacements = [
 ];
 
 /** A text with what differs by accident replaced, in the order given. */
-export function withPlaceholders(text: string, replacements: Replacements): string {
+export function replaceAccidental(text: string, replacements: Replacements): string {
   return replacements.reduce(
     (replaced, [pattern, placeholder]) => replaced.replace(pattern, placeholder),
     text,

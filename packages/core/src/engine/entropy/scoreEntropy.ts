@@ -1,13 +1,13 @@
+import type { AgentAction } from './AgentAction.ts';
 import { EntropyMeter, type EntropyScore } from './EntropyMeter.ts';
 import { readTurn } from './ReadTurn.ts';
-import type { Turn } from './Turn.ts';
 
 /** Turns that are read, the last ones: bounds the work. */
 const MAX_TURNS = 200;
 
 export interface EntropyOptions {
   /** Tools whose turns wait for something outside; they are left out. */
-  readonly polling?: readonly string[] | ((turn: Turn) => boolean);
+  readonly polling?: readonly string[] | ((turn: AgentAction) => boolean);
 }
 
 /**
@@ -25,26 +25,26 @@ export interface EntropyOptions {
  * scoreEntropy([turn, turn, turn, turn]).score; // 0.79
  * ```
  */
-export function scoreEntropy(turns: readonly Turn[], options: EntropyOptions = {}): EntropyScore {
+export function scoreEntropy(turns: readonly AgentAction[], options: EntropyOptions = {}): EntropyScore {
   return meterAfter(turns, options).read();
 }
 
 /** The scores after each turn of a trace. */
-export function entropyAlong(turns: readonly Turn[], options: EntropyOptions = {}): readonly number[] {
+export function entropyAlong(turns: readonly AgentAction[], options: EntropyOptions = {}): readonly number[] {
   const scores: number[] = [];
   meterAfter(turns, options, (score) => scores.push(score));
   return scores;
 }
 
 function meterAfter(
-  turns: readonly Turn[],
+  turns: readonly AgentAction[],
   { polling = [] }: EntropyOptions,
   onTurn: (score: number) => void = () => {},
 ): EntropyMeter {
   const isPolling =
     typeof polling === 'function'
       ? polling
-      : ({ tool }: Turn) => tool !== undefined && polling.includes(tool);
+      : ({ tool }: AgentAction) => tool !== undefined && polling.includes(tool);
   const meter = new EntropyMeter();
   const first = Math.max(0, turns.length - MAX_TURNS);
   for (const [index, turn] of turns.slice(first).entries()) {

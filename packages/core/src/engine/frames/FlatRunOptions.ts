@@ -29,7 +29,7 @@ export interface FlatRunOptions {
   readonly config?: LangGraphRunnableConfig;
 }
 
-interface Expectation {
+interface OptionExpectation {
   readonly wanted: string;
   readonly holds: (value: unknown) => boolean;
 }
@@ -40,11 +40,11 @@ const EXPECTATIONS = {
   window: { wanted: 'to have a push function', holds: hasPush },
   maxDepth: { wanted: 'to be a whole number of at least 0', holds: isDepth },
   signal: { wanted: 'to be an AbortSignal', holds: (signal) => signal instanceof AbortSignal },
-} as const satisfies { readonly [Name in keyof FlatRunOptions]: Expectation };
+} as const satisfies { readonly [Name in keyof FlatRunOptions]: OptionExpectation };
 
 /** @throws TypeError naming the option that cannot be what it is, RangeError for `maxDepth`. */
 export function assertFlatRunOptions(options: FlatRunOptions): void {
-  for (const [name, { wanted, holds }] of Object.entries<Expectation>(EXPECTATIONS)) {
+  for (const [name, { wanted, holds }] of Object.entries<OptionExpectation>(EXPECTATIONS)) {
     const value = options[name as keyof FlatRunOptions];
     if (value === undefined || holds(value)) continue;
     const Problem = name === 'maxDepth' ? RangeError : TypeError;

@@ -84,7 +84,7 @@ export class Frame {
   static async open(threadId: string, depth: number, request: FrameRequest, run: FlatRun): Promise<Frame> {
     const tuple = await run.saver.getTuple({ configurable: { thread_id: threadId } });
     const firstInput =
-      tuple === undefined ? request.input : resumeWith(humanAnswers(openQuestions(tuple), run.answers));
+      tuple === undefined ? request.input : frameResume(humanAnswers(openQuestions(tuple), run.answers));
     return new Frame({ threadId, depth, request, firstInput, isContinued: tuple !== undefined }, run);
   }
 
@@ -125,7 +125,7 @@ export class Frame {
 
     const answers = { ...this.#childAnswers(), ...humanAnswers(asOpen(this.#open), this.#run.answers) };
     if (Object.keys(answers).length === 0) return this.#wait();
-    this.#next = { input: resumeWith(answers) };
+    this.#next = { input: frameResume(answers) };
     this.#open = [];
     return { kind: 'running' };
   }
@@ -207,6 +207,6 @@ function asOpen(interrupts: readonly Interrupt[]): readonly OpenQuestion[] {
 }
 
 /** Without an answer `null`: LangGraph then runs what is pending, and the node asks again. */
-function resumeWith(answers: Record<string, unknown>): Command | null {
+function frameResume(answers: Record<string, unknown>): Command | null {
   return Object.keys(answers).length === 0 ? null : new Command({ resume: answers });
 }

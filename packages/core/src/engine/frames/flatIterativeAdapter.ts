@@ -90,13 +90,13 @@ async function runFrames(
     const move = await frame.advance();
     if (move.kind === 'running') continue;
     if (move.kind === 'child') {
-      if (frame.depth >= maxDepth) throw tooDeep(maxDepth);
+      if (frame.depth >= maxDepth) throw framesTooDeep(maxDepth);
       stack.push(await openChild(move.threadId, frame, run));
       continue;
     }
     stack.pop();
     const parent = stack.at(-1);
-    if (parent === undefined) return resultOf(move);
+    if (parent === undefined) return frameResult(move);
     parent.receive(frame.threadId, move);
   }
   throw new Error('The stack of frames ended without a result.');
@@ -131,14 +131,14 @@ function flatRunOf(
   return { saver, config, signal, answers, onTurn, context: { root: threadId, requests: new Map() } };
 }
 
-type Ending = Parameters<Frame['receive']>[1];
+type FrameEnding = Parameters<Frame['receive']>[1];
 
-function resultOf(move: Ending): unknown {
+function frameResult(move: FrameEnding): unknown {
   if (move.kind === 'finished') return move.output;
   return { ...(move.output as object), [INTERRUPT]: move.interrupts };
 }
 
-function tooDeep(maxDepth: number): GraphRecursionError {
+function framesTooDeep(maxDepth: number): GraphRecursionError {
   return new GraphRecursionError(
     `More than ${maxDepth} nested frames. To continue, repeat the call with a higher maxDepth.`,
   );

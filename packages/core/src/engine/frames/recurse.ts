@@ -34,7 +34,7 @@ export async function recurse<Input, Output>(
   const ambient = getConfig() as LangGraphRunnableConfig | undefined;
   const frame = frameContextOf(ambient);
   if (frame === null) return graph.invoke(input, config);
-  const question: FrameQuestion = { recurse: true, key: questionKey(frame, ambient), count: null };
+  const question: FrameQuestion = { recurse: true, key: frameKey(frame, ambient), count: null };
   return askForFrames(question, [{ graph, input }], { frame, config: config ?? ambient }) as Output;
 }
 
@@ -49,7 +49,7 @@ export async function recurseAll<Input, Output>(
   const ambient = getConfig() as LangGraphRunnableConfig | undefined;
   const frame = frameContextOf(ambient);
   if (frame === null || calls.length === 0) return invokeAll(calls, config);
-  const question: FrameQuestion = { recurse: true, key: questionKey(frame, ambient), count: calls.length };
+  const question: FrameQuestion = { recurse: true, key: frameKey(frame, ambient), count: calls.length };
   return askForFrames(question, calls, { frame, config: config ?? ambient }) as Output[];
 }
 
@@ -101,7 +101,7 @@ function inherited(config: LangGraphRunnableConfig | undefined): FrameRequest['c
 }
 
 /** LangGraph counts a task's questions from −1 and starts anew on every execution, retries included. */
-function questionKey({ root }: FrameContext, config: LangGraphRunnableConfig | undefined): string {
+function frameKey({ root }: FrameContext, config: LangGraphRunnableConfig | undefined): string {
   const configurable = config?.configurable ?? {};
   const { interruptCounter } = configurable['__pregel_scratchpad'] as { readonly interruptCounter: number };
   return `${root}/${String(configurable['__pregel_task_id'])}/${interruptCounter + 1}`;

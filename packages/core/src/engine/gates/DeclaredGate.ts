@@ -1,11 +1,11 @@
-import type { StateUpdate } from '../channels.ts';
+import type { NodeUpdate } from '../channels.ts';
 import type { Approvals } from './approvals.ts';
 import type { GateComment } from './comments.ts';
 import type { Deadline } from './deadlines.ts';
 import type { ToolCallGate } from './perToolCall.ts';
 
 /** A gate before a node. Its functions must be pure: the node runs again on every resume and must ask the same question. */
-export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State>> {
+export interface DeclaredGate<State, Value = unknown, Update = NodeUpdate<State>> {
   /**
    * Content shown to the person, as plain JSON. An answer is valid only for this content. Return `undefined` to skip
    * the gate.
@@ -36,7 +36,7 @@ export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State
 }
 
 /** What a human must approve before a node runs: a function of the state, or more than that. */
-export type GateOf<State, Value = unknown, Update = StateUpdate<State>> =
+export type GateOf<State, Value = unknown, Update = NodeUpdate<State>> =
   | DeclaredGate<State>['show']
   | DeclaredGate<State, Value, Update>
   | ToolCallGate<State>;

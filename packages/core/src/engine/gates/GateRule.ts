@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Masked } from '../../masking/MaskRule.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
-import type { ShownPlaces } from './quotes.ts';
+import type { QuotableSections } from './quotes.ts';
 
 /**
  * All that is fixed about one kind of gate. A new kind is three places: its name in `HitlSessionKind`, its rule in the
@@ -30,7 +30,7 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   /** Refuses an answer of the right form that this session cannot take, before it is recorded. */
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
   /** The texts that may be quoted in comments on what is shown. @defaultValue none */
-  readonly places?: ShownPlaces;
+  readonly places?: QuotableSections;
   /** An answer without the secrets in it, which is then what is recorded. @defaultValue all of it is recorded */
   readonly scrub?: (answer: object) => Masked<object>;
   /** What is recorded of an answer, where that is more than was given. */

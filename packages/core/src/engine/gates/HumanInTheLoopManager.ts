@@ -18,16 +18,16 @@ import { lawOf } from '../lawOf.ts';
 import { assertAnswerSize } from './answerSize.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertMayApprove } from './approvals.ts';
+import { assertDecidable, closed, principalText } from './assertDecidable.ts';
 import { isPassedDeadline } from './deadlines.ts';
-import { assertDecidable, closed, principalText } from './decidable.ts';
-import { decisionWords } from './decisionWords.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { hiddenFrom } from './hiddenPlaces.ts';
 import { withPutBack } from './placeholders.ts';
 import { assertMayDecide, principalOf } from './principals.ts';
-import { assertQuoted, placesIn, type ShownPlace } from './quotes.ts';
+import { assertQuoted, type QuotableSection, quotableSectionsIn } from './quotes.ts';
+import { summarizeDecision } from './summarizeDecision.ts';
 import { VoteCount } from './VoteCount.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
@@ -72,7 +72,7 @@ export interface SessionDecision {
   /** Secrets that were taken out of the answer before it was given. @defaultValue 0 */
   readonly redacted?: number;
   /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
-  readonly places?: readonly ShownPlace[];
+  readonly places?: readonly QuotableSection[];
   /** How many places a human says yes to without having been shown what they hide. */
   readonly withHidden?: number | undefined;
   /** What is shown of code, as it is: what is hidden of it counts. */
@@ -143,7 +143,7 @@ export class HumanInTheLoopManager<State = unknown> {
       if (open !== null) return open;
       if (sessions.find(sessionId) !== null)
         throw new RangeError(`Session id "${sessionId}" is already used.`);
-      emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
+      emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, sessionScope({ threadId, taskId }));
       return sessions.insertUnbound({
         id: sessionId,
         taskId,
@@ -213,7 +213,7 @@ export class HumanInTheLoopManager<State = unknown> {
     const { value: scrubbed, count } = rule.scrub?.(parsed) ?? { value: parsed, count: 0 };
     const whole = withPutBack(parsed, scrubbed, session);
     rule.assertFits?.(whole, session, by);
-    assertQuoted(whole, session, () => [...placesIn(session, rule.places), ...places]);
+    assertQuoted(whole, session, () => [...quotableSectionsIn(session, rule.places), ...places]);
     const hidden = this.#hiddenFrom(session, { ...decision, answer: whole, by });
     const said = rule.toRecord?.(whole) ?? whole;
     return this.#file.commit((emit) => {
@@ -226,7 +226,7 @@ export class HumanInTheLoopManager<State = unknown> {
         emit(
           'SECRET_REDACTED',
           { place: `decision ${sessionId}`, count: count + redacted },
-          scopeOf(session),
+          sessionScope(session),
         );
       // Of a vote, too: whoever passes it on says what its voter knew.
       return { ...sessions.require(sessionId), ...(hidden !== undefined && { hidden }) };
@@ -275,9 +275,9 @@ export class HumanInTheLoopManager<State = unknown> {
       ...(via !== undefined && { via }),
       ...(hidden !== undefined && { hidden }),
       ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
-      ...decisionWords(answer),
+      ...summarizeDecision(answer),
     };
-    outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
+    outbox.record('HITL_SESSION_DECIDED', payload, sessionScope(session));
   }
 
   #archiveFailureGate(
@@ -302,7 +302,7 @@ function stateJson(graphState: unknown): string {
   return graphState === undefined ? '{}' : canonicalJson(graphState);
 }
 
-function scopeOf({ threadId, taskId }: Pick<HitlSession, 'threadId' | 'taskId'>) {
+function sessionScope({ threadId, taskId }: Pick<HitlSession, 'threadId' | 'taskId'>) {
   return { taskId, ...(threadId !== null && { threadId }) };
 }
 

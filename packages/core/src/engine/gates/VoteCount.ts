@@ -3,9 +3,9 @@ import type { Vote } from '../../state/HitlVoteStore.ts';
 import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import type { Law } from '../lawOf.ts';
-import { closed, principalText } from './decidable.ts';
+import { answerPolicyOf } from './AnswerPolicy.ts';
+import { closed, principalText } from './assertDecidable.ts';
 import { isSamePrincipal } from './people.ts';
-import { takesOf } from './Takes.ts';
 
 type VoteCountDeps = Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
 
@@ -19,7 +19,7 @@ interface Said {
   readonly hidden?: HiddenRecord | undefined;
 }
 
-interface Counted {
+interface VoteTally {
   readonly decision: object | null;
   readonly isNew: boolean;
 }
@@ -39,8 +39,8 @@ export class VoteCount {
    *   was said before.
    * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
    */
-  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said, law: Law): Counted {
-    const { approvals } = takesOf(session);
+  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said, law: Law): VoteTally {
+    const { approvals } = answerPolicyOf(session);
     const { approved, feedback = null } = answer as {
       readonly approved?: boolean;
       readonly feedback?: string;
@@ -49,7 +49,8 @@ export class VoteCount {
     const { sessions, votes: store, outbox } = this.#deps;
     const vote = { principal: by, artifactHash, feedback, votedAt };
     const isRepeated = store.of(session.id).some(({ principal }) => isSamePrincipal(principal, by));
-    if (isRepeated || !store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote, law);
+    if (isRepeated || !store.cast(session.id, vote))
+      return repeatedVote(sessions.require(session.id), vote, law);
     const votes = store.of(session.id);
     const { id: sessionId, kind, threadId, taskId } = session;
     const { count: needed } = approvals;
@@ -61,12 +62,12 @@ export class VoteCount {
       },
       { taskId, ...(threadId !== null && { threadId }) },
     );
-    const decision = votes.length < needed ? null : { ...answer, votes: votes.map(said) };
+    const decision = votes.length < needed ? null : { ...answer, votes: votes.map(voteView) };
     return { decision, isNew: true };
   }
 }
 
-function repeated(session: HitlSession, { principal, feedback }: Vote, law: Law): Counted {
+function repeatedVote(session: HitlSession, { principal, feedback }: Vote, law: Law): VoteTally {
   const before = session.votes?.find((vote) => isSamePrincipal(vote.principal, principal));
   if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
   if (law.keep(before.feedback).value === law.keep(feedback).value) return { decision: null, isNew: false };
@@ -81,7 +82,7 @@ function repeated(session: HitlSession, { principal, feedback }: Vote, law: Law)
 }
 
 /** Votes as the decision names them. */
-const said = ({ principal, votedAt, feedback }: Vote) => ({
+const voteView = ({ principal, votedAt, feedback }: Vote) => ({
   by: principal.id,
   at: new Date(votedAt).toISOString(),
   ...(feedback !== null && { feedback }),

@@ -14,7 +14,7 @@ import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule
 export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unknown): object {
   const rule = ruleOf(rules, kind);
   const given = withoutUndefined(answer);
-  const parsed = formOf(given, rule)().safeParse(given);
+  const parsed = answerForm(given, rule)().safeParse(given);
   if (!parsed.success) throw invalidAnswer(kind, rule, parsed.error);
   const known = parsed.data as object;
   if (isUnexplainedRejection(known)) throw feedbackRequired(kind);
@@ -22,7 +22,7 @@ export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unk
 }
 
 /** A union of the forms would not name the field that is wrong. */
-function formOf(given: unknown, { given: plain, edit, forms = {} }: GateRule): GateRule['given'] {
+function answerForm(given: unknown, { given: plain, edit, forms = {} }: GateRule): GateRule['given'] {
   if (isEdit(given) && edit !== undefined) return edit;
   const other = Object.keys(forms).find((name) => Object.hasOwn(Object(given) as object, name));
   return (other === undefined ? undefined : forms[other]) ?? plain;
@@ -39,7 +39,7 @@ export function isEdit(answer: unknown): answer is { readonly action: 'edit' } {
 }
 
 /** What the human said, with who said it and when, for the record the node makes. */
-export function answerOf({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
+export function answerWithAuthor({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
   const answer = decision as Record<string, unknown>;
   if (principal === null || decidedAt === null) return answer;
   const at = new Date(decidedAt).toISOString();

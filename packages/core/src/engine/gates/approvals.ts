@@ -1,10 +1,10 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
-import { principalText } from './decidable.ts';
+import { answerPolicyOf } from './AnswerPolicy.ts';
+import { principalText } from './assertDecidable.ts';
 import { assertPersonId, isSameId, namedTwice } from './people.ts';
 import { principalOf } from './principals.ts';
-import { takesOf } from './Takes.ts';
 
 /** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
 export interface Approvals {
@@ -34,7 +34,7 @@ export function assertApprovals(gate: string, { of, count = 1, notInitiator = fa
   if (typeof notInitiator !== 'boolean') {
     throw new TypeError(`Gate "${gate}": notInitiator must be a boolean.`);
   }
-  const named = of === undefined ? Number.POSITIVE_INFINITY : namedIn(of, gate);
+  const named = of === undefined ? Number.POSITIVE_INFINITY : countApprovers(of, gate);
   if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
   throw new RangeError(
     `Gate "${gate}": count must be from 1 to the number of approvers, got ${String(count)}.`,
@@ -50,7 +50,7 @@ export function warnOfUnnamed(gate: string, { of, count = 1 }: Approvals): void 
   );
 }
 
-function namedIn(of: readonly string[], gate: string): number {
+function countApprovers(of: readonly string[], gate: string): number {
   if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
     throw new TypeError(`Gate "${gate}": \`of\` must be a list of ids.`);
   }
@@ -110,7 +110,7 @@ function unstartable(threadId: string, why: string): DevsError {
 
 /** @throws DevsError `MAY_NOT_APPROVE` for somebody whose word does not count at this gate. */
 export function assertMayApprove(by: Principal, session: HitlSession): void {
-  const { approvals } = takesOf(session);
+  const { approvals } = answerPolicyOf(session);
   if (approvals === undefined) return;
   const isInitiator = approvals.not !== undefined && isSameId(approvals.not, principalText(by));
   const isNamed = approvals.of?.some((id) => isSameId(id, by.id)) ?? true;

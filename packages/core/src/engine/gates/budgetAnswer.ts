@@ -1,9 +1,9 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 
-type Measure = 'usd' | 'tokens' | 'calls' | 'ms';
+type RaisedMeasure = 'usd' | 'tokens' | 'calls' | 'ms';
 
-const MEASURES: readonly Measure[] = ['usd', 'tokens', 'calls', 'ms'];
+const MEASURES: readonly RaisedMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
 
 /**
  * Refuses a raise of what was not passed, before it is recorded: the call would stay refused, and the gate be asked again.

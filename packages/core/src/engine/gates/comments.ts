@@ -22,20 +22,20 @@ const MAX_COMMENTS = 200;
 /** KiB of UTF-8, over all of them. */
 const MAX_TOGETHER = 128;
 
-const upTo = (kib: number) =>
+const textUpTo = (kib: number) =>
   z.string().refine((value) => Buffer.byteLength(value) <= kib * 1024, { error: `Longer than ${kib} KiB` });
-const written = (kib: number) => upTo(kib).refine((value) => !isBlank(value), { error: 'Is empty' });
+const nonBlankText = (kib: number) => textUpTo(kib).refine((value) => !isBlank(value), { error: 'Is empty' });
 
-const comment = lateSchema(() =>
+const commentSchema = lateSchema(() =>
   z.strictObject({
-    in: upTo(4),
-    quote: written(4),
+    in: textUpTo(4),
+    quote: nonBlankText(4),
     line: z.exactOptional(z.int().positive()),
-    text: written(8),
+    text: nonBlankText(8),
   }),
 );
 
-const bytesOf = (given: readonly GateComment[]): number =>
+const commentBytes = (given: readonly GateComment[]): number =>
   given.reduce((sum, each) => sum + Buffer.byteLength(each.in + each.quote + each.text), 0);
 
 /** Counted before any is looked at: what is refused names each that is wrong. */
@@ -43,8 +43,8 @@ export const comments = lateSchema(() =>
   z
     .array(z.unknown())
     .max(MAX_COMMENTS, { error: `More than ${MAX_COMMENTS}` })
-    .pipe(z.array(comment()))
-    .refine((given) => bytesOf(given) <= MAX_TOGETHER * 1024, {
+    .pipe(z.array(commentSchema()))
+    .refine((given) => commentBytes(given) <= MAX_TOGETHER * 1024, {
       error: `Longer than ${MAX_TOGETHER} KiB together`,
     }),
 );
@@ -72,11 +72,11 @@ export function rejectionText({ feedback, comments: given = [] }: Rejection): st
 
 function commentText(given: GateComment): string {
   const quoted = given.quote.split('\n').map((line) => `> ${line}`);
-  return [`On ${placeWords(given)}:`, ...quoted, given.text].join('\n');
+  return [`On ${formatPlace(given)}:`, ...quoted, given.text].join('\n');
 }
 
 /** `TAS, line 3` */
-export function placeWords({ in: place, line }: Pick<GateComment, 'in' | 'line'>): string {
+export function formatPlace({ in: place, line }: Pick<GateComment, 'in' | 'line'>): string {
   const name = place === '' ? 'what was shown' : place.replaceAll(/\s+/g, ' ');
   return line === undefined ? name : `${name}, line ${line}`;
 }

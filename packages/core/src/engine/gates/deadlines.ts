@@ -1,8 +1,8 @@
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import type { NewWait, Wait, WaitStore } from '../../state/WaitStore.ts';
+import { answerPolicyOf } from './AnswerPolicy.ts';
 import type { Approvals } from './approvals.ts';
-import { takesOf } from './Takes.ts';
 
 /** What is done about a gate that nobody has decided in time, once. */
 export interface Deadline {
@@ -35,7 +35,7 @@ export function parsedDeadlines(
   declared: Deadline | readonly Deadline[],
   besides: Besides,
 ): readonly Deadline[] {
-  const deadlines = [declared].flat().map((deadline) => parsed(gate, deadline, besides));
+  const deadlines = [declared].flat().map((deadline) => parseDeadline(gate, deadline, besides));
   const sorted = deadlines.toSorted((one, other) => one.within - other.within);
   if (sorted.slice(0, -1).some(decides))
     throw new TypeError(`Gate "${gate}": a deadline that decides must be the last one.`);
@@ -44,17 +44,17 @@ export function parsedDeadlines(
 
 const decides = ({ do: act }: Deadline): boolean => act === 'approve' || act === 'reject';
 
-function parsed(gate: string, { within, do: act }: Deadline, besides: Besides): Deadline {
+function parseDeadline(gate: string, { within, do: act }: Deadline, besides: Besides): Deadline {
   if (!Number.isSafeInteger(within) || within < 1 || within > LONGEST)
     throw new RangeError(`Gate "${gate}": within must be at least 1 millisecond, got ${String(within)}.`);
-  if (typeof act === 'object') return { within, do: { reassign: assigned(gate, act, besides) } };
+  if (typeof act === 'object') return { within, do: { reassign: assignedFrom(gate, act, besides) } };
   if (act !== 'remind' && act !== 'reject' && act !== 'approve') throw undone(gate);
   if (act === 'approve' && (besides.approvals ?? besides.answer) !== undefined)
     throw new TypeError(`Gate "${gate}": a deadline cannot approve a gate with \`approvals\` or \`answer\`.`);
   return { within, do: act };
 }
 
-function assigned(
+function assignedFrom(
   gate: string,
   act: { readonly reassign: readonly string[] } | null,
   { approvals }: Besides,
@@ -85,7 +85,7 @@ export function deadlinePolicies(
 /** When the deadlines of a gate pass that is opened: recorded in the same transaction. */
 export function deadlineWaits(session: HitlSession): readonly NewWait[] {
   const { id, threadId, suspendedAt } = session;
-  return (takesOf(session).deadlines ?? []).map(({ within }, index) => ({
+  return (answerPolicyOf(session).deadlines ?? []).map(({ within }, index) => ({
     threadId: threadId ?? '',
     place: id,
     name: String(index),
@@ -98,15 +98,18 @@ export function deadlineWaits(session: HitlSession): readonly NewWait[] {
 
 /** The deadline of a gate that a wait is for. */
 export const deadlineOf = ({ name }: Wait, session: HitlSession): Deadline =>
-  takesOf(session).deadlines?.[Number(name)] as Deadline;
+  answerPolicyOf(session).deadlines?.[Number(name)] as Deadline;
 
 /** What a deadline answers; `null` where it decides nothing. */
-export function answerOf({ do: act, within }: Deadline): { readonly approved: boolean } | null {
+export function deadlineAnswer({ do: act, within }: Deadline): { readonly approved: boolean } | null {
   if (act === 'approve') return { approved: true };
-  return act === 'reject' ? refusal(within) : null;
+  return act === 'reject' ? deadlineRefusal(within) : null;
 }
 
-const refusal = (within: number) => ({ approved: false, feedback: `Nobody decided within ${within} ms.` });
+const deadlineRefusal = (within: number) => ({
+  approved: false,
+  feedback: `Nobody decided within ${within} ms.`,
+});
 
 /** Whether somebody is a deadline of this gate that has passed, and says what it was declared to say. */
 export function isPassedDeadline(
@@ -118,7 +121,7 @@ export function isPassedDeadline(
   const { approved } = Object(answer) as { readonly approved?: unknown };
   return waits
     .deadlines(session.threadId ?? '', [session.id])
-    .some((wait) => wait.state === 'due' && answerOf(deadlineOf(wait, session))?.approved === approved);
+    .some((wait) => wait.state === 'due' && deadlineAnswer(deadlineOf(wait, session))?.approved === approved);
 }
 
 /** What deadlines say about an open gate. */
@@ -126,7 +129,7 @@ export function gateTimes(
   session: HitlSession,
   waits: WaitStore,
 ): { readonly dueAt?: string; readonly assignedTo?: readonly string[] } {
-  if (takesOf(session).deadlines === undefined) return {};
+  if (answerPolicyOf(session).deadlines === undefined) return {};
   const all = waits.deadlines(session.threadId ?? '', [session.id]);
   const next = all.find(({ state }) => state === 'pending')?.dueAt ?? null;
   const assigned = all

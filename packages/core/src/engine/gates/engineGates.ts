@@ -36,7 +36,7 @@ const budget = lateSchema(() => {
   ]);
 });
 
-const step = lateSchema(() =>
+const stepAnswer = lateSchema(() =>
   z.strictObject({
     /** The recorded call is this one's, it is made again beside it, or the run ends. */
     action: z.enum(['use', 'repeat', 'abort']),
@@ -68,8 +68,8 @@ export const ENGINE_GATES = {
     assertFits: assertRaisesPassed,
   },
   step: {
-    given: step,
-    recorded: step,
+    given: stepAnswer,
+    recorded: stepAnswer,
     shape: "{ action: 'use' | 'repeat' } or { action: 'abort', reason? }",
     policyName: null,
   },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { answerPolicyOf } from './AnswerPolicy.ts';
 import type { NamedGates } from './parsedGate.ts';
-import { takesOf } from './Takes.ts';
 import { validated } from './validated.ts';
 
 /**
@@ -19,13 +19,13 @@ export function assertFitsSchema(answer: object, { id, question }: HitlSession):
   throw unfit(id, parsed.error.issues);
 }
 
-interface Place {
+interface SchemaIssue {
   readonly message: string;
   readonly path: readonly PropertyKey[];
 }
 
 /** Names the places, never what they hold. */
-export function unfit(sessionId: string, issues: readonly Place[]): DevsError {
+export function unfit(sessionId: string, issues: readonly SchemaIssue[]): DevsError {
   const found = issues.map(({ path, message }) => `${['value', ...path].map(String).join('.')}: ${message}`);
   return new DevsError(`The value does not match the schema of gate "${sessionId}". ${found.join('; ')}.`, {
     code: 'INVALID_ANSWER',
@@ -55,7 +55,7 @@ export function assertFitsDeclared(
   gates: NamedGates = new Map(),
 ): void {
   if (session?.status !== 'awaiting_approval' || !('value' in answer)) return;
-  const { gate, value } = takesOf(session);
+  const { gate, value } = answerPolicyOf(session);
   const typed = value === true && gate !== undefined ? gates.get(gate)?.answer : undefined;
   const result = typed && validated(typed.schema, answer['value']);
   if (result?.issues === undefined) return;

@@ -3,7 +3,7 @@ import { type HiddenPlace, maskAtGate, type ShownAtGate } from '../../masking/ma
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { EventStore } from '../../state/EventStore.ts';
 import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
-import { principalText } from './decidable.ts';
+import { principalText } from './assertDecidable.ts';
 import { isSameId } from './people.ts';
 
 // A yes is for the true artifact. What a gate hides of it is counted, and was shown to whoever says yes, or they accept it by
@@ -87,7 +87,7 @@ export function hiddenFrom(
   const shown = texts.hidden.length;
   const isKnown =
     withHidden === undefined ? count === 0 || (isRevealed && shown === count) : withHidden === count;
-  if (isYes(answer) && !isKnown) throw unseen(session, { count, shown }, withHidden);
+  if (isYesAnswer(answer) && !isKnown) throw unseen(session, { count, shown }, withHidden);
   if (count === 0) return undefined;
   return { count, revealed: isRevealed ? texts.hidden.map((_, at) => at + 1) : [] };
 }
@@ -98,7 +98,7 @@ function askedIn({ id, question }: HitlSession): AskedAtGate {
 }
 
 /** What lets something happen; a no, an edit that is asked about again and the answers to a guard do not. */
-function isYes(answer: object): boolean {
+function isYesAnswer(answer: object): boolean {
   const { approved } = answer as { readonly approved?: unknown };
   return approved === true || 'value' in answer || 'edit' in answer;
 }

@@ -4,22 +4,22 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { isRecord } from '../isRecord.ts';
+import { answerPolicyOf } from './AnswerPolicy.ts';
 import { APPROVAL_SHAPE, answerText, givenApproval, optionalText, recordedApproval } from './approval.ts';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
-import type { ShownPlace } from './quotes.ts';
+import type { QuotableSection } from './quotes.ts';
 import { storable } from './storable.ts';
-import { takesOf } from './Takes.ts';
 
 // The answers of a gate that an author declared before a node: a yes or no, and what else was declared that it takes.
 
 const value = lateSchema(() => z.strictObject({ value: storable() }));
-const edit = lateSchema(() => z.strictObject({ edit: storable() }));
+const editForm = lateSchema(() => z.strictObject({ edit: storable() }));
 
 const vote = lateSchema(() =>
   z.strictObject({ by: answerText(), at: answerText(), feedback: optionalText() }),
 );
-const recorded = lateSchema(() => {
+const recordedAnswer = lateSchema(() => {
   const approved = recordedApproval().extend({
     votes: z.exactOptional(z.array(vote())),
     edit: z.exactOptional(z.unknown()),
@@ -30,52 +30,55 @@ const recorded = lateSchema(() => {
 
 export const nodeGate = {
   given: givenApproval,
-  recorded,
-  forms: { value, edit },
+  recorded: recordedAnswer,
+  forms: { value, edit: editForm },
   shape: `${APPROVAL_SHAPE}; { edit } or { value } if the gate is declared with one`,
   policyName: 'node_gate',
-  assertFits,
+  assertFits: assertAnswerFits,
   places,
   toRecord: (answer) =>
     'edit' in answer ? { ...answer, approved: true, editHash: hashOf(answer.edit) } : answer,
 } satisfies GateRule;
 
 /** All of what is shown, as `''`, and each member of it. */
-function places(artifact: unknown): readonly ShownPlace[] {
-  const all = { names: [''], texts: [textOf(artifact)] as const };
+function places(artifact: unknown): readonly QuotableSection[] {
+  const all = { names: [''], texts: [artifactText(artifact)] as const };
   if (!isRecord(artifact)) return [all];
   return [
     all,
-    ...Object.entries(artifact).map(([name, value]) => ({ names: [name], texts: [textOf(value)] as const })),
+    ...Object.entries(artifact).map(([name, value]) => ({
+      names: [name],
+      texts: [artifactText(value)] as const,
+    })),
   ];
 }
 
-const textOf = (value: unknown): string =>
+const artifactText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2);
 
 /** Refuses what the gate was not declared to take. @throws DevsError `INVALID_ANSWER` */
-function assertFits(answer: object, session: HitlSession): void {
-  const takes = takesOf(session);
+function assertAnswerFits(answer: object, session: HitlSession): void {
+  const takes = answerPolicyOf(session);
   if ('edit' in answer) {
     if (takes.edit === undefined)
-      throw notTaken(session, 'does not accept an edited version', APPROVAL_SHAPE);
+      throw answerRefused(session, 'does not accept an edited version', APPROVAL_SHAPE);
     if (takes.edit === 'args' && !isRecord(answer.edit)) {
-      throw notTaken(session, 'needs an object with the arguments of the tool call', '{ edit: { … } }');
+      throw answerRefused(session, 'needs an object with the arguments of the tool call', '{ edit: { … } }');
     }
     return;
   }
   if ('value' in answer) {
-    if (takes.value === undefined) throw notTaken(session, 'does not accept a value', APPROVAL_SHAPE);
+    if (takes.value === undefined) throw answerRefused(session, 'does not accept a value', APPROVAL_SHAPE);
     assertFitsSchema(answer, session);
     return;
   }
   const isYes = (answer as { readonly approved?: unknown }).approved === true;
   if (isYes && takes.value === true) {
-    throw notTaken(session, 'needs a value', '{ value: … } or { approved: false, feedback }');
+    throw answerRefused(session, 'needs a value', '{ value: … } or { approved: false, feedback }');
   }
 }
 
-function notTaken({ id, kind }: HitlSession, why: string, shape: string): DevsError {
+function answerRefused({ id, kind }: HitlSession, why: string, shape: string): DevsError {
   return new DevsError(`Gate "${id}" ${why}.`, {
     code: 'INVALID_ANSWER',
     remedy: `Answer with ${shape}.`,

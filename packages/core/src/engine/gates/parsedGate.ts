@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
-import type { StateUpdate } from '../channels.ts';
+import type { NodeUpdate } from '../channels.ts';
 import { type Approvals, assertApprovals, warnOfUnnamed } from './approvals.ts';
 import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
 import { type Deadline, parsedDeadlines } from './deadlines.ts';
@@ -42,7 +42,7 @@ export interface TypedAnswer<State> {
   readonly schema: AnswerSchema<unknown>;
   /** JSON Schema, where the schema has one. */
   readonly responseSchema?: unknown;
-  readonly apply: (state: State, value: unknown) => StateUpdate<State>;
+  readonly apply: (state: State, value: unknown) => NodeUpdate<State>;
 }
 
 /**

@@ -11,13 +11,13 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\
 const AS_PRINCIPAL = /^(?:human|policy|agent)\s*:/;
 
 /** Upper case first: `ß` and `ss`, `ς` and `σ` are one letter each to Unicode, and to nothing in JavaScript. */
-function folded(id: string): string {
+function foldId(id: string): string {
   return id.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }
 
 /** Whether two ids name one person: compatibility forms (full width, NFD) and case are no difference. */
 export function isSameId(a: string, b: string): boolean {
-  return a === b || folded(a) === folded(b);
+  return a === b || foldId(a) === foldId(b);
 }
 
 /** As {@link isSameId}, of people; ids of policies and agents are compared as they are. */
@@ -29,7 +29,7 @@ export function isSamePrincipal(a: Principal, b: Principal): boolean {
 /** The first id that names somebody who is named before it; `undefined` where all are different people. */
 export function namedTwice(ids: readonly string[]): string | undefined {
   const seen = new Set<string>();
-  return ids.find((id) => seen.size === seen.add(folded(id)).size);
+  return ids.find((id) => seen.size === seen.add(foldId(id)).size);
 }
 
 /** @throws DevsError `INVALID_PRINCIPAL` for an id that a reader would take for another one. */
@@ -46,5 +46,5 @@ export function assertPersonId(id: string): void {
 function flawOf(id: string): string | null {
   if (UNSEEN.test(id)) return 'it has invisible characters';
   if (id.trim() !== id) return 'it starts or ends with white space';
-  return AS_PRINCIPAL.test(folded(id)) ? 'it starts with a principal kind' : null;
+  return AS_PRINCIPAL.test(foldId(id)) ? 'it starts with a principal kind' : null;
 }

@@ -15,12 +15,15 @@ const MARK = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_:]{1,64})
 export function withPlaceholders<T>(value: T): T {
   return eachText(value, (text) => {
     const places = placesHidden(text);
-    return places.length === 0 ? text : withMarks(text, places, namedIn(text, places));
+    return places.length === 0 ? text : withMarks(text, places, placeholderNamer(text, places));
   }) as T;
 }
 
 /** The placeholder of each place of a text. */
-function namedIn(text: string, places: readonly FoundPlace[]): (place: FoundPlace, index: number) => string {
+function placeholderNamer(
+  text: string,
+  places: readonly FoundPlace[],
+): (place: FoundPlace, index: number) => string {
   const around = withMarks(text, places, ({ name, length }) => `[REDACTED:${name}:${length}]`);
   return ({ name, length }, index) =>
     `[REDACTED:${name}:${length}:${sha256Hex(`${around}\n${index}`).slice(0, 8)}]`;
@@ -63,7 +66,7 @@ function marksAt({ question }: HitlSession) {
   const literal = new Map<string, number>();
   eachText(artifact, (text) => {
     const places = placesHidden(text);
-    const nameOf = namedIn(text, places);
+    const nameOf = placeholderNamer(text, places);
     for (const [index, place] of places.entries())
       known.set(nameOf(place, index), text.slice(place.at, place.at + place.length));
     for (const [mark] of text.matchAll(MARK)) literal.set(mark, (literal.get(mark) ?? 0) + 1);

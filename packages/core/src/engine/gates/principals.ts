@@ -1,9 +1,9 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import { allowsPlainYes } from './AnswerPolicy.ts';
 import type { GateRule, GateRules } from './GateRule.ts';
 import { assertPersonId } from './people.ts';
-import { takesPlainYes } from './Takes.ts';
 
 /**
  * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.
@@ -34,7 +34,7 @@ export function assertMayDecide(
     case 'human':
       return;
     case 'policy':
-      if (takesPlainYes(session) && declaredPolicy(thread?.policies, rules[session.kind]) !== null) return;
+      if (allowsPlainYes(session) && declaredPolicy(thread?.policies, rules[session.kind]) !== null) return;
       throw notDeclared(session);
     case 'agent':
       throw refuseAgent(session);

@@ -1,12 +1,12 @@
 import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.ts';
 import { isRecord } from '../isRecord.ts';
 import { lawHere } from '../lawOf.ts';
-import { isInnerStop, stopMessage } from '../stops/Stop.ts';
-import type { Visit } from '../visit.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
+import type { AnswerPolicy } from './AnswerPolicy.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
 import { shownValue } from './shownValue.ts';
-import type { Takes } from './Takes.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.
@@ -31,7 +31,7 @@ export interface Question {
   /** Set where nothing in the graph handles a no: rejecting then ends the run. */
   readonly endsOnRejection?: true;
   /** What it takes besides one yes or no. */
-  readonly takes?: Takes;
+  readonly takes?: AnswerPolicy;
 }
 
 /** An answer on its way into a node. */
@@ -48,11 +48,11 @@ export interface DeliveredAnswer extends KeyedAnswer {
 }
 
 // By identity: what a value looks like proves nothing about who asks.
-const asked = new WeakSet<Question>();
+const askedQuestions = new WeakSet<Question>();
 
 /** Makes a question one of the engine's, on its way to LangGraph. */
 export function asEngineQuestion(question: Question): Question {
-  asked.add(question);
+  askedQuestions.add(question);
   return question;
 }
 
@@ -69,7 +69,7 @@ export const askedId = (key: string): string => sha256Hex(key).slice(0, 32);
 
 /** Whether the engine asks this, and not a node that passes `interrupt()` something of the same form. */
 export function isEngineQuestion(value: unknown): value is Question {
-  return isRecord(value) && asked.has(value as unknown as Question);
+  return isRecord(value) && askedQuestions.has(value as unknown as Question);
 }
 
 /** Whether a value has the form of an engine's question: for values whose session says that they are one. */
@@ -95,21 +95,21 @@ export function questionAbout(artifact: unknown, about: Omit<Question, keyof Sho
 }
 
 /** A bare `interrupt()`, as LangGraph keeps it. */
-export interface Asked {
+export interface PendingInterrupt {
   readonly id: string;
   readonly value: unknown;
   readonly responseSchema: unknown;
 }
 
 /** A bare `interrupt()` is a gate of its node: what it shows is what it passed, what it returns is what is decided. */
-export function bareQuestion({ id, value, responseSchema }: Asked, taskId: string): Question {
+export function bareQuestion({ id, value, responseSchema }: PendingInterrupt, taskId: string): Question {
   return {
     kind: 'interrupt',
     key: bareKey(id),
     taskId,
     ...shownBy(value),
-    message: isInnerStop(id, value)
-      ? stopMessage(value)
+    message: isInnerBreakpoint(id, value)
+      ? breakpointMessage(value)
       : 'The graph asks for a value and continues with your answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
@@ -130,10 +130,10 @@ export function shownBy(value: unknown): ShownArtifact {
 /** The key of a bare `interrupt()`, by LangGraph's id of it. */
 export const bareKey = (id: string): string => `interrupt/${id}`;
 
-export function sessionOf(
+export function sessionForQuestion(
   question: Question,
   interruptId: string,
-  visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
+  visit: Pick<NodeExecution, 'threadId' | 'checkpointId'> & Partial<Pick<NodeExecution, 'lgTaskId'>>,
 ) {
   const { kind, key, taskId, artifactHash, artifact, masked, message, responseSchema, takes } = question;
   return {

@@ -1,13 +1,13 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskAtGate } from '../../masking/maskAtGate.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { commentsOf, type GateComment, placeWords } from './comments.ts';
-import { shortWords } from './decisionWords.ts';
+import { commentsOf, formatPlace, type GateComment } from './comments.ts';
+import { shortenText } from './summarizeDecision.ts';
 
 // Comments hang on quoted text. It is looked for as it was recorded, and as displays print it, with places of it hidden.
 
 /** A text that a gate shows. */
-export interface ShownPlace {
+export interface QuotableSection {
   /** Whom people know it by, the first one best. */
   readonly names: readonly string[];
   /** As it stands now; after that what else is shown of it, such as a file before it was changed. */
@@ -15,25 +15,25 @@ export interface ShownPlace {
 }
 
 /** The texts that may be quoted from an artifact. */
-export type ShownPlaces = (artifact: unknown) => readonly ShownPlace[];
+export type QuotableSections = (artifact: unknown) => readonly QuotableSection[];
 
 /**
  * What became of quoted text in the next round. `unchanged`: it stands there as often as it did. `gone`: so is the
  * document, task or file that it stood in. `unknown`: the code cannot be read here.
  */
-export type SinceQuoted = 'unchanged' | 'changed' | 'gone' | 'unknown';
+export type QuoteStatus = 'unchanged' | 'changed' | 'gone' | 'unknown';
 
 /** Names that a refusal lists. */
 const NAMES_TOLD = 10;
 
-export const placeNamed = (places: readonly ShownPlace[], name: string): ShownPlace | null =>
+export const placeNamed = (places: readonly QuotableSection[], name: string): QuotableSection | null =>
   places.find(({ names }) => names.includes(name)) ?? null;
 
 /** What the question of a session shows itself. */
-export function placesIn(
+export function quotableSectionsIn(
   { question }: Pick<HitlSession, 'question'>,
-  places: ShownPlaces = () => [],
-): readonly ShownPlace[] {
+  places: QuotableSections = () => [],
+): readonly QuotableSection[] {
   return places((question as { readonly artifact?: unknown } | null)?.artifact ?? null);
 }
 
@@ -43,7 +43,11 @@ export function placesIn(
  * @param read - Called where there are comments.
  * @throws DevsError `QUOTE_NOT_SHOWN` naming the first of them.
  */
-export function assertQuoted(answer: object, session: HitlSession, read: () => readonly ShownPlace[]): void {
+export function assertQuoted(
+  answer: object,
+  session: HitlSession,
+  read: () => readonly QuotableSection[],
+): void {
   const given = commentsOf(answer);
   const places = given.length === 0 ? [] : read();
   for (const [index, comment] of given.entries()) {
@@ -51,8 +55,8 @@ export function assertQuoted(answer: object, session: HitlSession, read: () => r
     if (place?.texts.some((text) => isQuoted(comment, text))) continue;
     const what =
       place === null
-        ? `is about "${shortWords(comment.in)}", which is not in gate "${session.id}"`
-        : `quotes a text that is not in ${shortWords(placeWords(comment))}: "${shortWords(comment.quote)}"`;
+        ? `is about "${shortenText(comment.in)}", which is not in gate "${session.id}"`
+        : `quotes a text that is not in ${shortenText(formatPlace(comment))}: "${shortenText(comment.quote)}"`;
     const names = places.slice(0, NAMES_TOLD).map(({ names: [name = ''] }) => name || "''");
     throw new DevsError(`Comment ${index + 1} ${what}.`, {
       code: 'QUOTE_NOT_SHOWN',
@@ -66,11 +70,13 @@ export function assertQuoted(answer: object, session: HitlSession, read: () => r
 }
 
 function isQuoted(comment: GateComment, text: string): boolean {
-  return standsIn(comment, text) || standsIn({ ...comment, quote: undigested(comment.quote) }, asShown(text));
+  return (
+    standsIn(comment, text) || standsIn({ ...comment, quote: undigested(comment.quote) }, displayedText(text))
+  );
 }
 
 /** As displays print it, but for digests: whoever quotes one may have read it from another process. */
-const asShown = (text: string): string => undigested(maskAtGate(text, { gate: '' }).view);
+const displayedText = (text: string): string => undigested(maskAtGate(text, { gate: '' }).view);
 
 const undigested = (text: string): string =>
   text.replaceAll(/(\[REDACTED:[a-z0-9_]{1,32}:\d{1,8}):[0-9a-f]{12}(?=\])/g, '$1');
@@ -99,7 +105,11 @@ function startOfLine(text: string, line: number): number | null {
  * Whether quoted text still stands where it stood. Text that was no more when it was quoted (lines that a change had
  * removed) has changed once it is back.
  */
-export function sinceQuoted(quote: string, before: ShownPlace | null, now: ShownPlace | null): SinceQuoted {
+export function sinceQuoted(
+  quote: string,
+  before: QuotableSection | null,
+  now: QuotableSection | null,
+): QuoteStatus {
   if (now === null) return 'gone';
   const [then, still] = [timesIn(before?.texts[0] ?? quote, quote), timesIn(now.texts[0], quote)];
   const isChanged = then === 0 ? still > 0 : still < then;
@@ -107,10 +117,10 @@ export function sinceQuoted(quote: string, before: ShownPlace | null, now: Shown
 }
 
 function timesIn(text: string, quote: string): number {
-  return Math.max(countOf(text, quote), countOf(asShown(text), undigested(quote)));
+  return Math.max(countOccurrences(text, quote), countOccurrences(displayedText(text), undigested(quote)));
 }
 
-function countOf(text: string, quote: string): number {
+function countOccurrences(text: string, quote: string): number {
   let count = 0;
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + quote.length)) count += 1;
   return count;

@@ -1,25 +1,25 @@
 import type { Policies } from '../../state/ThreadStore.ts';
-import type { Takes } from './Takes.ts';
+import type { AnswerPolicy } from './AnswerPolicy.ts';
 
 /** What of its gates is recorded with a run when it is started. */
-type Recorded = Required<Pick<Takes, 'approvals' | 'deadlines'>>;
+type RecordedRules = Required<Pick<AnswerPolicy, 'approvals' | 'deadlines'>>;
 
 type ByGate<Of> = Readonly<Record<string, Of>>;
 
 /** What the run was started with for a gate of this name; `undefined` where nothing was declared. */
-export function recordedFor<Member extends keyof Recorded>(
+export function recordedFor<Member extends keyof RecordedRules>(
   policies: Policies | undefined,
   member: Member,
   gate: string,
-): Recorded[Member] | undefined {
-  const recorded = policies?.[member] as ByGate<Recorded[Member]> | undefined;
+): RecordedRules[Member] | undefined {
+  const recorded = policies?.[member] as ByGate<RecordedRules[Member]> | undefined;
   return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
 }
 
 /** What it was started with, under the names that its gates have now; of a gate that is gone, nothing. */
 export function recordedUnder(
   policies: Policies,
-  member: keyof Recorded,
+  member: keyof RecordedRules,
   renamed: (gate: string) => string | null,
 ): ByGate<unknown> {
   const recorded = (policies[member] ?? {}) as ByGate<unknown>;

@@ -15,7 +15,7 @@ export function shownValue(value: unknown, levels = MAX_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || levels === 0) return value;
   const inside = levels - 1;
   if (Array.isArray(value)) return sameOr(value, shownItems(value, inside));
-  if (isPlain(value)) return shownFields(value, inside);
+  if (isPlainJsonObject(value)) return shownFields(value, inside);
   return shownInstance(value, inside);
 }
 
@@ -42,7 +42,7 @@ function shownFields(fields: object, levels: number): object {
 const sameOr = (items: readonly unknown[], shown: readonly unknown[]): readonly unknown[] =>
   shown.every((item, at) => item === items[at]) ? items : shown;
 
-function isPlain(value: object): boolean {
+function isPlainJsonObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

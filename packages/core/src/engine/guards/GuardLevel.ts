@@ -1,6 +1,6 @@
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
 import type { EventScope, GuardEvidence } from '../../events/events.ts';
-import type { Fact } from '../../events/Fact.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
 import { maskView } from '../../masking/maskView.ts';
 import { guardOf, type Measure } from './lattice.ts';
 
@@ -47,7 +47,7 @@ export interface GuardFinding {
 }
 
 /** The event of a guard. Over kills and repeated executions it is told once per run, task and episode. */
-export function guardFact({ event, level }: GuardFinding, scope: EventScope): Fact {
+export function guardFact({ event, level }: GuardFinding, scope: EventScope): NewEvent {
   const once = [event, level.measure, scope.taskId ?? '', level.episode].join('/');
   return { name: event, payload: guardEvidence(level), scope, once };
 }

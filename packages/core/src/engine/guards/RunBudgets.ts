@@ -5,7 +5,7 @@ import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore
 import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/StepStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import type { Budget, BudgetLimits } from './Budget.ts';
-import { isPassed, type LimitUse, limitUses, raised, reserveOf } from './limitUses.ts';
+import { isPassed, type LimitUse, limitUses, raisedLimits, reserveOf } from './limitUses.ts';
 
 /** Runs whose declared budget is kept in memory. */
 const KNOWN_RUNS = 64;
@@ -79,12 +79,12 @@ export class RunBudgets {
     const answers = this.#answersIn(threadId, spending.turn);
     const reserve = reserveOf(declared, spending);
     const used = { ...this.#withChildren(threadId, spending, call), ms: this.#stores.times.ofTurn(threadId) };
-    const runUses = limitUses(raised(ofRun, this.#raisesOfRun(threadId, answers)), used, reserve);
+    const runUses = limitUses(raisedLimits(ofRun, this.#raisesOfRun(threadId, answers)), used, reserve);
     const uses = [
       ...runUses.map((use): ScopedUse => ({ ...use, taskId: null })),
       ...(taskId === null
         ? []
-        : this.#taskUses(call, raised(perTask, raisesOf(answers, { taskId })), reserve)),
+        : this.#taskUses(call, raisedLimits(perTask, raisesOf(answers, { taskId })), reserve)),
       ...this.#above(threadId).flatMap((run) => this.#usesAbove(run, call, reserve)),
     ];
     const question = `${questionsOf(threadId, spending.turn)}${answers.length}`;
@@ -98,7 +98,7 @@ export class RunBudgets {
     const spending = steps.spendingBefore({ threadId, lgTaskId: '', name: '' }, null);
     const used = { ...this.#withChildren(threadId, spending), ms: times.ofTurn(threadId) };
     const raises = this.#raisesOfRun(threadId, this.#answersIn(threadId, spending.turn));
-    return limitUses(raised(limits, raises), used, { usd: 0, tokens: 0 });
+    return limitUses(raisedLimits(limits, raises), used, { usd: 0, tokens: 0 });
   }
 
   /** Driven time counts from here. */
@@ -134,7 +134,11 @@ export class RunBudgets {
     const spending = steps.spendingBefore({ ...call, threadId: run }, null);
     const used = { ...this.#withChildren(run, spending, call), ms: 0 };
     const raises = this.#raisesOfRun(run, this.#answersIn(run, spending.turn));
-    return limitUses(raised(limits, raises), used, reserve).map((use) => ({ ...use, taskId: null, run }));
+    return limitUses(raisedLimits(limits, raises), used, reserve).map((use) => ({
+      ...use,
+      taskId: null,
+      run,
+    }));
   }
 
   /** What a turn of a run has spent, with what the children that it has begun have. */

@@ -148,7 +148,7 @@ export class TaskFailureGate {
       ...(evidence !== undefined && { evidence }),
     };
     const isBare = Object.keys(options).length === 0;
-    const sessionId = idOf(this.#manager.pause(graphState, taskId, ...(isBare ? [] : [options])));
+    const sessionId = gateSessionId(this.#manager.pause(graphState, taskId, ...(isBare ? [] : [options])));
     this.#file.failureGates.insert({
       id: this.#newId(),
       taskId,
@@ -170,7 +170,7 @@ export class TaskFailureGate {
 }
 
 /** A promise would resolve after the transaction, so its writes would not be part of it. */
-function idOf(session: unknown): string {
+function gateSessionId(session: unknown): string {
   const { id, then } = session as { readonly id?: unknown; readonly then?: unknown };
   if (typeof then === 'function') throw new TypeError('pause must be synchronous, got a promise.');
   if (typeof id !== 'string')

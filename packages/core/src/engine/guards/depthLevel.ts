@@ -1,6 +1,6 @@
 import type { EventScope } from '../../events/events.ts';
-import type { Fact } from '../../events/Fact.ts';
-import { guardsIn, type Visit } from '../visit.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
+import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 import { type GuardLevel, guardFact } from './GuardLevel.ts';
 import { checkRecursionDepth } from './recursionGuard.ts';
 
@@ -19,7 +19,7 @@ export interface Depth {
 }
 
 /** From the checkpoint alone: the same in every execution of a visit. */
-export function depthOf(state: object, visit: Visit, limit: number): Depth {
+export function depthOf(state: object, visit: NodeExecution, limit: number): Depth {
   const { progressStep = 0 } = guardsIn(state, visit);
   const current = visit.recursionBase + Math.max(0, visit.step - progressStep);
   let isWarned = false;
@@ -33,7 +33,7 @@ export function depthOf(state: object, visit: Visit, limit: number): Depth {
 }
 
 /** How far a visit is from being stopped for lack of progress. */
-export function depthLevel({ current, limit, progressStep }: Depth, visit: Visit): GuardLevel {
+export function depthLevel({ current, limit, progressStep }: Depth, visit: NodeExecution): GuardLevel {
   const { node, step, recursionBase, frame } = visit;
   return {
     measure: 'depth',
@@ -45,10 +45,10 @@ export function depthLevel({ current, limit, progressStep }: Depth, visit: Visit
 }
 
 /** What is told of a depth once its visit is on record. */
-export function depthWarnings(depth: Depth, visit: Visit, scope: EventScope): readonly Fact[] {
+export function depthWarnings(depth: Depth, visit: NodeExecution, scope: EventScope): readonly NewEvent[] {
   if (!depth.isWarned) return [];
   const payload = { depth: depth.current, limit: depth.limit };
-  const warning: Fact = { name: 'RECURSION_DEPTH_WARNING', payload, scope };
+  const warning: NewEvent = { name: 'RECURSION_DEPTH_WARNING', payload, scope };
   const level = depthLevel(depth, visit);
   return depth.isAllowed ? [warning, guardFact({ event: 'GUARD_WARNED', level }, scope)] : [warning];
 }

@@ -46,7 +46,7 @@ export function reserveOf(declared: Partial<Reserve>, used: Spending): Reserve {
 }
 
 /** Limits with what humans have added to them. */
-export function raised(limits: BudgetLimits, raises: readonly BudgetLimits[]): BudgetLimits {
+export function raisedLimits(limits: BudgetLimits, raises: readonly BudgetLimits[]): BudgetLimits {
   const declared = BUDGET_MEASURES.filter((measure) => limits[measure] !== undefined);
   const sum = (measure: BudgetMeasure): number =>
     raises.reduce((total, raise) => total + (raise[measure] ?? 0), limits[measure] ?? 0);

@@ -45,11 +45,13 @@ function assertFigure(
   most: number,
 ): void {
   if (value === undefined || (isNumber(value) && value >= 0 && value <= most)) return;
-  throw new RangeError(`Expected ${name} of a call to be a number from 0 to ${most}, got ${shown(value)}.`);
+  throw new RangeError(
+    `Expected ${name} of a call to be a number from 0 to ${most}, got ${shortValue(value)}.`,
+  );
 }
 
 /** What an agent gave for a number may be anything, of any length. */
-const shown = (value: unknown): string =>
+const shortValue = (value: unknown): string =>
   String(typeof value === 'object' ? typeof value : value).slice(0, 40);
 
 function fromLangChain(report: LangChainUsage): CallUsage {
@@ -73,7 +75,7 @@ export function usageInstead({ usd, tokens }: Reserve): StepUsage {
 
 /** What one call's reports come to. A cost nobody reported is computed; where that cannot be done it is unknown. */
 export function totalUsage(reports: readonly UsageReport[], prices: PriceTable): StepUsage {
-  return reports.map((report) => priced(callUsage(report), prices)).reduce(sumOf, {});
+  return reports.map((report) => priced(callUsage(report), prices)).reduce(addUsage, {});
 }
 
 function priced(usage: CallUsage, prices: PriceTable): StepUsage {
@@ -96,7 +98,7 @@ function computedCost(
   return ((tokensIn - tokensCached) * input + tokensCached * cached + tokensOut * output) / 1_000_000;
 }
 
-export function sumOf(left: StepUsage, right: StepUsage): StepUsage {
+export function addUsage(left: StepUsage, right: StepUsage): StepUsage {
   const names = ['tokensIn', 'tokensOut', 'costUsd', 'unpriced'] as const;
   const known = names.filter((name) => (left[name] ?? right[name]) !== undefined);
   return Object.fromEntries(known.map((name) => [name, (left[name] ?? 0) + (right[name] ?? 0)]));
@@ -138,6 +140,6 @@ export class UsageReports {
 
   total(prices: PriceTable): StepUsage {
     const taken = totalUsage(this.#taken, prices);
-    return this.#refused.length === 0 ? taken : sumOf(taken, usageInstead(this.#reserve));
+    return this.#refused.length === 0 ? taken : addUsage(taken, usageInstead(this.#reserve));
   }
 }

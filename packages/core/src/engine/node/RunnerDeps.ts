@@ -1,9 +1,9 @@
 import type { EventBus } from '../../events/EventBus.ts';
-import type { VisitStore } from '../../state/RunStore.ts';
+import type { NodeStore } from '../../state/RunStore.ts';
+import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GraphProfile } from '../GraphProfile.ts';
-import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
-import type { FaultBox } from './FaultBox.ts';
+import type { EngineFaults } from './EngineFaults.ts';
 
 /** A task of the run's own graph. */
 interface BegunTask {
@@ -15,14 +15,14 @@ interface BegunTask {
 /** Everything around a node, given once per compiled graph. */
 export interface RunnerDeps<State> {
   /** Where a visit is recorded. */
-  readonly runs: VisitStore;
+  readonly runs: NodeStore;
   /** The tables, to be read; `null` in plain LangGraph use without a state file. */
   readonly store: EngineStore | null;
   readonly events: EventBus;
   readonly profile: GraphProfile<State>;
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
-  readonly faults: FaultBox;
+  readonly faults: EngineFaults;
   /** Where the graphs inside its nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
   /** Is told when a task begins. @defaultValue nobody streams */

@@ -1,11 +1,11 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
-import type { Fact } from '../../events/Fact.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
 import type { Reserve } from '../../state/StepStore.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { guardFact, warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
-import type { RecordedVisit } from './ActiveVisit.ts';
+import type { RecordedNode } from './ActiveNode.ts';
 
 /**
  * Makes a call once the budget allows it; `make` is told which attempt it is. A call that is not allowed waits for those
@@ -16,9 +16,9 @@ import type { RecordedVisit } from './ActiveVisit.ts';
  *
  * @throws GraphInterrupt with the question.
  */
-export async function admitCall(active: RecordedVisit, call: AskedCall, how: AdmittedCall): Promise<void> {
+export async function admitCall(active: RecordedNode, call: AskedCall, how: AdmittedCall): Promise<void> {
   for (;;) {
-    const { made, verdict } = await active.runs.whenFree(() => admitted(active, call, how));
+    const { made, verdict } = await active.runs.whenFree(() => beginAdmitted(active, call, how));
     if (made !== null) return made;
     const ended = active.calls.next();
     if (ended === null) {
@@ -37,24 +37,24 @@ export interface AdmittedCall {
 }
 
 /** Tracked before anybody else can look: callers side by side are refused in the same tick. */
-function admitted(active: RecordedVisit, call: AskedCall, { assertMayBegin, make }: AdmittedCall) {
+function beginAdmitted(active: RecordedNode, call: AskedCall, { assertMayBegin, make }: AdmittedCall) {
   assertMayBegin();
   const { attempt, verdict } = intend(active, call);
   const made = attempt === null ? null : active.calls.track(() => make(attempt, verdict.reserve));
   return { made, verdict };
 }
 
-function intend(active: RecordedVisit, call: AskedCall) {
+function intend(active: RecordedNode, call: AskedCall) {
   const { runs, store, visit } = active;
   return runs.beginStep(visit, call, () => {
     const verdict = store.budgets.judge(call);
-    const near = verdict.uses.filter((one) => one.run === undefined && isNear(one));
+    const near = verdict.uses.filter((one) => one.run === undefined && isNearLimit(one));
     const facts = near.map((use) => warningAbout(use, visit.threadId));
     return { ...verdict, mayBegin: verdict.passed.length === 0, facts };
   });
 }
 
-function warningAbout(use: ScopedUse, threadId: string): Fact {
+function warningAbout(use: ScopedUse, threadId: string): NewEvent {
   const level = budgetLevel(use, withCall(use));
   return guardFact({ event: 'GUARD_WARNED', level }, { threadId, taskId: use.taskId });
 }
@@ -62,9 +62,9 @@ function warningAbout(use: ScopedUse, threadId: string): Fact {
 const withCall = ({ spent, reserved, next }: ScopedUse): number => spent + reserved + next;
 
 /** The last call a limit allows may reach it, so a budget warns up to the limit itself. */
-const isNear = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.measure, use.limit);
+const isNearLimit = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.measure, use.limit);
 
-function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: BudgetVerdict): Question {
+function budgetQuestion({ visit }: RecordedNode, call: AskedCall, verdict: BudgetVerdict): Question {
   const { passed, question } = verdict;
   const words = passed.map(({ measure, spent, limit, taskId, run }) => {
     const whose = run !== undefined ? `run "${run}" above` : taskId === null ? 'run' : 'task';

@@ -1,25 +1,25 @@
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { StateUpdate } from '../GraphProfile.ts';
+import type { NodeUpdate } from '../GraphProfile.ts';
+import type { AnswerPolicy } from '../gates/AnswerPolicy.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { ask } from '../gates/ask.ts';
+import { askQuestion } from '../gates/askQuestion.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
 import { type Question, type ShownArtifact, shownBy } from '../gates/question.ts';
 import { recordedFor } from '../gates/recordedGates.ts';
-import type { Takes } from '../gates/Takes.ts';
 import { validated } from '../gates/validated.ts';
-import type { Visit } from '../visit.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
-export interface Decided<State> {
-  readonly update: StateUpdate<State>;
+export interface AnswerEffect<State> {
+  readonly update: NodeUpdate<State>;
   readonly runNode: boolean;
 }
 
 /** Where a declared gate asks. */
 export interface AskedAt {
-  readonly visit: Pick<Visit, 'threadId' | 'lgTaskId' | 'node' | 'epoch'>;
+  readonly visit: Pick<NodeExecution, 'threadId' | 'lgTaskId' | 'node' | 'epoch'>;
   /** `null` in plain LangGraph use without a state file. */
   readonly store: EngineStore | null;
 }
@@ -36,12 +36,12 @@ export function askDeclared<State>(
   gate: ParsedGate<State>,
   state: State,
   at: AskedAt,
-): Decided<State> | null {
+): AnswerEffect<State> | null {
   const shown = gate.show(state);
-  const about = shown === undefined ? askedBefore(at) : shownBy(shown);
+  const about = shown === undefined ? artifactAskedBefore(at) : shownBy(shown);
   if (about === null) return null;
-  const parse = (value: unknown) => decided(gate, state, value);
-  return ask(questionOf(gate, about, at), parse, withdrawnIn(at));
+  const parse = (value: unknown) => answerEffect(gate, state, value);
+  return askQuestion(questionOf(gate, about, at), parse, withdrawnIn(at));
 }
 
 /** Read from the file, which only ever adds to it: a void answer is void in every execution to come. */
@@ -49,14 +49,14 @@ export function withdrawnIn({ store }: Pick<AskedAt, 'store'>) {
   return { isVoid: (sessionId: string) => store?.sessions.find(sessionId)?.status === 'superseded' };
 }
 
-const keyOf = ({ visit }: AskedAt): string => `node_gate/${visit.lgTaskId}`;
+const nodeGateKey = ({ visit }: AskedAt): string => `node_gate/${visit.lgTaskId}`;
 
-function askedBefore(at: AskedAt): ShownArtifact | null {
+function artifactAskedBefore(at: AskedAt): ShownArtifact | null {
   const { threadId, lgTaskId: visitId } = at.visit;
   const asked = at.store?.sessions.findAsked({
     threadId,
     visitId,
-    questionKey: keyOf(at),
+    questionKey: nodeGateKey(at),
     kind: 'node_gate',
   });
   return asked ? shownIn(asked) : null;
@@ -69,11 +69,11 @@ export function shownIn({ question, artifactHash }: HitlSession): ShownArtifact 
 
 function questionOf<State>(gate: ParsedGate<State>, about: ShownArtifact, at: AskedAt): Question {
   const { visit } = at;
-  const takes = takesOf(gate, at);
+  const takes = policyOfGate(gate, at);
   const { responseSchema } = gate.answer ?? {};
   return {
     kind: 'node_gate',
-    key: keyOf(at),
+    key: nodeGateKey(at),
     taskId: visit.threadId,
     ...about,
     message: `Approve before "${visit.node}" runs.`,
@@ -84,7 +84,7 @@ function questionOf<State>(gate: ParsedGate<State>, about: ShownArtifact, at: As
 }
 
 /** `null` for a gate that takes one yes or no, as every gate of an older release. */
-function takesOf<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt): Takes | null {
+function policyOfGate<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt): AnswerPolicy | null {
   const takes = takesAt(name, at);
   const isPlain = edit === undefined && answer === undefined;
   if (isPlain && takes.approvals === undefined && takes.deadlines === undefined) return null;
@@ -92,7 +92,7 @@ function takesOf<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt):
 }
 
 /** What the run was started with for a gate of this name. */
-export function takesAt(gate: string, { store, visit }: AskedAt): Takes {
+export function takesAt(gate: string, { store, visit }: AskedAt): AnswerPolicy {
   const policies = store?.threads.get(visit.threadId)?.policies;
   const approvals = recordedFor(policies, 'approvals', gate);
   const deadlines = recordedFor(policies, 'deadlines', gate);
@@ -100,7 +100,11 @@ export function takesAt(gate: string, { store, visit }: AskedAt): Takes {
 }
 
 /** `null` for an answer that the gate does not take, or takes no more: it asks again. */
-function decided<State>(gate: ParsedGate<State>, state: State, value: unknown): Decided<State> | null {
+function answerEffect<State>(
+  gate: ParsedGate<State>,
+  state: State,
+  value: unknown,
+): AnswerEffect<State> | null {
   if (!isAnswer(ENGINE_GATES.node_gate, value)) return null;
   if ('value' in value) return gate.answer === undefined ? null : valued(gate.answer, state, value.value);
   if ('edit' in value)
@@ -116,7 +120,7 @@ function valued<State>(
   { schema, apply }: TypedAnswer<State>,
   state: State,
   value: unknown,
-): Decided<State> | null {
+): AnswerEffect<State> | null {
   const parsed = validated(schema, value);
   return parsed.issues === undefined ? { update: apply(state, parsed.value), runNode: true } : null;
 }

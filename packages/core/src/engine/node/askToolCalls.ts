@@ -1,15 +1,15 @@
 import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphInterrupt, isCommand } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { answerOf, isAnswer } from '../gates/answers.ts';
-import { ask } from '../gates/ask.ts';
+import type { AnswerPolicy } from '../gates/AnswerPolicy.ts';
+import { answerWithAuthor, isAnswer } from '../gates/answers.ts';
+import { askQuestion } from '../gates/askQuestion.ts';
 import { type Rejection, rejectionText } from '../gates/comments.ts';
 import type { AnswerTo } from '../gates/GateRule.ts';
 import { nodeGate } from '../gates/nodeGate.ts';
 import type { ParsedToolGate } from '../gates/parsedGate.ts';
 import type { GatedToolCall } from '../gates/perToolCall.ts';
 import { askedId, interruptAsking, type Question, shownBy } from '../gates/question.ts';
-import type { Takes } from '../gates/Takes.ts';
 import { type AskedAt, shownIn, takesAt, withdrawnIn } from './askDeclared.ts';
 
 /** How a node of tools is run by what was said about its calls. */
@@ -17,12 +17,12 @@ export type Through = <Config>(
   run: (state: never, config: Config) => unknown,
 ) => (state: never, config: Config) => Promise<unknown>;
 
-type Answer = AnswerTo<typeof nodeGate>;
+type GatedToolAnswer = AnswerTo<typeof nodeGate>;
 
 /** A call with what was said about it; `null` where nobody was asked. */
 interface Judged {
   readonly call: GatedToolCall;
-  readonly answer: Answer | null;
+  readonly answer: GatedToolAnswer | null;
 }
 
 /**
@@ -69,7 +69,7 @@ function questionOn<State>(
 }
 
 /** Several who approve say yes to the same: arguments of one's own are for a gate that one of them decides. */
-function takesOn({ name }: Pick<ParsedToolGate<never>, 'name'>, at: AskedAt): Takes {
+function takesOn({ name }: Pick<ParsedToolGate<never>, 'name'>, at: AskedAt): AnswerPolicy {
   const takes = takesAt(name, at);
   return takes.approvals === undefined ? { ...takes, edit: 'args' } : takes;
 }
@@ -79,22 +79,22 @@ function sessionOn(key: string, { store, visit }: AskedAt): HitlSession | null {
 }
 
 /** In plain LangGraph use there is no file to read it from, and the calls are asked about one after the other. */
-function answerTo(question: Question | null, at: AskedAt): Answer | null {
+function answerTo(question: Question | null, at: AskedAt): GatedToolAnswer | null {
   if (question === null) return null;
   const { visit, store } = at;
-  if (store === null || visit.epoch === null) return ask(question, taken, withdrawnIn(at));
+  if (store === null || visit.epoch === null) return askQuestion(question, validAnswer, withdrawnIn(at));
   const session = sessionOn(question.key, at);
   if (session?.decision == null || session.artifactHash !== question.artifactHash) return null;
-  return taken(answerOf(session));
+  return validAnswer(answerWithAuthor(session));
 }
 
-const taken = (value: unknown): Answer | null => (isAnswer(nodeGate, value) ? value : null);
+const validAnswer = (value: unknown): GatedToolAnswer | null => (isAnswer(nodeGate, value) ? value : null);
 
-const isRefused = ({ answer }: Judged): boolean =>
+const isCallRefused = ({ answer }: Judged): boolean =>
   answer !== null && 'approved' in answer && answer.approved === false;
 
 function through(judged: readonly Judged[]): Through {
-  const allowed = judged.filter((one) => !isRefused(one)).map(asAnswered);
+  const allowed = judged.filter((one) => !isCallRefused(one)).map(asAnswered);
   return (run) => async (state, config) => {
     const outputs = allowed.length === 0 ? [] : await run(withCalls(state, allowed) as never, config);
     return withRefusals(outputs, judged, state);
@@ -106,7 +106,7 @@ function asAnswered({ call, answer }: Judged): GatedToolCall {
   return args === undefined ? call : { ...call, args: args as GatedToolCall['args'] };
 }
 
-function refusal({ call, answer }: Judged): ToolMessage {
+function refusedToolMessage({ call, answer }: Judged): ToolMessage {
   return new ToolMessage({
     status: 'error',
     name: call.name,
@@ -161,13 +161,13 @@ function withCalls(state: unknown, calls: readonly GatedToolCall[]): unknown {
 
 /** What the node returned, with a message for each refused call in its place. */
 function withRefusals(returned: unknown, judged: readonly Judged[], state: unknown): unknown {
-  const refused = judged.filter(isRefused);
+  const refused = judged.filter(isCallRefused);
   if (refused.length === 0) return returned;
   const wrap = (message: ToolMessage): unknown =>
     Array.isArray(state) ? [message] : { messages: [message] };
   if (Array.isArray(returned) && returned.some(isCommand))
-    return interleaved(returned, judged, (one) => wrap(refusal(one)));
-  const messages = interleaved(messagesIn(returned), judged, refusal);
+    return interleaved(returned, judged, (one) => wrap(refusedToolMessage(one)));
+  const messages = interleaved(messagesIn(returned), judged, refusedToolMessage);
   return Array.isArray(state) ? messages : { ...(returned as object), messages };
 }
 
@@ -178,6 +178,6 @@ function interleaved(
   refuse: (refused: Judged) => unknown,
 ): readonly unknown[] {
   const left = [...outputs];
-  const inOrder = judged.flatMap((one) => (isRefused(one) ? [refuse(one)] : left.splice(0, 1)));
+  const inOrder = judged.flatMap((one) => (isCallRefused(one) ? [refuse(one)] : left.splice(0, 1)));
   return [...inOrder, ...left];
 }

@@ -2,10 +2,10 @@ import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EndedStatus } from '../../state/threadRecords.ts';
 import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
-import { assertMayBeChild } from '../children/notTaken.ts';
-import { driving } from '../driving.ts';
-import { isRecorded, type RecordedVisit } from './ActiveVisit.ts';
-import { activeVisit, outsideVisit } from './visitContext.ts';
+import { assertMayBeChild } from '../children/childConflicts.ts';
+import { currentDrive } from '../driveContext.ts';
+import { isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { activeNode, outsideNode } from './nodeContext.ts';
 import { waitHere } from './waitHere.ts';
 
 /** How a child run has ended. */
@@ -50,11 +50,11 @@ export async function child<Output, Update>(
   input: Update,
   options: ChildOptions = {},
 ): Promise<ChildResult<Output>> {
-  const active = activeVisit('child()');
+  const active = activeNode('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
   const below = childAppOf(app, active.store);
-  driving()?.childApps.set(id, below);
+  currentDrive()?.childApps.set(id, below);
   await waitHere('child()', {
     purpose: 'child',
     subject: id,
@@ -63,7 +63,7 @@ export async function child<Output, Update>(
     ready: () => beginning(active, below, { id, input, options }),
   });
   const { status, reason, checkpointId } = active.store.children.endOf(id);
-  const values = await outsideVisit(() => below.endedWith(id, checkpointId));
+  const values = await outsideNode(() => below.endedWith(id, checkpointId));
   return { status: status as EndedStatus, reason, values: values as Output | null };
 }
 
@@ -75,14 +75,14 @@ interface AskedChild {
 
 /** Prepares the child; what is returned records it and whose it is, in the transaction that begins the wait. */
 async function beginning(
-  active: RecordedVisit,
+  active: RecordedNode,
   app: ChildApp,
   { id, input, options }: AskedChild,
 ): Promise<(emit: EventSink['emit']) => void> {
   const { store, visit } = active;
   const asked = { childId: id, parentId: visit.threadId };
   const isKnown = assertMayBeChild(asked, store);
-  const run = await outsideVisit(() => app.ready(id, input, options));
+  const run = await outsideNode(() => app.ready(id, input, options));
   if (isKnown) await run.assertSame();
   return (emit) => {
     // Whoever cancels the run cancels the children it has.

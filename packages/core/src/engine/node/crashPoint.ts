@@ -19,7 +19,7 @@ export function withCrashPoints<T>(onPoint: OnPoint, work: () => T): T {
   return tests.run(onPoint, work);
 }
 
-/** Whether a test has ended the process here; then nothing comes after {@link never}. Costs no turn of the event loop. */
+/** Whether a test has ended the process here; then nothing comes after {@link neverEnds}. Costs no turn of the event loop. */
 export const diedAt = (point: CrashPoint): boolean => tests.getStore()?.(point) === true;
 
-export const never = (): Promise<never> => new Promise(() => {});
+export const neverEnds = (): Promise<never> => new Promise(() => {});

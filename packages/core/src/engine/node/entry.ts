@@ -1,24 +1,24 @@
 import { recordedGoal } from '../Goal.ts';
-import type { StateUpdate } from '../GraphProfile.ts';
+import type { NodeUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { ask } from '../gates/ask.ts';
+import { askQuestion } from '../gates/askQuestion.ts';
 import { ruleOf } from '../gates/GateRule.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { type Question, questionAbout } from '../gates/question.ts';
 import { type Depth, depthOf } from '../guards/depthLevel.ts';
-import { guardsIn, type Visit } from '../visit.ts';
+import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 import { askDeclared, withdrawnIn } from './askDeclared.ts';
 import { askToolCalls, type Through } from './askToolCalls.ts';
 import { mergedState, withoutGuards } from './mergedState.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 export interface Entered<State> {
-  readonly update: StateUpdate<State>;
+  readonly update: NodeUpdate<State>;
   readonly runNode: boolean;
   readonly answered: boolean;
   readonly depth: Depth;
   /** What of the update a human's answer wrote to the author's channels, to be merged by their reducers. */
-  readonly decided?: StateUpdate<State>;
+  readonly decided?: NodeUpdate<State>;
   /** How the node is run, where an answer is about a part of its work. */
   readonly through?: Through;
 }
@@ -34,7 +34,7 @@ interface Entering<State> {
 export function askAtEntry<State extends object>(
   node: Entering<State>,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   deps: RunnerDeps<State>,
 ): Entered<State> {
   const guarded = askForGuard(state, visit, deps);
@@ -54,14 +54,14 @@ export function askAtEntry<State extends object>(
 
 function askForGuard<State extends object>(
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   deps: RunnerDeps<State>,
 ): Entered<State> {
   const depth = depthOf(state, visit, deps.maxDepth);
   const question = guardQuestion(state, depth, visit, deps);
   if (question === null) return { update: {}, runNode: true, answered: false, depth };
   const rule = ruleOf(deps.profile.rules, question.kind);
-  const answer = ask(question, (value) => (isAnswer(rule, value) ? value : null), withdrawnIn(deps));
+  const answer = askQuestion(question, (value) => (isAnswer(rule, value) ? value : null), withdrawnIn(deps));
   return { ...deps.profile.applyAnswer(state, question, answer), answered: true, depth };
 }
 
@@ -69,7 +69,7 @@ function askForGuard<State extends object>(
 function guardQuestion<State extends object>(
   state: State,
   { current, limit, isAllowed }: Depth,
-  visit: Visit,
+  visit: NodeExecution,
   { profile }: RunnerDeps<State>,
 ): Question | null {
   if (profile.withoutEntryQuestion.has(visit.node)) return null;
@@ -95,7 +95,7 @@ function guardQuestion<State extends object>(
 export function towardsGoal<State extends object>(
   entered: Entered<State>,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   { runs, profile }: RunnerDeps<State>,
 ): Entered<State> {
   if (!entered.runNode || profile.steer === undefined) return entered;

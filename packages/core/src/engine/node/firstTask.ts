@@ -1,6 +1,6 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
-import type { RecordedVisit } from './ActiveVisit.ts';
-import { graphNsOf, type InnerLevel } from './innerRuns.ts';
+import type { RecordedNode } from './ActiveNode.ts';
+import { type InnerLevel, innerGraphNs } from './innerRuns.ts';
 import { ambientConfig } from './toolCalls.ts';
 
 export interface CheckpointAt {
@@ -20,13 +20,13 @@ export interface FirstTask {
  * same one by the same task, in the same super-step and branch. `null` where that attempt did not come so far.
  */
 export async function firstTaskOf(
-  { inner }: Pick<RecordedVisit, 'inner'>,
+  { inner }: Pick<RecordedNode, 'inner'>,
   way: readonly InnerLevel[],
 ): Promise<FirstTask | null> {
   let callerNs = inner.taskNs;
   let first: FirstTask | null = null;
   for (const level of way) {
-    const graphNs = graphNsOf(callerNs, level.index);
+    const graphNs = innerGraphNs(callerNs, level.index);
     first = await taskIn(graphNs, level);
     if (first === null) return null;
     callerNs = `${graphNs}|${level.name}:${first.taskId}`;
@@ -41,11 +41,11 @@ async function taskIn(checkpointNs: string, level: InnerLevel): Promise<FirstTas
     return { taskId, checkpoint: { threadId, checkpointNs, checkpointId: told.checkpointId } };
   }
   // Another version of LangGraph may name its tasks otherwise.
-  if (idOf(level, graphNs, told.checkpointId) !== taskId) return null;
+  if (innerTaskId(level, graphNs, told.checkpointId) !== taskId) return null;
   const checkpointId = await latestAt({ threadId, checkpointNs, step: told.step - 1 });
   if (checkpointId === null) return null;
   const checkpoint = { threadId, checkpointNs, checkpointId };
-  return { taskId: idOf(level, checkpointNs, checkpointId), checkpoint };
+  return { taskId: innerTaskId(level, checkpointNs, checkpointId), checkpoint };
 }
 
 interface StepAt {
@@ -67,7 +67,7 @@ async function latestAt({ threadId, checkpointNs, step }: StepAt): Promise<strin
 }
 
 /** The id that LangGraph gives a task of a graph: by what it is there, under the checkpoint it starts from. */
-function idOf({ name, told }: InnerLevel, graphNs: string, checkpointId: string): string {
+function innerTaskId({ name, told }: InnerLevel, graphNs: string, checkpointId: string): string {
   const { step = 0, path = [], triggers = [] } = told ?? {};
   const [kind, at, call, isCall] = path;
   const pushed = isCall === true ? [at, call] : [String(at)];

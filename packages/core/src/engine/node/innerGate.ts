@@ -1,7 +1,7 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import { writeChannels } from '../channels.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
-import { visitOf } from '../visit.ts';
+import { nodeExecutionOf } from '../nodeExecution.ts';
 import { askDeclared } from './askDeclared.ts';
 import { askToolCalls } from './askToolCalls.ts';
 import { decidedWrites, NodeOutput } from './nodeOutput.ts';
@@ -21,7 +21,7 @@ export function gatedNode<State extends object>(
   { store }: Pick<RunnerDeps<State>, 'store'>,
 ): NodeFunction<State> {
   return async (state: State, config: LangGraphRunnableConfig) => {
-    const at = { visit: visitOf(name, config), store };
+    const at = { visit: nodeExecutionOf(name, config), store };
     if ('showCall' in gate) {
       const through = askToolCalls(gate, state, at);
       return through === null

@@ -6,13 +6,13 @@ import { attemptOf } from './toolCalls.ts';
 const NUMBERS = 1_000_000;
 
 /** What LangGraph counts in a task. */
-interface Scratchpad {
+interface TaskScratchpad {
   interruptCounter: number;
   subgraphCounter: number;
 }
 
 /** A task, as LangGraph tells what runs in it. */
-export interface TaskTold {
+export interface TaskMetadata {
   readonly step: number;
   /** Which of the tasks of its super-step. */
   readonly path: readonly unknown[];
@@ -33,7 +33,7 @@ export interface InnerLevel {
   /** Whether that was a retry. */
   readonly isAnew: boolean;
   /** `null` where a graph keeps no checkpoints, and what runs in it said nothing. */
-  readonly told: TaskTold | null;
+  readonly told: TaskMetadata | null;
 }
 
 /**
@@ -44,7 +44,7 @@ export interface InnerLevel {
 export class InnerRuns {
   /** The namespace of the node's own task. */
   readonly taskNs: string;
-  readonly #told = new Map<string, TaskTold>();
+  readonly #told = new Map<string, TaskMetadata>();
   /** Threads of the graphs, by their namespaces. */
   readonly #threads = new Map<string, string>();
 
@@ -109,7 +109,7 @@ export const namesOn = (way: readonly InnerLevel[]): readonly string[] =>
   way.flatMap(({ index, name }) => (index === 0 ? [name] : [String(index), name]));
 
 /** The namespace of one of the graphs that a task begins, counted from 0. */
-export const graphNsOf = (callerNs: string, index: number): string =>
+export const innerGraphNs = (callerNs: string, index: number): string =>
   index === 0 ? callerNs : `${callerNs}|${index}`;
 
 /**
@@ -125,7 +125,7 @@ export function relativePlace(way: readonly InnerLevel[]): string | null {
   return parts.includes(null) ? null : `~${parts.join('|')}`;
 }
 
-function toldOf({ configurable = {}, metadata = {} }: RunnableConfig, taskNs: string): TaskTold | null {
+function toldOf({ configurable = {}, metadata = {} }: RunnableConfig, taskNs: string): TaskMetadata | null {
   const { langgraph_step: step, langgraph_path: path, langgraph_triggers: triggers } = metadata;
   if (typeof step !== 'number' || !Array.isArray(path) || !Array.isArray(triggers)) return null;
   const graphNs = taskNs.slice(0, Math.max(0, taskNs.lastIndexOf('|')));
@@ -133,11 +133,11 @@ function toldOf({ configurable = {}, metadata = {} }: RunnableConfig, taskNs: st
   return { step, path, triggers, checkpointId: String(ids[graphNs] ?? '') };
 }
 
-const scratchpadOf = ({ configurable }: RunnableConfig): Scratchpad | undefined =>
-  configurable?.['__pregel_scratchpad'] as Scratchpad | undefined;
+const scratchpadOf = ({ configurable }: RunnableConfig): TaskScratchpad | undefined =>
+  configurable?.['__pregel_scratchpad'] as TaskScratchpad | undefined;
 
 /** LangGraph sets back the counter of the questions, and no other, when it retries a task: nothing else tells of it. */
-function numberApart(scratchpad: Scratchpad): void {
+function numberApart(scratchpad: TaskScratchpad): void {
   let questions = scratchpad.interruptCounter;
   let retries = 0;
   Object.defineProperty(scratchpad, 'interruptCounter', {
@@ -154,6 +154,6 @@ function numberApart(scratchpad: Scratchpad): void {
 }
 
 /** Where no attempt has begun a graph, the next one is the first: what it leaves is gone on with when the node runs again. */
-function numberAnew(scratchpad: Scratchpad, retries: number): void {
+function numberAnew(scratchpad: TaskScratchpad, retries: number): void {
   if (scratchpad.subgraphCounter > 0) scratchpad.subgraphCounter = retries * NUMBERS;
 }

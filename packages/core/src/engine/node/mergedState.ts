@@ -1,7 +1,7 @@
 import type { GuardedState } from '../channels.ts';
-import type { GraphProfile, StateUpdate } from '../GraphProfile.ts';
+import type { GraphProfile, NodeUpdate } from '../GraphProfile.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type StateFields = Readonly<Record<string, unknown>>;
 
 /**
  * What a node is given, with an update: the very value when there is nothing to add. What is no plain object, such as
@@ -21,11 +21,11 @@ export function fieldsOf(state: unknown): Record<string, unknown> {
 
 /** The part of an update that belongs to the author's graph. */
 export function withoutGuards<State>(
-  update: StateUpdate<State>,
+  update: NodeUpdate<State>,
   profile: Pick<GraphProfile<State>, 'declaresGuards'>,
-): Fields {
-  if (profile.declaresGuards === true) return update as Fields;
-  const { pendingSuspension: _question, progressStep: _mark, ...own } = update as GuardedState & Fields;
+): StateFields {
+  if (profile.declaresGuards === true) return update as StateFields;
+  const { pendingSuspension: _question, progressStep: _mark, ...own } = update as GuardedState & StateFields;
   return own;
 }
 

@@ -14,7 +14,7 @@ export interface NodeMetadata {
 type Update = Readonly<Record<string, unknown>>;
 
 /** A channel and what is written to it. */
-export type Write = readonly [string, unknown];
+export type ChannelWrite = readonly [string, unknown];
 
 /** What the engine writes to the channels of the author's graph, around what the node wrote. */
 export interface Additions {
@@ -33,8 +33,8 @@ export class NodeOutput {
   }
 
   /** What it writes to this graph, in LangGraph's order; nothing where LangGraph refuses it. */
-  get writes(): readonly Write[] {
-    return writesOf(this.#raw).filter(isNoMetadata);
+  get writes(): readonly ChannelWrite[] {
+    return allWrites(this.#raw).filter(isNoMetadata);
   }
 
   /** The same in one object; of several writes to a channel, the last. */
@@ -44,30 +44,30 @@ export class NodeOutput {
 
   /** The value for LangGraph. */
   toReturn(additions: Additions = {}): unknown {
-    return added(withoutMetadata(this.#raw), additions);
+    return withAdditions(withoutMetadata(this.#raw), additions);
   }
 }
 
-function writesOf(raw: unknown): readonly Write[] {
-  if (isMany(raw)) return raw.flatMap(writesOf);
-  if (isCommand(raw)) return raw.graph === Command.PARENT ? [] : pairsOf(raw.update);
-  return Array.isArray(raw) ? [] : pairsOf(raw);
+function allWrites(raw: unknown): readonly ChannelWrite[] {
+  if (isMany(raw)) return raw.flatMap(allWrites);
+  if (isCommand(raw)) return raw.graph === Command.PARENT ? [] : updateEntries(raw.update);
+  return Array.isArray(raw) ? [] : updateEntries(raw);
 }
 
-function pairsOf(update: unknown): readonly Write[] {
+function updateEntries(update: unknown): readonly ChannelWrite[] {
   if (typeof update !== 'object' || update === null) return [];
   if (!Array.isArray(update)) return Object.entries(update);
-  return update.every(isPair) ? update : [];
+  return update.every(isChannelWrite) ? update : [];
 }
 
-const isPair = (pair: unknown): pair is Write =>
+const isChannelWrite = (pair: unknown): pair is ChannelWrite =>
   Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string';
 
-const isNoMetadata = ([name]: Write): boolean => name !== METADATA_KEY;
+const isNoMetadata = ([name]: ChannelWrite): boolean => name !== METADATA_KEY;
 
 function metadataOf(raw: unknown): NodeMetadata {
   const first = isMany(raw) ? raw[0] : raw;
-  const writes = writesOf(first);
+  const writes = allWrites(first);
   const [, metadata] = writes.find((write) => !isNoMetadata(write)) ?? [];
   return typeof metadata === 'object' && metadata !== null ? metadata : {};
 }
@@ -84,27 +84,29 @@ function withoutMetadata(raw: unknown): unknown {
 function withoutMetadataPair<T>(update: T): T {
   if (typeof update !== 'object' || update === null) return update;
   if (Array.isArray(update)) {
-    return update.every(isPair) && !update.every(isNoMetadata) ? (update.filter(isNoMetadata) as T) : update;
+    return update.every(isChannelWrite) && !update.every(isNoMetadata)
+      ? (update.filter(isNoMetadata) as T)
+      : update;
   }
   if (!Object.hasOwn(update, METADATA_KEY)) return update;
   const { [METADATA_KEY]: _stripped, ...rest } = update as Update;
   return rest as T;
 }
 
-function added(raw: unknown, { before = {}, after = {} }: Additions): unknown {
-  if (isEmpty(before) && isEmpty(after)) return raw;
-  if (isMany(raw)) return [added(raw[0], { before, after }), ...raw.slice(1)];
-  if (isCommand(raw)) return commandLike(raw, { update: around(raw.update, { before, after }) });
-  return Array.isArray(raw) ? raw : around(raw, { before, after });
+function withAdditions(raw: unknown, { before = {}, after = {} }: Additions): unknown {
+  if (isEmptyUpdate(before) && isEmptyUpdate(after)) return raw;
+  if (isMany(raw)) return [withAdditions(raw[0], { before, after }), ...raw.slice(1)];
+  if (isCommand(raw)) return commandLike(raw, { update: addAround(raw.update, { before, after }) });
+  return Array.isArray(raw) ? raw : addAround(raw, { before, after });
 }
 
-function around<T>(update: T, { before = {}, after = {} }: Additions): T {
+function addAround<T>(update: T, { before = {}, after = {} }: Additions): T {
   const pairs = Array.isArray(update) && [...Object.entries(before), ...update, ...Object.entries(after)];
   if (pairs) return pairs as T;
   return typeof update === 'object' || !update ? ({ ...before, ...update, ...after } as T) : update;
 }
 
-function isEmpty(update: Update): boolean {
+function isEmptyUpdate(update: Update): boolean {
   for (const _any in update) return false;
   return true;
 }
@@ -112,18 +114,18 @@ function isEmpty(update: Update): boolean {
 /** What a human's answer writes, on its way into the state with what the node writes. */
 interface DecidedWrites {
   /** Before the node's writes, each for itself. */
-  readonly beside: readonly Write[];
+  readonly beside: readonly ChannelWrite[];
   /** In the node's own update, in which the node has the last word. */
   readonly within: Readonly<Record<string, unknown>>;
 }
 
 /** @param reduces - Whether a channel takes several writes of one task: there both are written. */
 export function decidedWrites(
-  decided: readonly Write[],
+  decided: readonly ChannelWrite[],
   output: NodeOutput,
   reduces: (channel: string) => boolean,
 ): DecidedWrites {
-  const isApart = ([name]: Write): boolean => reduces(name) && Object.hasOwn(output.update, name);
+  const isApart = ([name]: ChannelWrite): boolean => reduces(name) && Object.hasOwn(output.update, name);
   return {
     beside: decided.filter(isApart),
     within: Object.fromEntries(decided.filter((write) => !isApart(write))),
@@ -135,7 +137,7 @@ const isMany = (raw: unknown): raw is readonly unknown[] => Array.isArray(raw) &
 
 /** A command like `command`, of its class and with its fields, that says something else. */
 function commandLike(command: Command, said: { readonly update: unknown }): Command {
-  return likewise(command, { ...said, [COMMAND_SYMBOL]: { ...command[COMMAND_SYMBOL], ...said } });
+  return copyWith(command, { ...said, [COMMAND_SYMBOL]: { ...command[COMMAND_SYMBOL], ...said } });
 }
 
 /** The list itself where nothing in it changes. */
@@ -145,6 +147,6 @@ function mapOrSame(parts: readonly unknown[], change: (part: unknown) => unknown
 }
 
 /** A copy of an instance of any class with other fields. */
-export function likewise<T extends object>(original: T, fields: object): T {
+export function copyWith<T extends object>(original: T, fields: object): T {
   return Object.assign(Object.create(Object.getPrototypeOf(original) as object) as T, original, fields);
 }

@@ -1,22 +1,22 @@
 import { getConfig, type Interrupt } from '@langchain/langgraph';
-import { type Fact, factsOf } from '../../events/Fact.ts';
+import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { OpenedSession } from '../../state/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import { deadlineWaits } from '../gates/deadlines.ts';
-import { principalText } from '../gates/decidable.ts';
 import {
   bareQuestion,
   isEngineQuestion,
   isFrameQuestion,
   type Question,
-  sessionOf,
+  sessionForQuestion,
 } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel, depthOf } from '../guards/depthLevel.ts';
 import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/GuardLevel.ts';
 import type { ScopedUse } from '../guards/RunBudgets.ts';
-import type { Visit } from '../visit.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
 import { isWaitQuestion } from '../waits/waitQuestion.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -28,7 +28,7 @@ import type { RunnerDeps } from './RunnerDeps.ts';
 export function openSessions<State extends object>(
   left: readonly Interrupt[],
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   deps: RunnerDeps<State>,
 ): Interrupt[] {
   const { runs, store, profile, maxDepth } = deps;
@@ -47,7 +47,7 @@ export function openSessions<State extends object>(
   runs.ask(
     visit,
     asked.map(({ id, question }) => ({
-      question: sessionOf(question, id, visit),
+      question: sessionForQuestion(question, id, visit),
       facts: (opened) => factsAbout(question, opened, { visit, depth }),
       waits: deadlineWaits,
     })),
@@ -56,7 +56,7 @@ export function openSessions<State extends object>(
 }
 
 interface AskedIn {
-  readonly visit: Visit;
+  readonly visit: NodeExecution;
   readonly depth: GuardLevel;
 }
 
@@ -64,11 +64,11 @@ function factsAbout(
   question: Question,
   { session, opened, voided, refused }: OpenedSession,
   { visit, depth }: AskedIn,
-): readonly Fact[] {
+): readonly NewEvent[] {
   const { kind, taskId, masked = 0 } = question;
   const scope = { threadId: visit.threadId, taskId };
   const found = findingsAt(question, session.id, depth).map((finding) => guardFact(finding, scope));
-  const told = factsOf((emit) => {
+  const told = newEventsOf((emit) => {
     for (const answer of voided.flatMap((one) => voidedAnswers(one, question)))
       emit('HITL_ANSWER_VOIDED', answer, scope);
     if (refused?.principal) {
@@ -76,7 +76,7 @@ function factsAbout(
       emit('HITL_ANSWER_REFUSED', { sessionId, kind, principal: principalText(principal) }, scope);
     }
   });
-  const begun = factsOf((emit) => {
+  const begun = newEventsOf((emit) => {
     emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
     if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
     if (masked > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count: masked }, scope);
@@ -95,7 +95,7 @@ function voidedAnswers(session: HitlSession, { artifactHash: shows }: Question) 
 }
 
 /** What a node throws by hand has no id: it gets one of its visit and place, the same in every execution. */
-function withId({ lgTaskId, frame }: Visit): (asked: Interrupt, at: number) => Interrupt {
+function withId({ lgTaskId, frame }: NodeExecution): (asked: Interrupt, at: number) => Interrupt {
   const place = interruptsBefore();
   return (asked, at) =>
     asked.id === undefined
@@ -116,7 +116,7 @@ function interruptsBefore(): number {
 function notifyOfLimit<State extends object>(
   question: Question,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   { store, events, maxDepth }: RunnerDeps<State>,
 ): void {
   const { kind, key, taskId, artifact } = question;

@@ -16,21 +16,21 @@ export async function resultToRecord(
 ): Promise<StepResult> {
   try {
     const result = await steps.encode(value);
-    assertSize(result, value, limits);
+    assertResultSize(result, value, limits);
     return result;
   } catch (error) {
     throw isUnstorable(error) ? refusedResult(name, error) : error;
   }
 }
 
-function assertSize({ json }: StepResult, value: unknown, limits: Limits): void {
+function assertResultSize({ json }: StepResult, value: unknown, limits: Limits): void {
   const bytes = Buffer.byteLength(json ?? '');
   if (bytes <= limits.stepBytes) return;
   throw tooLarge({ what: 'It', limit: 'stepBytes', bytes, path: heaviestPlace(value, '$'), limits });
 }
 
 /** What is recorded of a refusal. */
-export function refusalOf({ code, message }: DevsError): Refusal {
+export function resultRefusal({ code, message }: DevsError): Refusal {
   return { code: code as Refusal['code'], message: maskSensitiveData(message) };
 }
 

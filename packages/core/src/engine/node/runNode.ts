@@ -29,29 +29,29 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { makeLasting } from '../../values/lasting.ts';
 import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
-import type { StateUpdate } from '../GraphProfile.ts';
+import type { NodeUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
-import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
+import { type NodeExecution, nodeExecutionOf } from '../nodeExecution.ts';
 import { asThrowable } from '../thrown.ts';
-import { type Visit, visitOf } from '../visit.ts';
-import { ActiveVisit } from './ActiveVisit.ts';
-import { diedAt, never } from './crashPoint.ts';
+import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
+import { ActiveNode } from './ActiveNode.ts';
+import { withInnerBreakpoints } from './breakpointsInside.ts';
+import { diedAt, neverEnds } from './crashPoint.ts';
+import { engineFaultOf, faultInside } from './EngineFaults.ts';
 import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
-import { engineFaultOf, faultInside } from './FaultBox.ts';
-import { HeldAnswers } from './HeldAnswers.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
-import { decidedWrites, NodeOutput, type Write } from './nodeOutput.ts';
+import { runInNode } from './nodeContext.ts';
+import { type ChannelWrite, decidedWrites, NodeOutput } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import { RefusedResult } from './refusedResult.ts';
-import { withStopsInside } from './stopsInside.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
-import { runInVisit } from './visitContext.ts';
+import { WithheldAnswers } from './WithheldAnswers.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -62,7 +62,7 @@ export interface GuardedNode<State> {
   /** The graph's state as the super-step began, whatever the node is given; `null` outside a graph. */
   readonly stateAt: (config: LangGraphRunnableConfig) => State | null;
   /** The state with what this node writes, as the graph's reducers merge it. */
-  readonly fold: (state: State, writes: readonly Write[]) => State;
+  readonly fold: (state: State, writes: readonly ChannelWrite[]) => State;
   /** Whether a channel takes several writes of one task. */
   readonly reduces: (channel: string) => boolean;
 }
@@ -73,36 +73,36 @@ export function guardNode<State extends object>(
   deps: RunnerDeps<State>,
 ): NodeFunction<State> {
   return async (state, config) => {
-    const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
+    const visit = { ...nodeExecutionOf(node.name, config), guards: readGuards(config) };
     // Before anything is looked at: the drive may end meanwhile.
-    while (isLoopDue(SUPER_STEP_SLICE_MS)) await loopTurn();
+    while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
     deps.runs.assertDriven(visit);
     noteEntered();
     try {
-      return await runVisit(node, state, config, { visit, deps });
+      return await executeNode(node, state, config, { visit, deps });
     } catch (error) {
       const thrown = asThrowable(error);
-      const left = await withStopsInside(thrown, config, visit, deps).catch((fault: unknown) => fault);
+      const left = await withInnerBreakpoints(thrown, config, visit, deps).catch((fault: unknown) => fault);
       throw await whatLeavesTheNode(left, state, visit, deps);
     }
   };
 }
 
-interface VisitContext<State> {
-  readonly visit: Visit;
+interface NodeContext<State> {
+  readonly visit: NodeExecution;
   readonly deps: RunnerDeps<State>;
 }
 
-async function runVisit<State extends object>(
+async function executeNode<State extends object>(
   node: GuardedNode<State>,
   state: State,
   config: LangGraphRunnableConfig,
-  { visit, deps }: VisitContext<State>,
+  { visit, deps }: NodeContext<State>,
 ): Promise<unknown> {
   const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
   const own = withoutGuards(entered.update, deps.profile);
   const entering = mergedState(state, own);
-  const decided = writesOf(entered.decided);
+  const decided = entriesOfUpdate(entered.decided);
   const before = decided.length === 0 ? entering : node.fold(entering, decided);
   const thought = { state: before, depth: entered.depth };
   await deps.runs.whenFree(() => recordThought(visit, thought, deps));
@@ -124,7 +124,7 @@ async function runVisit<State extends object>(
       : node.fold(mergedState(node.stateAt(config) ?? state, own), [...decided, ...output.writes]);
   const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
 
-  const stamped: StateUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
+  const stamped: NodeUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
   const { beside, within } = decidedWrites(decided, output, node.reduces);
   const result = output.toReturn({
     before: { ...withoutGuards(stamped, deps.profile), ...within },
@@ -151,14 +151,14 @@ function writtenOf<State>(result: unknown, { isImmutable }: RunnerDeps<State>['p
   return written;
 }
 
-const writesOf = (update: object | undefined): readonly Write[] => Object.entries(update ?? {});
+const entriesOfUpdate = (update: object | undefined): readonly ChannelWrite[] => Object.entries(update ?? {});
 
 /** The node's own work; again for an answer that was held back until the node asked for it. */
 async function runBody<State extends object>(
   node: GuardedNode<State>,
   state: State,
   config: LangGraphRunnableConfig,
-  { visit, deps }: VisitContext<State>,
+  { visit, deps }: NodeContext<State>,
 ): Promise<{ readonly left: Left; readonly progressed: boolean }> {
   const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
     const own =
@@ -166,15 +166,15 @@ async function runBody<State extends object>(
     const taskId = deps.profile.taskIdOf(state, visit.node);
     const { runs, store, events, now, profile } = deps;
     const { surroundings } = profile;
-    const active = new ActiveVisit({ visit, taskId, config: own, runs, store, events, now, surroundings });
+    const active = new ActiveNode({ visit, taskId, config: own, runs, store, events, now, surroundings });
     deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
-    if (diedAt(`before node ${node.name}`)) await never();
-    const left = await work(active, body).then(returned, handedUp);
-    if (diedAt(`after node ${node.name}`)) await never();
+    if (diedAt(`before node ${node.name}`)) await neverEnds();
+    const left = await executeBody(active, body).then(returned, handedUp);
+    if (diedAt(`after node ${node.name}`)) await neverEnds();
     return { left, progressed: active.progressed };
   };
-  const held = HeldAnswers.of(config, visit, deps.store);
+  const held = WithheldAnswers.of(config, visit, deps.store);
   return held === null ? runOnce(null) : held.confirmed(runOnce);
 }
 
@@ -196,8 +196,8 @@ function handedUp(thrown: unknown): Left {
  * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
  * not made, or its waits, whatever its author made of that.
  */
-async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
-  const ran = runInVisit(active, async () => body());
+async function executeBody(active: ActiveNode, body: () => unknown): Promise<unknown> {
+  const ran = runInNode(active, async () => body());
   const thrown: unknown = await ran.then(
     () => undefined,
     (error: unknown) => {
@@ -214,7 +214,7 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
 async function whatLeavesTheNode<State extends object>(
   error: unknown,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   deps: RunnerDeps<State>,
 ): Promise<unknown> {
   const { runs } = deps;
@@ -236,7 +236,7 @@ async function whatLeavesTheNode<State extends object>(
 function asking<State extends object>(
   { interrupts }: GraphInterrupt,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   deps: RunnerDeps<State>,
 ): Promise<unknown> {
   return deps.runs
@@ -245,12 +245,16 @@ function asking<State extends object>(
 }
 
 /** An agent that could not be asked, after its retries: neither another attempt nor a pivot brings it back. */
-function isOutOfReach<State>(error: unknown, { attempt }: Visit, { profile }: RunnerDeps<State>): boolean {
+function isOutOfReach<State>(
+  error: unknown,
+  { attempt }: NodeExecution,
+  { profile }: RunnerDeps<State>,
+): boolean {
   const isTold = profile.surroundings !== undefined && isDevsError(error, 'AGENT_FAILED');
   return isTold && !profile.willRetry(error, attempt);
 }
 
-function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {
+function drainWith<State>(fault: unknown, visit: NodeExecution, { faults }: RunnerDeps<State>): unknown {
   faults.put(visit.threadId, fault);
   return new GraphDrained(isDevsError(fault) ? fault.code : 'fault');
 }

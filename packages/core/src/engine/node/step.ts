@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
-import { type Fact, factsOf } from '../../events/Fact.ts';
+import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
 import type { StepResult } from '../../state/StepResult.ts';
 import {
   type NewStep,
-  type RecordedStep,
   type Reserve,
   type StepKey,
   type StepKind,
+  type StepOnRecord,
   type StepStore,
   stepKeyOf,
 } from '../../state/StepStore.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
-import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { asThrowable } from '../thrown.ts';
-import { type ActiveVisit, isRecorded, type RecordedVisit } from './ActiveVisit.ts';
+import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
+import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
 import { admitCall } from './admitCall.ts';
-import { diedAt, never } from './crashPoint.ts';
-import { faultInside } from './FaultBox.ts';
-import { recordedKey } from './olderStep.ts';
-import { isRefusal, RefusedResult, refusalOf, refusedBefore, resultToRecord } from './refusedResult.ts';
+import { diedAt, neverEnds } from './crashPoint.ts';
+import { faultInside } from './EngineFaults.ts';
+import { recordedKey } from './legacyStep.ts';
+import { activeNode, isAlone } from './nodeContext.ts';
+import { isRefusal, RefusedResult, refusedBefore, resultRefusal, resultToRecord } from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
-import { activeVisit, isAlone } from './visitContext.ts';
 
 /** A call that no guard looks at. */
 const UNLIMITED = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] };
@@ -92,13 +92,13 @@ export interface StepOptions {
  */
 export async function step<T>(name: string, fn: StepFunction<T>, options: StepOptions = {}): Promise<T> {
   if (isAlone()) return alone(name, fn);
-  const active = activeVisit('step()');
+  const active = activeNode('step()');
   const place = stepPlace(active);
   claimName(active, place, name);
-  if (!isRecorded(active)) return unrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
+  if (!isRecorded(active)) return callUnrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
   if (active.fault !== null) throw active.fault;
   try {
-    while (isLoopDue(SUPER_STEP_SLICE_MS)) await loopTurn();
+    while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
     const key = recordedKey(active, place, name);
     const { isRetry } = place;
     const id = key instanceof Promise ? await key : key;
@@ -112,34 +112,34 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
 
 /** What a unit test of a node's function calls, or a graph without `durable`. */
 async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
-  assertName(name);
+  assertStepName(name);
   const { signal } = new AbortController();
   const key = `${randomUUID()}/${name}`;
   return await fn({ key, attempt: 1, signal, usage: () => {}, onActivity: () => {} });
 }
 
-const faultOf = (error: unknown, { visit, surroundings }: ActiveVisit): Error | null =>
+const faultOf = (error: unknown, { visit, surroundings }: ActiveNode): Error | null =>
   faultInside(error, visit, surroundings);
 
-async function unrecorded<T>(active: ActiveVisit, key: StepKey, fn: StepFunction<T>): Promise<T> {
+async function callUnrecorded<T>(active: ActiveNode, key: StepKey, fn: StepFunction<T>): Promise<T> {
   const told = active.told.begin(key, 1);
   try {
-    return await fn({ ...callOf(active, key), onActivity: told.tell });
+    return await fn({ ...stepCallOf(active, key), onActivity: told.tell });
   } finally {
     told.end();
     active.told.ended(told);
   }
 }
 
-interface Asked {
-  readonly active: RecordedVisit;
+interface StepRequest {
+  readonly active: RecordedNode;
   readonly id: StepKey;
   /** In a retry by LangGraph. */
   readonly isRetry: boolean;
 }
 
 async function recordedStep<T>(
-  { active, id, isRetry }: Asked,
+  { active, id, isRetry }: StepRequest,
   fn: StepFunction<T>,
   options: StepOptions,
 ): Promise<T> {
@@ -153,7 +153,7 @@ async function recordedStep<T>(
   const mayBegin = (): void => assertMayBegin(active, options);
   let written: StepResult | null = null;
   const makeIt = async (attempt: number, reserve?: Reserve): Promise<void> => {
-    written = await make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+    written = await makeCall(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
   };
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
     await admitCall(active, { ...begun, declared }, { assertMayBegin: mayBegin, make: makeIt });
@@ -169,15 +169,15 @@ async function recordedStep<T>(
 }
 
 /** Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. */
-function assertMayBegin({ visit, calls, hasThrown }: RecordedVisit, { kind }: StepOptions): void {
+function assertMayBegin({ visit, calls, hasThrown }: RecordedNode, { kind }: StepOptions): void {
   const isPart = kind === 'work' && calls.isInside;
   if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
   if (hasThrown) throw new GraphDrained('its node was left');
 }
 
 /** Makes the call and records what came of it. */
-async function make<T>(
-  active: RecordedVisit,
+async function makeCall<T>(
+  active: RecordedNode,
   step: NewStep,
   attempt: number,
   fn: StepFunction<T>,
@@ -187,30 +187,30 @@ async function make<T>(
   const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
-  if (diedAt(`before step ${step.name}`)) await never();
-  const asked = runs.arrived();
+  if (diedAt(`before step ${step.name}`)) await neverEnds();
+  const asked = runs.pending();
   if (asked !== null) await asked;
   const told = active.told.begin(step, attempt);
   try {
-    const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
-    if (diedAt(`in step ${step.name}`)) await never();
+    const value = await fn({ ...stepCallOf(active, step), attempt, usage, onActivity: told.tell });
+    if (diedAt(`in step ${step.name}`)) await neverEnds();
     const result = await resultToRecord(value, step.name, store);
     told.end();
     const ended = { result, reports, told };
     await runs.whenFree(() => finish(active, step, attempt, ended), wait);
-    const answered = runs.arrived();
+    const answered = runs.pending();
     if (answered !== null) await answered;
-    if (diedAt(`after step ${step.name}`)) await never();
+    if (diedAt(`after step ${step.name}`)) await neverEnds();
     return result;
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(asThrowable(error) as Error) || faultOf(error, active) !== null) throw error;
     const end: StepEnd = {
-      ...(isRefusal(error) ? { kind: 'refused', refusal: refusalOf(error) } : { kind: 'failed' }),
+      ...(isRefusal(error) ? { kind: 'refused', refusal: resultRefusal(error) } : { kind: 'failed' }),
       usage: reports.total(store.prices),
       facts: refusedUsage(active, step, reports),
-      beside: () => told.saveWith(),
+      inSameTransaction: () => told.saveWith(),
     };
     await runs.whenFree(() => runs.endStep(visit, step, end), wait);
     throw error;
@@ -220,36 +220,38 @@ async function make<T>(
   }
 }
 
-interface Ended {
+interface EndedStep {
   readonly result: StepResult;
   readonly reports: UsageReports;
   readonly told: StepActivities;
 }
 
 function finish(
-  active: RecordedVisit,
+  active: RecordedNode,
   step: NewStep,
   attempt: number,
-  { result, reports, told }: Ended,
+  { result, reports, told }: EndedStep,
 ): void {
   const { runs, store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
-  const facts = factsOf((emit) => emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope));
+  const facts = newEventsOf((emit) =>
+    emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope),
+  );
   runs.endStep(visit, step, {
     kind: 'done',
     result,
     usage: reports.total(store.prices),
     facts: [...facts, ...refusedUsage(active, step, reports)],
-    beside: () => told.saveWith(),
+    inSameTransaction: () => told.saveWith(),
   });
 }
 
 function refusedUsage(
-  { visit, taskId }: RecordedVisit,
+  { visit, taskId }: RecordedNode,
   { name }: NewStep,
   { refused }: UsageReports,
-): readonly Fact[] {
+): readonly NewEvent[] {
   const scope = { threadId: visit.threadId, taskId };
   return refused.slice(0, 1).map((reason) => ({
     name: 'USAGE_REFUSED',
@@ -264,13 +266,13 @@ async function writtenResult(written: StepResult | null, id: StepKey, steps: Ste
   return written.json === null ? undefined : (JSON.parse(written.json) as unknown);
 }
 
-async function recordedResult<T>(recorded: RecordedStep | null, id: StepKey, steps: StepStore): Promise<T> {
+async function recordedResult<T>(recorded: StepOnRecord | null, id: StepKey, steps: StepStore): Promise<T> {
   if (recorded?.state !== 'done') return undefined as T;
   return (recorded.codec === undefined ? recorded.result : await steps.load(id)) as T;
 }
 
-function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: string): void {
-  assertName(name);
+function claimName({ stepNames, visit }: ActiveNode, place: StepPlace, name: string): void {
+  assertStepName(name);
   const claim = claimOf(place, name);
   if (stepNames.has(claim)) {
     throw new TypeError(
@@ -280,10 +282,10 @@ function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: st
   stepNames.add(claim);
 }
 
-function assertName(name: string): void {
+function assertStepName(name: string): void {
   if (name === '') throw new TypeError('Expected a step name, got an empty string.');
 }
 
-function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): Omit<StepCall, 'onActivity'> {
+function stepCallOf({ visit: { signal } }: ActiveNode, key: StepKey): Omit<StepCall, 'onActivity'> {
   return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
 }

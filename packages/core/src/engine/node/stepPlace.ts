@@ -1,6 +1,6 @@
 import type { EngineStore } from '../EngineStore.ts';
-import type { Visit } from '../visit.ts';
-import type { ActiveVisit, RecordedVisit } from './ActiveVisit.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
+import type { ActiveNode, RecordedNode } from './ActiveNode.ts';
 import { type CheckpointAt, firstTaskOf } from './firstTask.ts';
 import { type InnerLevel, type InnerRuns, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
@@ -38,7 +38,7 @@ export interface InnerTask {
  * The innermost task of LangGraph around this code, and the tool call. It is the same place when the node runs again:
  * a graph that keeps no checkpoints here has other ids each time, and its places are told by their names and steps.
  */
-export function stepPlace(active: ActiveVisit): StepPlace {
+export function stepPlace(active: ActiveNode): StepPlace {
   const { visit } = active;
   const taskId: unknown = ambientConfig()?.configurable?.['__pregel_task_id'];
   if (typeof taskId === 'string' && taskId !== visit.lgTaskId) return innerPlace(active, taskId);
@@ -48,7 +48,7 @@ export function stepPlace(active: ActiveVisit): StepPlace {
   return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
 }
 
-function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
+function innerPlace(active: ActiveNode, taskId: string): StepPlace {
   const { visit, store, inner } = active;
   const config = ambientConfig() ?? {};
   const { configurable = {} } = config;
@@ -57,7 +57,7 @@ function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
   const checkpoint = checkpointOf(configurable);
   const isKept = store === null || isInFile(checkpoint, store);
   const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
-  const names = way === null ? namesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
+  const names = way === null ? nodeNamesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
   const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
   const { anew, relative } = isKept ? againOn(way) : NEVER_AGAIN;
   return {
@@ -85,11 +85,11 @@ const NEVER_AGAIN: Again = { anew: null, relative: null };
 const againOn = (way: readonly InnerLevel[] | null): Again =>
   way === null ? NEVER_AGAIN : { anew: isRunAnew(way) ? way : null, relative: relativePlace(way) };
 
-const namesAround = ({ taskNs }: InnerRuns): readonly string[] => namesIn({ checkpoint_ns: taskNs });
+const namesAround = ({ taskNs }: InnerRuns): readonly string[] => nodeNamesIn({ checkpoint_ns: taskNs });
 
 /** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
 export function placeId(
-  { lgTaskId }: Pick<Visit, 'lgTaskId'>,
+  { lgTaskId }: Pick<NodeExecution, 'lgTaskId'>,
   inside: string | null,
   toolCallId: string | null,
 ): string {
@@ -109,10 +109,10 @@ function checkpointOf(configurable: Readonly<Record<string, unknown>>): Checkpoi
 
 /** The names of the nodes around this code, outermost first. */
 export function placeNames(): readonly string[] {
-  return namesIn(ambientConfig()?.configurable ?? {});
+  return nodeNamesIn(ambientConfig()?.configurable ?? {});
 }
 
-function namesIn(configurable: Readonly<Record<string, unknown>>): readonly string[] {
+function nodeNamesIn(configurable: Readonly<Record<string, unknown>>): readonly string[] {
   const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
   return segments.map((segment) => segment.split(':')[0] ?? '');
 }
@@ -136,7 +136,7 @@ function whichOf(around: readonly string[], metadata: Readonly<Record<string, un
  * @param isAt - Whether it is recorded in the place of that id.
  */
 export function recordedPlace(
-  active: RecordedVisit,
+  active: RecordedNode,
   place: StepPlace,
   isAt: (id: string) => boolean,
 ): StepPlace | Promise<StepPlace> {
@@ -151,7 +151,7 @@ function placeAt(place: StepPlace, isAt: (id: string) => boolean): StepPlace {
 }
 
 async function firstPlace(
-  active: RecordedVisit,
+  active: RecordedNode,
   place: StepPlace,
   anew: readonly InnerLevel[],
 ): Promise<StepPlace> {

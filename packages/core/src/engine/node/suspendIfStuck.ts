@@ -7,7 +7,7 @@ import { assertUnitInterval } from '../guards/assertUnitInterval.ts';
 import { type GuardFinding, type GuardLevel, warningOf } from '../guards/GuardLevel.ts';
 import { precedence } from '../guards/lattice.ts';
 import type { GateStatus, StuckTask } from '../guards/TaskFailureGate.ts';
-import { guardsIn, type Visit } from '../visit.ts';
+import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 import type { NodeMetadata } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -27,7 +27,7 @@ const NOT_STUCK: Suspended = { update: {}, findings: [] };
 export async function suspendIfStuck<State extends object>(
   metadata: NodeMetadata,
   state: State,
-  visit: Visit,
+  visit: NodeExecution,
   { store, profile }: RunnerDeps<State>,
 ): Promise<Suspended> {
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return NOT_STUCK;
@@ -38,9 +38,9 @@ export async function suspendIfStuck<State extends object>(
     ...(visit.epoch === null ? { graphState: state } : { threadId: visit.threadId }),
   };
   const open = store.failureGate.getGateStatus(taskId);
-  if (open !== null) return suspendedBy(open, task, visit, store);
+  if (open !== null) return stuckSuspension(open, task, visit, store);
   if (metadata.stuck !== undefined) {
-    return suspendedBy(store.failureGate.open({ ...task, ...metadata.stuck }), task, visit, store);
+    return stuckSuspension(store.failureGate.open({ ...task, ...metadata.stuck }), task, visit, store);
   }
 
   const entropy = entropyOf(metadata, state, visit.node, profile);
@@ -52,7 +52,7 @@ export async function suspendIfStuck<State extends object>(
   }
   await store.failureGate.evaluate({ ...task, entropyScore: entropy.score, evidence: entropy });
   const tripped = store.failureGate.getGateStatus(taskId);
-  return tripped === null ? NOT_STUCK : suspendedBy(tripped, task, visit, store);
+  return tripped === null ? NOT_STUCK : stuckSuspension(tripped, task, visit, store);
 }
 
 /** The score a node gives itself wins; without one it is that of the turns in the state, if there are any. */
@@ -77,10 +77,10 @@ function entropyLevel({ score, parts }: EntropyScore, guards: GuardedState, limi
 }
 
 /** What the gate saw comes from its session: of several executions of a node the first one opened it. */
-function suspendedBy(
+function stuckSuspension(
   { sessionId, reason }: GateStatus,
   { taskId }: StuckTask,
-  { node }: Visit,
+  { node }: NodeExecution,
   store: EngineStore,
 ): Suspended {
   const entropy = store.sessions.require(sessionId).evidence as EntropyScore | null;

@@ -34,7 +34,7 @@ class ToolCallCarrier extends CallbackManager {
   /** Ids of the calls that were begun in this execution. */
   readonly #begun: Set<string>;
 
-  constructor(toolCall: ToolCall, begun: Set<string>, { parentRunId, listeners }: Around = {}) {
+  constructor(toolCall: ToolCall, begun: Set<string>, { parentRunId, listeners }: CallAround = {}) {
     super(parentRunId, listeners);
     this.toolCall = toolCall;
     this.#begun = begun;
@@ -84,16 +84,16 @@ class ToolCallCarrier extends CallbackManager {
   }
 
   #around(manager: CallbackManager, toolCall: ToolCall): ToolCallCarrier {
-    return new ToolCallCarrier(toolCall, this.#begun, around(manager));
+    return new ToolCallCarrier(toolCall, this.#begun, callAround(manager));
   }
 }
 
-interface Around {
+interface CallAround {
   readonly parentRunId?: string | undefined;
   readonly listeners?: Handlers;
 }
 
-const around = (manager: CallbackManager): Around => ({
+const callAround = (manager: CallbackManager): CallAround => ({
   parentRunId: manager.getParentRunId(),
   listeners: manager,
 });
@@ -123,5 +123,5 @@ export function attemptOf(config: LangGraphRunnableConfig | undefined): number |
 
 function carrier(callbacks: Callbacks | undefined, begun: Set<string>): CallbackManager {
   const manager = Array.isArray(callbacks) ? CallbackManager.configure(callbacks) : callbacks?.copy();
-  return new ToolCallCarrier(NO_TOOL_CALL, begun, manager === undefined ? {} : around(manager));
+  return new ToolCallCarrier(NO_TOOL_CALL, begun, manager === undefined ? {} : callAround(manager));
 }

@@ -1,10 +1,10 @@
-import { type Fact, factsOf } from '../../events/Fact.ts';
-import type { VisitTurn } from '../../state/RunStore.ts';
+import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
+import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { type Depth, depthWarnings } from '../guards/depthLevel.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/GuardLevel.ts';
-import { wordsOf } from '../thrown.ts';
-import type { Visit } from '../visit.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
+import { describeThrown } from '../thrown.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -16,13 +16,13 @@ export interface BegunTurn<State> {
 
 /** Before the work: fence, event and the journal's Thought in one transaction. */
 export function recordThought<State extends object>(
-  visit: Visit,
+  visit: NodeExecution,
   { state, depth }: BegunTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
-  const scope = scopeOf(visit, state, deps);
+  const scope = nodeScope(visit, state, deps);
   const payload = { node: visit.node, attempt: visit.attempt };
-  const started: Fact = { name: 'NODE_STARTED', payload, scope };
+  const started: NewEvent = { name: 'NODE_STARTED', payload, scope };
   const facts = [started, ...depthWarnings(depth, visit, scope)];
   deps.runs.enter(visit, turnOf('Thought', { visit, state, facts }, deps));
 }
@@ -37,15 +37,15 @@ export interface FinishedTurn<State> {
 
 /** After the work: fence, events and the journal's Action, in the transaction of what LangGraph writes of the task. */
 export function recordAction<State extends object>(
-  visit: Visit,
+  visit: NodeExecution,
   { before, output, startedAt, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
   const state = mergedState(before, output.update);
   const durationMs = deps.now() - startedAt;
-  const scope = scopeOf(visit, state, deps);
-  const changes = factsOf((emit) => deps.profile.announce(before, state, emit, scope));
-  const finished: Fact = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
+  const scope = nodeScope(visit, state, deps);
+  const changes = newEventsOf((emit) => deps.profile.announce(before, state, emit, scope));
+  const finished: NewEvent = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
   const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
   deps.runs.leave(visit, turnOf('Action', { visit, state, facts }, deps));
 }
@@ -53,12 +53,12 @@ export function recordAction<State extends object>(
 /** A node threw: an event that says whether it is tried again. */
 export function recordFailure<State>(
   error: unknown,
-  visit: Visit,
+  visit: NodeExecution,
   { runs, profile }: RunnerDeps<State>,
 ): void {
   const { node, attempt, threadId, lgTaskId } = visit;
   const scope = { threadId };
-  const { message } = wordsOf(error);
+  const { message } = describeThrown(error);
   if (profile.willRetry(error, attempt)) {
     runs.note(visit, [{ name: 'RETRIED', payload: { node, attempt, message }, scope }]);
     return;
@@ -77,17 +77,17 @@ export function recordFailure<State>(
   ]);
 }
 
-interface Told<State> {
-  readonly visit: Visit;
+interface NodeReport<State> {
+  readonly visit: NodeExecution;
   readonly state: State;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
 }
 
 function turnOf<State extends object>(
   turnType: TurnType,
-  { visit, state, facts }: Told<State>,
+  { visit, state, facts }: NodeReport<State>,
   { profile, newId, now }: RunnerDeps<State>,
-): VisitTurn {
+): NodeTurn {
   const { threadId, node, lgTaskId } = visit;
   const taskId = profile.taskIdOf(state, node);
   const entry = {
@@ -103,7 +103,11 @@ function turnOf<State extends object>(
   return { entry, taskId, facts };
 }
 
-const scopeOf = <State>({ threadId, node }: Visit, state: State, { profile }: RunnerDeps<State>) => ({
+const nodeScope = <State>(
+  { threadId, node }: NodeExecution,
+  state: State,
+  { profile }: RunnerDeps<State>,
+) => ({
   threadId,
   taskId: profile.taskIdOf(state, node),
 });

@@ -2,13 +2,13 @@ import type { Principal } from '../../state/hitlSession.ts';
 import { lawHere } from '../lawOf.ts';
 import { type Message, messageOf } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
-import type { RecordedVisit } from './ActiveVisit.ts';
+import type { RecordedNode } from './ActiveNode.ts';
 import { dueDate, type Until } from './dueDate.ts';
-import { activeVisit } from './visitContext.ts';
+import { activeNode } from './nodeContext.ts';
 import { waitHere } from './waitHere.ts';
 
 /** Result of a wait with a timeout. */
-export type Waited<Payload> =
+export type WaitResult<Payload> =
   | { readonly timedOut: false; readonly payload: Payload; readonly by: Principal }
   | { readonly timedOut: true };
 
@@ -37,7 +37,7 @@ export async function waitFor<Payload = unknown>(name: string): Promise<Payload>
 export async function waitFor<Payload = unknown>(
   name: string,
   options: WaitForOptions,
-): Promise<Waited<Payload>>;
+): Promise<WaitResult<Payload>>;
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
@@ -48,7 +48,7 @@ export async function waitFor(name: string, options?: WaitForOptions): Promise<u
     dueAt: (now) => (options === undefined ? null : dueDate(options.within, now)),
   });
   if (metBy === null) return { timedOut: true };
-  const { store } = activeVisit('waitFor()') as RecordedVisit;
+  const { store } = activeNode('waitFor()') as RecordedNode;
   const { payload, by }: Message = messageOf(metBy, store);
   return options === undefined ? payload : { timedOut: false, payload, by };
 }

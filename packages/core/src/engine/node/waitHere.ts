@@ -4,22 +4,22 @@ import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
 import { noteHeard } from '../cache/GuardedCache.ts';
 import { endWait } from '../waits/endWait.ts';
 import { waitInterruptId } from '../waits/waitQuestion.ts';
-import { type ActiveVisit, isRecorded, type RecordedVisit } from './ActiveVisit.ts';
-import { engineFaultOf } from './FaultBox.ts';
+import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { engineFaultOf } from './EngineFaults.ts';
+import { activeNode } from './nodeContext.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
-import { activeVisit } from './visitContext.ts';
 
 /** What to wait for. */
-export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {
+export interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
   /** Told from other waits of its place by it, and by how many of that name were before. */
   readonly name: string;
   /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */
   readonly dueAt: (now: number) => number | null;
   /** Makes ready what is begun with the wait; what it returns is called in the transaction that records the wait. */
-  readonly ready?: () => Promise<Beginning>;
+  readonly ready?: () => Promise<BeginWait>;
 }
 
-type Beginning = (emit: EventSink['emit']) => void;
+type BeginWait = (emit: EventSink['emit']) => void;
 
 /**
  * Waits in the node around this code: returns the wait once it has ended, and leaves the node until then. No process is
@@ -30,8 +30,8 @@ type Beginning = (emit: EventSink['emit']) => void;
  * @throws TypeError outside a node of a run, and inside a step, whose call would be made twice.
  * @throws RangeError for a date that is none.
  */
-export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait> {
-  const active = activeVisit(caller);
+export async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
+  const active = activeNode(caller);
   assertMayWait(active, caller);
   const place = stepPlace(active);
   const count = active.waits.count(claimOf(place, awaiting.name));
@@ -54,7 +54,7 @@ export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait
   return active.calls.track(wait);
 }
 
-function waitAt(active: RecordedVisit, key: WaitKey, awaiting: Awaiting): Wait | Promise<Wait> {
+function waitAt(active: RecordedNode, key: WaitKey, awaiting: WaitSpec): Wait | Promise<Wait> {
   const isKnown = active.store.waits.find(key) !== null;
   if (awaiting.ready === undefined) {
     if (active.hasThrown) throw new GraphDrained('its node was left');
@@ -64,15 +64,15 @@ function waitAt(active: RecordedVisit, key: WaitKey, awaiting: Awaiting): Wait |
   return awaiting.ready().then((begin) => recordWait(active, key, { ...awaiting, isKnown, begin }));
 }
 
-interface Recording extends Pick<Awaiting, 'purpose' | 'subject' | 'dueAt'> {
+interface RecordingWait extends Pick<WaitSpec, 'purpose' | 'subject' | 'dueAt'> {
   readonly isKnown: boolean;
-  readonly begin?: Beginning;
+  readonly begin?: BeginWait;
 }
 
 function recordWait(
-  active: RecordedVisit,
+  active: RecordedNode,
   key: WaitKey,
-  { purpose, subject, dueAt, isKnown, begin = () => {} }: Recording,
+  { purpose, subject, dueAt, isKnown, begin = () => {} }: RecordingWait,
 ): Wait {
   const { store, visit } = active;
   const now = store.now();
@@ -87,7 +87,7 @@ function recordWait(
   return wait;
 }
 
-function assertMayWait(active: ActiveVisit, caller: string): asserts active is RecordedVisit {
+function assertMayWait(active: ActiveNode, caller: string): asserts active is RecordedNode {
   if (!isRecorded(active) || active.visit.epoch === null)
     throw new TypeError(`${caller} needs a run: start the graph with app.run().`);
   if (active.calls.isInside)

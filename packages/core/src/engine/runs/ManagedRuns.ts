@@ -1,12 +1,12 @@
 import type { EventBus } from '../../events/EventBus.ts';
-import { afterArrival } from '../../state/Outlet.ts';
+import { afterBarrier } from '../../state/CommitBarrier.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { outsideGraphs } from '../drive/outsideGraphs.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { type Deleted, deleteExpired, deleteRun, type Expiry } from './deleteRuns.ts';
-import { type Fork, type Forked, forkRun } from './forkRun.ts';
+import { type DeleteFilter, type DeleteResult, deleteExpired, deleteRun } from './deleteRuns.ts';
+import { type ForkOptions, type ForkResult, forkRun } from './forkRun.ts';
 import { type GatePage, inbox } from './inbox.ts';
 import { listRuns, type RunFilter, type RunPage } from './listRuns.ts';
 import type { PageRequest } from './pages.ts';
@@ -30,16 +30,16 @@ export interface ManagedRunsParts {
   readonly events: EventBus;
 }
 
-interface Deps<State> extends ManagedRunsParts {
+interface ManagedRunsDeps<State> extends ManagedRunsParts {
   readonly graph: SnapshotGraph<State> & UpdateDeps['graph'];
 }
 
 /** Operations on recorded runs: list, read at any checkpoint, fork, update, delete. Executes none of them. */
 export class ManagedRuns<State, Update> {
-  readonly #deps: Deps<State>;
+  readonly #deps: ManagedRunsDeps<State>;
 
   constructor(parts: ManagedRunsParts) {
-    this.#deps = parts as Deps<State>;
+    this.#deps = parts as ManagedRunsDeps<State>;
   }
 
   /**
@@ -100,7 +100,7 @@ export class ManagedRuns<State, Update> {
    * await app.run('post-42b');
    * ```
    */
-  async fork(id: string, fork: Fork): Promise<Forked> {
+  async fork(id: string, fork: ForkOptions): Promise<ForkResult> {
     return this.#afterArrival(outsideGraphs(() => forkRun(id, fork, this.#deps)));
   }
 
@@ -128,7 +128,7 @@ export class ManagedRuns<State, Update> {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
+  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
     return this.#afterArrival(deleteRun(id, by, this.#deps));
   }
 
@@ -144,11 +144,11 @@ export class ManagedRuns<State, Update> {
    * await app.deleteOlderThan({ endedBefore: aMonthAgo, limit: 1000, by: { kind: 'human', id: 'ops' } });
    * ```
    */
-  async deleteOlderThan(expiry: Expiry): Promise<Deleted> {
+  async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
     return this.#afterArrival(deleteExpired(expiry, this.#deps));
   }
 
   #afterArrival<T>(done: T | Promise<T>): Promise<T> {
-    return afterArrival(this.#deps.store.outlet, done);
+    return afterBarrier(this.#deps.store.outlet, done);
   }
 }

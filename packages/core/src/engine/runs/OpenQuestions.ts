@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { WaitStore } from '../../state/WaitStore.ts';
 import type { Gate } from '../Gate.ts';
-import { gateNow } from '../gateNow.ts';
+import { gateWithDeadlines } from '../gateWithDeadlines.ts';
 
 /** The open questions of all runs in a file, told when they become others: cheap enough to ask after every commit. */
 export class OpenQuestions {
@@ -22,7 +22,9 @@ export class OpenQuestions {
     const ids = this.#ids();
     if (ids === this.#known) return null;
     this.#known = ids;
-    return this.#sessions.listOpenOfRuns().map((session) => gateNow(session, { waits: this.#waits }));
+    return this.#sessions
+      .listOpenOfRuns()
+      .map((session) => gateWithDeadlines(session, { waits: this.#waits }));
   }
 
   #ids(): string {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
-import type { Outlet } from '../../state/Outlet.ts';
+import type { CommitBarrier } from '../../state/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { SignalOptions } from '../drive/signalRun.ts';
 import type { Gate, GateAnswer } from '../Gate.ts';
@@ -17,7 +17,7 @@ export interface RunQueue {
 }
 
 /** Tenant and priority of a run. */
-export interface RunPlace {
+export interface QueueOptions {
   /** Tenant whose cap the run counts against. @defaultValue 'default' */
   readonly tenant?: string;
   /** Whole number; the highest is executed first. @defaultValue 0 */
@@ -36,7 +36,7 @@ export interface RunIndex {
 }
 
 /** A run as lists have it. */
-export interface IndexedRun {
+export interface RunListItem {
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;
   /** As its file says; `null` where that may say something else by now: it is driven, or was told something. */
@@ -44,7 +44,7 @@ export interface IndexedRun {
 }
 
 /** A run that is to be. */
-export interface NewRunFile extends RunPlace {
+export interface NewRun extends QueueOptions {
   readonly id: string;
   readonly queue: RunQueue;
   /** Its whole file, with what it is started with. */
@@ -80,7 +80,7 @@ export type RunSignal = {
 );
 
 /** A run's file as it is now, with what it was told and has not taken. Where runs are in one local file, that file; else a copy. */
-export interface LookedAtRun {
+export interface RunFileView {
   readonly db: Database;
   /** Whether what is written to it goes nowhere. */
   readonly isCopy: boolean;
@@ -88,7 +88,7 @@ export interface LookedAtRun {
   readonly signals: readonly RunSignal[];
   /** Whether a live process has it in hand. Of a copy: the leases in it say who had it, not where he is now. */
   readonly isDriven: boolean;
-  /** For {@link Runs.lookAgain}. */
+  /** For {@link Runs.reopen}. */
   readonly at: string;
   /**
    * Records what the run is told, as of what was looked at, and has it driven: in one commit. False, and nothing is recorded,
@@ -100,7 +100,7 @@ export interface LookedAtRun {
 }
 
 /** Where a run stands when its driver leaves it. */
-export interface HeldRunEnd extends RunIndex {
+export interface RunRelease extends RunIndex {
   /** When it goes on by itself, milliseconds since the Unix epoch; `null` for when it is told something. */
   readonly until: number | null;
   /** Who drives it from now on. @defaultValue as before */
@@ -108,14 +108,14 @@ export interface HeldRunEnd extends RunIndex {
 }
 
 /** A run whose newest epoch is the caller's: nobody else's writes arrive. */
-export interface HeldRun {
+export interface LeasedRun {
   readonly id: string;
   readonly epoch: number;
   readonly db: Database;
   /** Whether the file was handed out: whoever has a lease in it is gone. Else the leases in it say who may write. */
   readonly isCopy: boolean;
   /** Awaited before anything leaves that rests on what was committed (law L11). */
-  readonly outlet: Outlet;
+  readonly outlet: CommitBarrier;
   /** Aborted once somebody else has it. */
   readonly lost: AbortSignal;
   /**
@@ -131,7 +131,7 @@ export interface HeldRun {
    *
    * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO` if it cannot be reached.
    */
-  settle(end: HeldRunEnd): Promise<'settled' | 'again'>;
+  settle(end: RunRelease): Promise<'settled' | 'again'>;
   /**
    * Deletes the run here, as it stands, instead of letting go of it. False, and nothing is changed, where it was told something
    * that was not given out by {@link signals}.
@@ -149,16 +149,16 @@ export interface HeldRun {
  */
 export interface Runs {
   /** Records a run and queues it. Returns false for a known id, which stays unchanged. */
-  create(run: NewRunFile): Promise<boolean>;
+  create(run: NewRun): Promise<boolean>;
   /** Opens a run's file for reading. @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
-  look(id: string): Promise<LookedAtRun>;
+  open(id: string): Promise<RunFileView>;
   /**
    * Opens the file again, or returns `null` if it has not changed.
    *
    * @param at - The `at` of the view before.
    * @throws DevsError as `look`.
    */
-  lookAgain(id: string, at: string): Promise<LookedAtRun | null>;
+  reopen(id: string, at: string): Promise<RunFileView | null>;
   /**
    * Calls `tell` soon after a run changed or received a signal, and sometimes without a reason. A caller that reads
    * after this promise resolves misses no change.
@@ -173,10 +173,10 @@ export interface Runs {
    *
    * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
    */
-  hold(id: string): Promise<HeldRun>;
+  hold(id: string): Promise<LeasedRun>;
   list(filter?: RunFilter): Promise<RunPage>;
   /** Returns list data by id, without opening files. Unknown ids are left out. */
-  indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>>;
+  indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>>;
   gates(page?: PageRequest): Promise<GatePage>;
   /** Returns the number of open gates of all runs. */
   countGates(): Promise<number>;
@@ -196,7 +196,7 @@ export interface RunDriver {
    * @throws DevsError `GRAPH_CHANGED`; engine faults (`STATE_…`, `LEASE_LOST`) unchanged: the run stays resumable.
    */
   drive(
-    held: HeldRun,
+    held: LeasedRun,
     how: { readonly signal: AbortSignal; readonly abort: AbortSignal },
-  ): Promise<HeldRunEnd>;
+  ): Promise<RunRelease>;
 }

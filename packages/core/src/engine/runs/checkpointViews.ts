@@ -1,14 +1,14 @@
 import type { Checkpoint } from '@langchain/langgraph-checkpoint';
-import type { StoredCheckpoint, TypedBytes } from '../../state/checkpointRecords.ts';
+import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpointRecords.ts';
+import { nextNodes } from '../breakpoints/nextNodes.ts';
+import { plainValues } from '../breakpoints/plainValues.ts';
+import { TRIGGER } from '../breakpoints/triggers.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { shownValue } from '../gates/shownValue.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
-import { nextNodes } from '../stops/nextNodes.ts';
-import { plainValues } from '../stops/plainValues.ts';
-import { TRIGGER } from '../stops/triggers.ts';
 import { pageLimit } from './pages.ts';
 import { assertCheckpoint } from './snapshots.ts';
 
@@ -57,7 +57,7 @@ export async function checkpointViews(
   const beforeSeq = before === undefined ? null : checkpoints.findSeq(before, threadId);
   // One more: what has changed is told from the one before.
   const rows = checkpoints.loadPage({ ...query, beforeSeq }, limit + 1);
-  const known = await Promise.all(rows.map(headOf));
+  const known = await Promise.all(rows.map(checkpointHead));
   const views = known.map((head): CheckpointView => {
     const parent = known.find(({ checkpointId }) => checkpointId === head.parentId);
     const { checkpointId, at, step, source } = head;
@@ -82,8 +82,8 @@ export async function checkpointValues(
   const changed = changesBetween(then.channel_versions, now.channel_versions);
   return {
     checkpointId,
-    values: shown(now.channel_values, Object.keys(now.channel_values).filter(isAuthors)),
-    before: shown(then.channel_values, changed),
+    values: visibleValues(now.channel_values, Object.keys(now.channel_values).filter(isAuthors)),
+    before: visibleValues(then.channel_values, changed),
     changed,
   };
 }
@@ -95,19 +95,19 @@ const NOTHING: Pick<Checkpoint, 'channel_values' | 'channel_versions'> = {
 };
 
 /** The nodes that the latest checkpoint of a run calls. */
-export async function nextOf(threadId: string, { db }: EngineStore): Promise<readonly string[]> {
+export async function nextNodesOf(threadId: string, { db }: EngineStore): Promise<readonly string[]> {
   const config = { configurable: { thread_id: threadId } };
   const tuple = await new SqliteSaver(db).getTuple(config);
   return tuple === undefined ? [] : nextNodes(tuple.checkpoint).filter(isAuthors);
 }
 
-type Versions = Checkpoint['channel_versions'];
+type ChannelVersions = Checkpoint['channel_versions'];
 
 interface Head extends Omit<CheckpointView, 'changed'> {
-  readonly versions: Versions;
+  readonly versions: ChannelVersions;
 }
 
-async function headOf(row: StoredCheckpoint): Promise<Head> {
+async function checkpointHead(row: OrderedCheckpoint): Promise<Head> {
   const load = async <T>({ type, bytes }: TypedBytes): Promise<T> =>
     (await new StrictSerde().loadsTyped(type, bytes)) as T;
   const { ts, channel_versions: versions } = await load<Checkpoint>(row.checkpoint);
@@ -116,14 +116,14 @@ async function headOf(row: StoredCheckpoint): Promise<Head> {
   return { checkpointId, parentId, at: ts, step, source, versions };
 }
 
-const changesBetween = (before: Versions, after: Versions): readonly string[] =>
+const changesBetween = (before: ChannelVersions, after: ChannelVersions): readonly string[] =>
   Object.keys(after).filter((name) => isAuthors(name) && after[name] !== before[name]);
 
 /** Neither LangGraph's own, nor the guards'. */
 const isAuthors = (name: string): boolean =>
   !TRIGGER.test(name) && !name.startsWith('__') && !GUARD_NAMES.some((guard) => guard === name);
 
-function shown(values: Readonly<Record<string, unknown>>, names: readonly string[]) {
+function visibleValues(values: Readonly<Record<string, unknown>>, names: readonly string[]) {
   const there = names.filter((name) => Object.hasOwn(values, name));
   return plainValues(Object.fromEntries(there.map((name) => [name, shownValue(values[name])])));
 }

@@ -1,27 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { RunPlace } from '../../state/RunDirectory.ts';
+import type { RunCursor } from '../../state/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { threadBusy } from '../drive/LeaseKeeper.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/decidable.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, onlyHuman } from '../gates/principals.ts';
-import { timeOf } from './listRuns.ts';
+import { parseTime } from './listRuns.ts';
 
 export interface DeleteDeps {
   readonly store: EngineStore;
 }
 
 /** What was deleted. */
-export interface Deleted {
+export interface DeleteResult {
   readonly runs: number;
   /** Bytes of the state file that can be used again. */
   readonly bytes: number;
 }
 
 /** Which runs are kept no longer. */
-export interface Expiry {
+export interface DeleteFilter {
   readonly by: Principal;
   /** Runs of every graph in the file that ended before, whatever their end. */
   readonly endedBefore: Date;
@@ -33,10 +33,10 @@ export interface Expiry {
 const BATCH = 20;
 
 /** Deletes one run in one transaction. */
-export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): Deleted {
+export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): DeleteResult {
   const human = asHuman(by, threadId, 'delete');
   return deleting(human, deps, ({ threads }) => {
-    assertEnded(threads.require(threadId));
+    assertRunEnded(threads.require(threadId));
     const claim = threads.claim(threadId);
     if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
     return [claim.lease];
@@ -47,15 +47,15 @@ export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): De
  * Deletes ended runs, longest ago first, a few in each transaction: killed in between, what was deleted is, and the next
  * call goes on. Child runs go with the run that began them. A run that somebody holds is left for another time.
  */
-export async function deleteExpired(expiry: Expiry, deps: DeleteDeps): Promise<Deleted> {
+export async function deleteExpired(expiry: DeleteFilter, deps: DeleteDeps): Promise<DeleteResult> {
   const human = onlyHuman(expiry.by, 'delete runs');
-  const before = timeOf('endedBefore', expiry.endedBefore);
+  const before = parseTime('endedBefore', expiry.endedBefore);
   const limit = expiry.limit ?? Number.POSITIVE_INFINITY;
   if (before === null) throw new RangeError('endedBefore: expected a valid Date');
   if (!(limit >= 0)) throw new RangeError(`limit: expected a number of at least 0, got ${String(limit)}`);
   const { directory } = deps.store;
-  let deleted: Deleted = { runs: 0, bytes: 0 };
-  let place: RunPlace | null = null;
+  let deleted: DeleteResult = { runs: 0, bytes: 0 };
+  let place: RunCursor | null = null;
   while (deleted.runs < limit) {
     const found = directory.ended(before, place, Math.min(BATCH, limit - deleted.runs));
     place = found.at(-1) ?? null;
@@ -72,7 +72,7 @@ function deleting(
   human: Principal,
   { store }: DeleteDeps,
   claim: (store: EngineStore) => readonly Lease[],
-): Deleted {
+): DeleteResult {
   let leases: readonly Lease[] = [];
   try {
     return store.commit((emit) => {
@@ -87,7 +87,7 @@ function deleting(
 }
 
 /** Those of them that have still ended, as has all below them, and that nobody holds. */
-function claimExpired(found: readonly RunPlace[], { threads, children }: EngineStore): readonly Lease[] {
+function claimExpired(found: readonly RunCursor[], { threads, children }: EngineStore): readonly Lease[] {
   return found.flatMap(({ id, at }) => {
     if (threads.get(id)?.endedAt !== at || children.openBelow(id).length > 0) return [];
     const claim = threads.claim(id);
@@ -98,25 +98,25 @@ function claimExpired(found: readonly RunPlace[], { threads, children }: EngineS
 /** Refuses what {@link deleteRun} refuses. */
 export function assertDeletable(threadId: string, by: Principal, { threads }: EngineStore): void {
   asHuman(by, threadId, 'delete');
-  assertEnded(threads.require(threadId));
+  assertRunEnded(threads.require(threadId));
 }
 
-function assertEnded({ threadId, endedAt, status, workspace }: Thread): void {
+function assertRunEnded({ threadId, endedAt, status, workspace }: Thread): void {
   if (endedAt === null) {
-    throw refused(threadId, 'not_ended', {
+    throw deletionRefused(threadId, 'not_ended', {
       what: `has not ended: it is ${status}`,
       remedy: 'Cancel the run, or resume it until it ends.',
     });
   }
   if (workspace !== null) {
-    throw refused(threadId, 'has_folder', {
+    throw deletionRefused(threadId, 'has_folder', {
       what: 'has a folder, which would not be deleted',
       remedy: 'Remove it with Orchestrator.remove() or devs rm.',
     });
   }
 }
 
-const refused = (
+const deletionRefused = (
   id: string,
   reason: string,
   { what, remedy }: { readonly what: string; readonly remedy: string },

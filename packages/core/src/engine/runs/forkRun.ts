@@ -4,9 +4,9 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
-import { assertOurs } from '../drive/notOurs.ts';
+import { assertIsRun } from '../drive/assertIsRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/decidable.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../gates/principals.ts';
 import { configOf, requiredId } from '../saver/checkpointConfig.ts';
@@ -14,7 +14,7 @@ import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { checkpointNotFound } from './snapshots.ts';
 
 /** A new run that begins where another one stood. */
-export interface Fork {
+export interface ForkOptions {
   /** Id of the new run. */
   readonly as: string;
   /** Where it begins: one of `getStateHistory`. @defaultValue the newest */
@@ -22,7 +22,7 @@ export interface Fork {
   readonly by: Principal;
 }
 
-export interface Forked {
+export interface ForkResult {
   readonly id: string;
   /** Where it begins, in both runs. */
   readonly checkpointId: string;
@@ -41,9 +41,9 @@ export interface ForkDeps {
  */
 export async function forkRun(
   threadId: string,
-  { as, checkpointId, by }: Fork,
+  { as, checkpointId, by }: ForkOptions,
   { store, saver, shape }: ForkDeps,
-): Promise<Forked> {
+): Promise<ForkResult> {
   const human = asHuman(by, threadId, 'fork');
   const id = requiredId({ configurable: { thread_id: as } }, 'thread_id');
   const thread = store.threads.require(threadId);
@@ -71,7 +71,7 @@ export async function forkRun(
 }
 
 /** Where a fork begins. */
-interface Begun {
+interface ForkStart {
   readonly root: CheckpointTuple;
   /** With those of graphs inside nodes. */
   readonly tuples: readonly CheckpointTuple[];
@@ -84,7 +84,7 @@ async function checkpointsAt(
   threadId: string,
   checkpointId: string | undefined,
   { store, saver }: Pick<ForkDeps, 'store' | 'saver'>,
-): Promise<Begun> {
+): Promise<ForkStart> {
   const at = {
     thread_id: threadId,
     checkpoint_ns: '',
@@ -113,7 +113,7 @@ function stageCopy(
 
 function assertFree(threadId: string, store: EngineStore): void {
   if (store.threads.get(threadId) !== null) throw threadExists(threadId);
-  assertOurs(threadId, store);
+  assertIsRun(threadId, store);
 }
 
 export const threadExists = (threadId: string): DevsError =>

@@ -3,7 +3,7 @@ import type { RunQuery } from '../../state/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { RunInfo } from '../RunResult.ts';
-import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
+import { type PageRequest, pageLimit, pageOf, parseCursor } from './pages.ts';
 
 /** Selects the runs to list. */
 export interface RunFilter extends PageRequest {
@@ -46,13 +46,13 @@ export function listRuns(filter: RunFilter, { db, directory, threads }: EngineSt
 /** What is looked for, from the newest on. @throws RangeError as `listRuns`. */
 export function runQueryOf(filter: RunFilter): RunQuery {
   const { status, graph, due = false, createdSince, createdBefore } = filter;
-  const end = { at: timeOf('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
+  const end = { at: parseTime('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
   return {
     statuses: statusesOf(status),
     graph: graph ?? null,
     due,
-    since: timeOf('createdSince', createdSince) ?? Number.MIN_SAFE_INTEGER,
-    before: earlier(placeOf(filter.after), end),
+    since: parseTime('createdSince', createdSince) ?? Number.MIN_SAFE_INTEGER,
+    before: earlierPlace(parseCursor(filter.after), end),
     limit: pageLimit(filter.limit),
   };
 }
@@ -71,7 +71,7 @@ export function infoOf(thread: Thread, isDriven: boolean): RunInfo {
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 /** A page goes on where the one before ended; whoever asks for runs before a time goes on before that, too. */
-const earlier = <P extends { readonly at: number }>(place: P | null, end: P): P =>
+const earlierPlace = <P extends { readonly at: number }>(place: P | null, end: P): P =>
   place !== null && place.at < end.at ? place : end;
 
 /** @throws RangeError for one that is none. */
@@ -83,7 +83,7 @@ export function statusesOf(status: RunFilter['status'] = THREAD_STATUSES): reado
 }
 
 /** Milliseconds since the Unix epoch; `null` where no time is given. */
-export function timeOf(name: string, time: Date | undefined): number | null {
+export function parseTime(name: string, time: Date | undefined): number | null {
   if (time === undefined) return null;
   const ms = time instanceof Date ? time.getTime() : Number.NaN;
   if (Number.isNaN(ms)) throw new RangeError(`${name}: expected a valid Date`);

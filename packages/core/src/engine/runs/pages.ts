@@ -7,7 +7,7 @@ export interface PageRequest {
 }
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
-export interface Place {
+export interface PageCursor {
   readonly at: number;
   readonly id: string;
 }
@@ -22,19 +22,19 @@ export function pageLimit(limit: number = DEFAULT_LIMIT): number {
 }
 
 /** A place as text: for a URL as it is. */
-export function cursorOf({ at, id }: Place): string {
+export function cursorOf({ at, id }: PageCursor): string {
   return Buffer.from(JSON.stringify([at, id])).toString('base64url');
 }
 
 /** @throws RangeError for a text that no page gave. */
-export function placeOf(after: string | undefined): Place | null {
+export function parseCursor(after: string | undefined): PageCursor | null {
   if (after === undefined) return null;
-  const [at, id] = parsed(after);
+  const [at, id] = parseCursorText(after);
   if (Number.isSafeInteger(at) && typeof id === 'string') return { at: at as number, id };
   throw new RangeError('after: expected the `next` of a page');
 }
 
-function parsed(after: unknown): readonly unknown[] {
+function parseCursorText(after: unknown): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(Buffer.from(String(after), 'base64url').toString());
     return Array.isArray(value) ? value : [];
@@ -47,7 +47,7 @@ function parsed(after: unknown): readonly unknown[] {
 export function pageOf<T>(
   found: readonly T[],
   limit: number,
-  toPlace: (item: T) => Place,
+  toPlace: (item: T) => PageCursor,
 ): { readonly items: readonly T[]; readonly next: string | null } {
   const items = found.slice(0, limit);
   const last = found.length > limit ? items.at(-1) : undefined;
@@ -55,4 +55,4 @@ export function pageOf<T>(
 }
 
 /** What a list of pages is made of. */
-export const pages = { limit: pageLimit, place: placeOf, of: pageOf } as const;
+export const pages = { limit: pageLimit, place: parseCursor, of: pageOf } as const;

@@ -1,9 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { isOfVisit } from '../../state/StepStore.ts';
-import type { PlanningGraph } from '../change/pendingVisits.ts';
-import { place, type SetBackDeps, type StagedPlacement, stagePlacement } from '../change/setBack.ts';
+import { isOfExecution } from '../../state/StepStore.ts';
+import type { PlanningGraph } from '../change/pendingNodes.ts';
+import { type RewindToDeps, type StagedWrite, stageUpdate, storePlacement } from '../change/rewindTo.ts';
 import type { UpdatableGraph } from '../change/stagedUpdate.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
@@ -13,7 +13,7 @@ import { isOutput } from '../drive/openQuestions.ts';
 import { isOver } from '../drive/outcome.ts';
 import { runError } from '../drive/runError.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/decidable.ts';
+import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../gates/principals.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
@@ -25,7 +25,7 @@ export interface StateUpdate {
   readonly by: Principal;
 }
 
-export interface UpdateDeps extends Omit<SetBackDeps, 'graph'> {
+export interface UpdateDeps extends Omit<RewindToDeps, 'graph'> {
   readonly graph: UpdatableGraph & Pick<PlanningGraph, 'getState'>;
 }
 
@@ -52,7 +52,7 @@ export async function updateRun(
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
       if (held.lease.epoch !== epoch) return false;
-      place(
+      storePlacement(
         staged,
         (emit, checkpointId) => {
           assertNothingAnswered(threadId, store);
@@ -101,12 +101,12 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
   assertSameGraph(thread, shape);
   const driver = store.threads.driverOf(threadId);
   if (driver !== null) throw threadBusy(threadId, driver, leaseEpoch);
-  if (isOver(status) && status !== 'completed') throw refused(threadId, 'ended', `it is ${status}`);
+  if (isOver(status) && status !== 'completed') throw updateRefused(threadId, 'ended', `it is ${status}`);
   const at = { configurable: { thread_id: threadId } };
   const tuple = await saver.getTuple(at);
   const latest = store.inputs.latest(threadId);
   const isBegun = latest?.turn === 1 || latest?.isTaken === true;
-  if (tuple === undefined || !isBegun) throw refused(threadId, 'not_begun', 'it has not started yet');
+  if (tuple === undefined || !isBegun) throw updateRefused(threadId, 'not_begun', 'it has not started yet');
   assertNothingAnswered(threadId, store);
   const { pendingWrites = [] } = tuple;
   const { tasks } = await graph.getState(tuple.config);
@@ -116,11 +116,11 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
   const begun = tasks.find(
     ({ id, name }) =>
       finished.has(id) ||
-      steps.some((step) => isOfVisit(step, id)) ||
+      steps.some((step) => isOfExecution(step, id)) ||
       hasInside(threadId, `${name}:${id}`, store),
   );
   if (begun !== undefined)
-    throw refused(threadId, 'in_hand', `node "${begun.name}" has not finished and has recorded steps`);
+    throw updateRefused(threadId, 'in_hand', `node "${begun.name}" has not finished and has recorded steps`);
   return leaseEpoch;
 }
 
@@ -130,20 +130,24 @@ const hasInside = (threadId: string, checkpointNs: string, { checkpoints }: Engi
 /** An answer is for the visit that asked, which the update takes the place of. */
 function assertNothingAnswered(threadId: string, { sessions }: EngineStore): void {
   if (sessions.listClosed(threadId).every(({ status }) => status !== 'decided')) return;
-  throw refused(threadId, 'answer_pending', 'a decision on one of its gates is not applied yet');
+  throw updateRefused(threadId, 'answer_pending', 'a decision on one of its gates is not applied yet');
 }
 
 /** What LangGraph, a reducer or an edge makes of the values is the caller's to know. */
 async function stageOrRefuse(
-  lease: StagedPlacement['lease'],
-  placement: Parameters<typeof stagePlacement>[1],
+  lease: StagedWrite['lease'],
+  placement: Parameters<typeof stageUpdate>[1],
   deps: UpdateDeps,
-): Promise<StagedPlacement> {
+): Promise<StagedWrite> {
   try {
-    return await stagePlacement(lease, placement, deps);
+    return await stageUpdate(lease, placement, deps);
   } catch (error) {
     if (isDevsError(error)) throw error;
-    throw refused(lease.threadId, 'not_taken', `the graph rejects the update: ${runError(error).message}`);
+    throw updateRefused(
+      lease.threadId,
+      'not_taken',
+      `the graph rejects the update: ${runError(error).message}`,
+    );
   }
 }
 
@@ -156,7 +160,7 @@ const WAYS_OUT: Readonly<Record<UpdateRefusal, string>> = {
   not_taken: 'Correct the values, or set asNode to the node that would return them.',
 };
 
-const refused = (threadId: string, reason: UpdateRefusal, what: string): DevsError =>
+const updateRefused = (threadId: string, reason: UpdateRefusal, what: string): DevsError =>
   new DevsError(`The state of run "${threadId}" was not updated: ${what}.`, {
     code: 'UPDATE_REFUSED',
     remedy: WAYS_OUT[reason],

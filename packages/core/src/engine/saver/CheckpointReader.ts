@@ -13,7 +13,7 @@ import { transaction } from '../../db/transaction.ts';
 import {
   type CheckpointQuery,
   channelsApart,
-  type StoredCheckpoint,
+  type OrderedCheckpoint,
   type TypedBytes,
   type WriteRecord,
 } from '../../state/checkpointRecords.ts';
@@ -23,7 +23,7 @@ import type { ValueCodec } from './ValueCodec.ts';
 
 /** What belongs to one checkpoint, read at one moment. */
 interface Snapshot {
-  readonly stored: StoredCheckpoint;
+  readonly stored: OrderedCheckpoint;
   readonly writes: readonly WriteRecord[];
   /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
   readonly parentWrites: readonly WriteRecord[];
@@ -53,13 +53,13 @@ export class CheckpointReader {
   }
 
   /** `undefined` if there is none, or it was deleted while it was read. */
-  async read(load: () => StoredCheckpoint | null): Promise<CheckpointTuple | undefined> {
+  async read(load: () => OrderedCheckpoint | null): Promise<CheckpointTuple | undefined> {
     const snapshot = transaction(this.#db, 'deferred', () => this.#snapshot(load()));
     return snapshot === null ? undefined : await this.#tupleOf(snapshot);
   }
 
   /** Rows, newest first. Those inserted meanwhile are not seen. */
-  *rows(query: CheckpointQuery): Generator<StoredCheckpoint> {
+  *rows(query: CheckpointQuery): Generator<OrderedCheckpoint> {
     let beforeSeq = query.beforeSeq;
     for (;;) {
       const page = this.#store.loadPage({ ...query, beforeSeq }, PAGE_SIZE);
@@ -70,11 +70,11 @@ export class CheckpointReader {
     }
   }
 
-  async metadataOf({ metadata }: StoredCheckpoint): Promise<CheckpointMetadata> {
+  async metadataOf({ metadata }: OrderedCheckpoint): Promise<CheckpointMetadata> {
     return await this.#codec.load(metadata);
   }
 
-  #snapshot(stored: StoredCheckpoint | null): Snapshot | null {
+  #snapshot(stored: OrderedCheckpoint | null): Snapshot | null {
     if (stored === null) return null;
     const { parentId } = stored;
     return {
@@ -86,7 +86,7 @@ export class CheckpointReader {
     };
   }
 
-  #known(stored: StoredCheckpoint): Snapshot['known'] {
+  #known(stored: OrderedCheckpoint): Snapshot['known'] {
     const plain = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
     return plain === null
       ? null
@@ -112,7 +112,7 @@ export class CheckpointReader {
   }
 
   #channelsOf(
-    stored: StoredCheckpoint,
+    stored: OrderedCheckpoint,
     { channel_values: inline, channel_versions: versions }: Checkpoint,
   ): readonly LoadedChannel[] {
     const apart = channelsApart(versions, inline);
@@ -121,7 +121,7 @@ export class CheckpointReader {
   }
 
   /** At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again. */
-  #channelsLater(stored: StoredCheckpoint, checkpoint: Checkpoint): readonly LoadedChannel[] | null {
+  #channelsLater(stored: OrderedCheckpoint, checkpoint: Checkpoint): readonly LoadedChannel[] | null {
     return transaction(this.#db, 'deferred', () =>
       this.#store.has(stored) ? this.#channelsOf(stored, checkpoint) : null,
     );

@@ -9,12 +9,12 @@ import type {
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
 import type { FencedLease } from '../../state/Fence.ts';
-import { immediately, withNextCommit } from '../../state/immediately.ts';
-import type { VisitStore } from '../../state/RunStore.ts';
-import { isLoopDue, loopTurn } from '../loopTurn.ts';
-import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
-import { withoutUnseen } from '../stops/unseen.ts';
-import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
+import { immediateTransaction, withNextCommit } from '../../state/immediateTransaction.ts';
+import type { NodeStore } from '../../state/RunStore.ts';
+import { withoutUnseenVersions } from '../breakpoints/channelVersions.ts';
+import { type BreakpointRecords, checkpointAt } from '../breakpoints/checkpointAt.ts';
+import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
+import { shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
 import {
   configOf,
   leaseOf,
@@ -23,13 +23,13 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
-import { SqliteSaver, type SqliteSaverOptions, type Write } from './SqliteSaver.ts';
+import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './SqliteSaver.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
 import { versionsOfValues } from './versionsOfValues.ts';
 
 /** Knows who drives a run, and what was answered. */
-export interface DriverRegister extends StopRecords {
-  readonly runs: Pick<VisitStore, 'assertDriven' | 'keepsUp'>;
+export interface DriverRegister extends BreakpointRecords {
+  readonly runs: Pick<NodeStore, 'assertDriven' | 'keepsUp'>;
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -76,7 +76,7 @@ export class DrivenSaver extends SqliteSaver {
       checkpointNs: namespaceOf(config) ?? '',
     };
     const load = (parent: RunnableConfig): Promise<CheckpointTuple | undefined> => super.getTuple(parent);
-    return await whereItStands(tuple, at, { store: this.#store, breakpoints: this.#breakpoints, load });
+    return await checkpointAt(tuple, at, { store: this.#store, breakpoints: this.#breakpoints, load });
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
@@ -87,14 +87,14 @@ export class DrivenSaver extends SqliteSaver {
     newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     this.#assertDriven(config);
-    const seen = { ...checkpoint, channel_versions: withoutUnseen(checkpoint.channel_versions) };
-    const versions = withoutUnseen(newVersions);
-    const streamed = this.#stream(config)?.checkpoint(placeOf(config), seen, metadata, versions);
+    const seen = { ...checkpoint, channel_versions: withoutUnseenVersions(checkpoint.channel_versions) };
+    const versions = withoutUnseenVersions(newVersions);
+    const streamed = this.#stream(config)?.checkpoint(streamScope(config), seen, metadata, versions);
     const staged = this.stageCheckpoint(config, seen, metadata, versions);
     const lease = metadata.source === 'loop' ? leaseOfOwnGraph(config) : null;
     if (lease === null) {
       await this.#commit(streamed, staged);
-      while (isLoopDue()) await loopTurn();
+      while (shouldYield()) await yieldToEventLoop();
     } else await this.#withNext(lease, streamed, staged);
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
@@ -108,7 +108,7 @@ export class DrivenSaver extends SqliteSaver {
   ): Promise<void> {
     this.#assertDriven(config);
     const checkpointId = requiredId(config, 'checkpoint_id');
-    const streamed = this.#stream(config)?.writes({ ...placeOf(config), checkpointId }, taskId, writes);
+    const streamed = this.#stream(config)?.writes({ ...streamScope(config), checkpointId }, taskId, writes);
     await this.#commit(streamed, this.stageWrites(config, writes, taskId, taskPath));
   }
 
@@ -116,32 +116,32 @@ export class DrivenSaver extends SqliteSaver {
   async #withNext(
     lease: FencedLease,
     streamed: Alongside | undefined,
-    staged: Promise<Write>,
+    staged: Promise<WriteTogether>,
   ): Promise<void> {
     const write = await staged;
-    while (isLoopDue()) await loopTurn(); // after that, nothing would be left to wait for the next commit
+    while (shouldYield()) await yieldToEventLoop(); // after that, nothing would be left to wait for the next commit
     await streamed?.ready();
     const beside = streamed?.taken();
     const committed = (): void => streamed?.committed();
     withNextCommit(this.#db, { lease, write: () => write(beside), committed });
   }
 
-  async #commit(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
+  async #commit(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
     await this.#committed(streamed, staged);
     const isBehind = this.#store.runs.keepsUp();
     if (isBehind !== null) await isBehind;
   }
 
-  async #committed(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
+  async #committed(streamed: Alongside | undefined, staged: Promise<WriteTogether>): Promise<void> {
     if (streamed === undefined) {
       const write = await staged;
-      await whenFree(this.#db, () => immediately(this.#db, write));
+      await whenFree(this.#db, () => immediateTransaction(this.#db, write));
       return;
     }
     try {
       const write = await staged;
       await streamed.ready();
-      await whenFree(this.#db, () => immediately(this.#db, () => write(streamed.inTx)));
+      await whenFree(this.#db, () => immediateTransaction(this.#db, () => write(streamed.inTx)));
       streamed.committed();
     } finally {
       streamed.over();
@@ -166,7 +166,7 @@ function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {
   return isOwn ? lease : null;
 }
 
-function placeOf(config: RunnableConfig): Pick<StreamedWrite, 'threadId' | 'ns'> {
+function streamScope(config: RunnableConfig): Pick<StreamedWrite, 'threadId' | 'ns'> {
   const { threadId, checkpointNs } = requiredNamespace(config);
   return { threadId, ns: checkpointNs };
 }

@@ -14,7 +14,7 @@ export class RefusedWrites {
 
   /** What a task writes, as it is made ready; the task's next try takes its place. */
   watch<T>(key: CheckpointKey, taskId: string, ready: T | Promise<T>): T | Promise<T> {
-    const tasks = this.#tasks.get(nameOf(key)) ?? new Map<string, Promise<void>>();
+    const tasks = this.#tasks.get(checkpointName(key)) ?? new Map<string, Promise<void>>();
     if (!(ready instanceof Promise)) {
       tasks.delete(taskId);
       return ready;
@@ -23,16 +23,16 @@ export class RefusedWrites {
       if (tasks.get(taskId) === done) tasks.delete(taskId);
     });
     done.catch(() => {}); // its caller has the same error
-    this.#tasks.set(nameOf(key), tasks.set(taskId, done));
+    this.#tasks.set(checkpointName(key), tasks.set(taskId, done));
     return ready;
   }
 
   /** Rejects with what refused a write on top of the checkpoint; `null` where none is under way or was refused. */
   none(key: CheckpointKey): Promise<unknown> | null {
-    const tasks = this.#tasks.get(nameOf(key));
+    const tasks = this.#tasks.get(checkpointName(key));
     return tasks === undefined || tasks.size === 0 ? null : Promise.all(tasks.values());
   }
 }
 
-const nameOf = ({ threadId, checkpointNs, checkpointId }: CheckpointKey): string =>
+const checkpointName = ({ threadId, checkpointNs, checkpointId }: CheckpointKey): string =>
   JSON.stringify([threadId, checkpointNs, checkpointId]);

@@ -27,7 +27,7 @@ import {
 } from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import { commitLate, immediately } from '../../state/immediately.ts';
+import { commitLate, immediateTransaction } from '../../state/immediateTransaction.ts';
 import { type StateStats, stateStats } from '../../state/StateStats.ts';
 import { CheckpointReader } from './CheckpointReader.ts';
 import {
@@ -39,7 +39,7 @@ import {
   requiredNamespace,
   VERSIONED_FORMAT,
 } from './checkpointConfig.ts';
-import { listQuery, matchesFilter, validLimit } from './listQuery.ts';
+import { listQuery, matchesMetadata, validLimit } from './listQuery.ts';
 import { RefusedWrites } from './RefusedWrites.ts';
 import type { PrunePolicy } from './retainedCheckpoints.ts';
 import { StrictSerde } from './StrictSerde.ts';
@@ -87,7 +87,7 @@ export interface StagedCheckpoint {
 }
 
 /** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
-export type Write = (beside?: () => void) => void;
+export type WriteTogether = (beside?: () => void) => void;
 
 const CHECKPOINT: Dumping = { what: 'the checkpoint', root: 'checkpoint', limits: ['channelBytes'] };
 const METADATA: Dumping = { what: 'the metadata', root: 'metadata', limits: ['valueBytes'] };
@@ -178,7 +178,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const query = listQuery(config, before, { allThreads: this.#allThreads, findSeq });
     for (const stored of this.#reader.rows(query)) {
       if (remaining <= 0) return;
-      if (!matchesFilter(await this.#reader.metadataOf(stored), filter)) continue;
+      if (!matchesMetadata(await this.#reader.metadataOf(stored), filter)) continue;
       const tuple = await this.#reader.read(() => stored);
       if (tuple === undefined) continue;
       remaining -= 1;
@@ -202,7 +202,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions = versionsOfValues(checkpoint),
   ): Promise<RunnableConfig> {
     const write = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
-    await whenFree(this.#db, () => immediately(this.#db, write));
+    await whenFree(this.#db, () => immediateTransaction(this.#db, write));
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
@@ -219,7 +219,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskPath = '',
   ): Promise<void> {
     const write = await this.stageWrites(config, writes, taskId, taskPath);
-    await whenFree(this.#db, () => immediately(this.#db, write));
+    await whenFree(this.#db, () => immediateTransaction(this.#db, write));
   }
 
   /**
@@ -255,7 +255,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Deletes every checkpoint and write of a thread, in all namespaces, and values that only it used. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a string`);
-    immediately(this.#db, () => this.#store.deleteThread(threadId));
+    immediateTransaction(this.#db, () => this.#store.deleteThread(threadId));
   }
 
   /**
@@ -304,7 +304,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
-  ): Promise<Write> {
+  ): Promise<WriteTogether> {
     const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
     const { channel_values: values, channel_versions: versions } = checkpoint;
     const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
@@ -337,7 +337,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     writes: readonly PendingWrite[],
     taskId: string,
     taskPath: string,
-  ): Promise<Write> {
+  ): Promise<WriteTogether> {
     const checkpointId = requiredId(config, 'checkpoint_id');
     const key = { ...requiredNamespace(config), checkpointId };
     const places = writes.map(([channel], position) => {
@@ -368,7 +368,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     ];
   }
 
-  #fenced(config: RunnableConfig, work: (lease: FencedLease | null) => void): Write {
+  #fenced(config: RunnableConfig, work: (lease: FencedLease | null) => void): WriteTogether {
     const lease = leaseOf(config);
     const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
     return (beside) => {

@@ -30,7 +30,7 @@ const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 const MAX_PATH_LENGTH = 200;
 const LONE_SURROGATE = 'text with a lone surrogate';
 
-type Members = Record<string, unknown>;
+type EncodedMembers = Record<string, unknown>;
 
 /**
  * Turns one value into a tree that JSON gives back unchanged, or refuses it and names the place. Used once per value.
@@ -79,7 +79,7 @@ export class StrictEncoder {
   }
 
   #encode(value: unknown): unknown {
-    if (isPlain(value)) return value;
+    if (isPlainJson(value)) return value;
     switch (typeof value) {
       case 'object':
         return this.#container(value as object);
@@ -115,33 +115,34 @@ export class StrictEncoder {
 
   #byPrototype(value: object): unknown {
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype === Object.prototype) return this.#object(value as Members);
-    if (prototype === null) return this.#tag('object without prototype', this.#object(value as Members));
+    if (prototype === Object.prototype) return this.#object(value as EncodedMembers);
+    if (prototype === null)
+      return this.#tag('object without prototype', this.#object(value as EncodedMembers));
     if (prototype === Array.prototype) return this.#array(value as readonly unknown[]);
     return this.#builtIn(value, prototype) ?? this.#instance(value);
   }
 
-  #object(object: Members): unknown {
+  #object(object: EncodedMembers): unknown {
     const members = this.#members(object);
     const keys = Object.keys(members);
     return keys.length === 1 && keys[0] === TAG_KEY ? this.#tag('object', members) : members;
   }
 
   /** A spread reads every property once, and costs a fraction of an object built key by key. */
-  #members(object: Members): Members {
+  #members(object: EncodedMembers): EncodedMembers {
     const members = { ...object };
     const keys = Object.keys(members);
     if (countOfKeys(object) !== keys.length) throw this.#refusal('a symbol as a key, or a hidden property');
     for (const key of keys) {
       const value = members[this.#key(key)];
-      if (!isPlain(value)) members[key] = this.#at(key, value);
+      if (!isPlainJson(value)) members[key] = this.#at(key, value);
     }
     return members;
   }
 
   #key(key: string): string {
     if (POLLUTING_KEYS.has(key)) throw this.#refusal(`the key ${key}`);
-    if (isPlain(key)) return key;
+    if (isPlainJson(key)) return key;
     throw this.#refusal(LONE_SURROGATE);
   }
 
@@ -149,7 +150,7 @@ export class StrictEncoder {
     if (countOfKeys(array) !== array.length + 1) {
       throw this.#refusal('an array with holes or properties');
     }
-    return array.map((item, index) => (isPlain(item) ? item : this.#at(index, item)));
+    return array.map((item, index) => (isPlainJson(item) ? item : this.#at(index, item)));
   }
 
   #at(key: string | number, value: unknown): unknown {
@@ -181,7 +182,7 @@ export class StrictEncoder {
       case Buffer.prototype:
         return this.#tag('buffer', base64Of(value as Uint8Array));
       case Document.prototype:
-        return this.#tag('document', this.#members(value as Members));
+        return this.#tag('document', this.#members(value as EncodedMembers));
       default:
         return this.#error(value, prototype);
     }
@@ -214,7 +215,7 @@ export class StrictEncoder {
     const own = Object.keys(value).filter((key) => !hidden.includes(key));
     if (countOfKeys(value) !== own.length + hidden.length) throw this.#refusal('a hidden property');
     const members = this.#members(
-      Object.fromEntries(own.map((key) => [key, (value as unknown as Members)[key]])),
+      Object.fromEntries(own.map((key) => [key, (value as unknown as EncodedMembers)[key]])),
     );
     const texts = [this.#at('message', message), this.#at('stack', stack)];
     const causes = hidden.includes('cause') ? [this.#at('cause', cause)] : [];
@@ -224,14 +225,14 @@ export class StrictEncoder {
   /** Instances of LangGraph's and LangChain's classes. */
   #instance(value: object): Tag {
     if ('lg_name' in value) {
-      const encoded = this.#ofLangGraph(value as Members);
+      const encoded = this.#ofLangGraph(value as EncodedMembers);
       if (encoded !== null) return encoded;
     }
     if (isLangChainSerializable(value)) return this.#ofLangChain(value);
     throw this.#refusal(`an instance of ${value.constructor?.name ?? 'a class'}`);
   }
 
-  #ofLangGraph(value: Members): Tag | null {
+  #ofLangGraph(value: EncodedMembers): Tag | null {
     const parts = (...names: readonly string[]): unknown[] =>
       names.map((name) => this.#at(name, value[name]));
     switch (value['lg_name']) {
@@ -254,7 +255,7 @@ export class StrictEncoder {
     const written =
       parts === null
         ? this.#tag('langchain', this.#record(record))
-        : this.#tag('langchain with parts', this.#record(without(record, parts)), parts);
+        : this.#tag('langchain with parts', this.#record(withoutParts(record, parts)), parts);
     this.#instances.push({ instance, written, path: this.#place() });
     return written;
   }
@@ -267,7 +268,7 @@ export class StrictEncoder {
   }
 
   /** Fields that LangChain's own serialization, which is JSON, would change, such as a map in an artifact. */
-  #partsBeside(record: unknown, instance: object): Members | null {
+  #partsBeside(record: unknown, instance: object): EncodedMembers | null {
     const kwargs = Object(kwargsOf(record)) as object;
     const lost = Object.entries(instance).filter(
       ([key, value]) => Object.hasOwn(kwargs, key) && typeof value === 'object' && isLostInJson(value),
@@ -287,7 +288,7 @@ export class StrictEncoder {
   }
 
   #refusal(found: string, cause?: unknown): DevsError {
-    return notStorable(this.#place(), found, cause);
+    return valueNotStorable(this.#place(), found, cause);
   }
 
   #tooDeep(): DevsError {
@@ -300,7 +301,7 @@ export class StrictEncoder {
   }
 }
 
-export function notStorable(path: string, found: string, cause?: unknown): DevsError {
+export function valueNotStorable(path: string, found: string, cause?: unknown): DevsError {
   return new DevsError(`The value at ${path} cannot be stored without changing it: ${found}.`, {
     code: 'VALUE_NOT_STORABLE',
     remedy:
@@ -316,7 +317,7 @@ function countOfKeys(object: object): number {
 }
 
 /** What most values are: neither a container nor anything that JSON would change. */
-function isPlain(value: unknown): boolean {
+function isPlainJson(value: unknown): boolean {
   if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return value === null || typeof value === 'boolean';
@@ -324,7 +325,7 @@ function isPlain(value: unknown): boolean {
 
 /** Whether what is inside a value would not survive JSON. What is too deep to tell is encoded by itself, and refused there. */
 function isLostInJson(value: unknown, levels = DEFAULT_MAX_DEPTH): boolean {
-  if (typeof value !== 'object' || value === null) return !isPlain(value);
+  if (typeof value !== 'object' || value === null) return !isPlainJson(value);
   if (isLangChainSerializable(value)) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) return value.some((item) => isLostInJson(item, levels - 1));
@@ -337,7 +338,7 @@ function kwargsOf(record: unknown): unknown {
 }
 
 /** A record of LangChain's without the fields that are written beside it. */
-function without(record: unknown, parts: Members): object {
+function withoutParts(record: unknown, parts: EncodedMembers): object {
   const kwargs = Object.entries(kwargsOf(record) as object).filter(([key]) => !Object.hasOwn(parts, key));
   return { ...(record as object), kwargs: Object.fromEntries(kwargs) };
 }

@@ -4,8 +4,8 @@ import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
-import { plainValue, textOf } from './plainValue.ts';
-import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
+import { decodeUtf8, plainValue } from './plainValue.ts';
+import { type LangChainInstance, StrictEncoder, valueNotStorable } from './StrictEncoder.ts';
 import { DEFAULT_MAX_DEPTH, type Numbers, type Tag } from './strictTags.ts';
 
 export interface StrictSerdeOptions {
@@ -18,10 +18,10 @@ export interface StrictSerdeOptions {
 /** `plain` is JSON itself, `tagged` JSON with tags; see `strictTags.ts`. None of them is LangGraph's `json`. */
 type StoredType = 'plain' | 'tagged' | 'bytes' | 'buffer';
 
-type Dumped = [StoredType, Uint8Array];
+type DumpedValue = [StoredType, Uint8Array];
 
 /** Three times as fast as `Buffer.from`. */
-const utf8 = new TextEncoder();
+const utf8Encoder = new TextEncoder();
 
 /** LangChain instances whose return was proved, with what they held then: a tree, as the same texts are compared in no time. */
 const proved = new WeakMap<object, unknown>();
@@ -56,7 +56,7 @@ export class StrictSerde implements SerializerProtocol {
   readonly #plainBytes = onceForLasting((value: object): Uint8Array | null => {
     const isList = Array.isArray(value) && value.every(isLasting);
     const isPlain = isList ? value.every(this.#encodesAsIs) : this.#encodesAsIs(value);
-    return isPlain ? utf8.encode(lastingJson(value)) : null;
+    return isPlain ? utf8Encoder.encode(lastingJson(value)) : null;
   });
 
   /** @throws RangeError if `maxDepth` is not a whole number of at least 1. */
@@ -66,7 +66,7 @@ export class StrictSerde implements SerializerProtocol {
     this.#numbers = numbers;
   }
 
-  async dumpsTyped(value: unknown): Promise<Dumped> {
+  async dumpsTyped(value: unknown): Promise<DumpedValue> {
     return await this.dump(value);
   }
 
@@ -75,7 +75,7 @@ export class StrictSerde implements SerializerProtocol {
    *
    * @param root - What the value is called where a message says a place. @defaultValue '$'
    */
-  dump(value: unknown, root?: string): Dumped | Promise<Dumped> {
+  dump(value: unknown, root?: string): DumpedValue | Promise<DumpedValue> {
     if (value instanceof Uint8Array) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
@@ -85,7 +85,7 @@ export class StrictSerde implements SerializerProtocol {
     if (plain !== null) return ['plain', plain];
     const encoder = new StrictEncoder(this.#maxDepth, this.#numbers, root);
     const text = textOfTree(encoder.encode(value));
-    const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
+    const dumped: DumpedValue = [encoder.tagged ? 'tagged' : 'plain', utf8Encoder.encode(text)];
     return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);
   }
 
@@ -106,9 +106,9 @@ export class StrictSerde implements SerializerProtocol {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     switch (type) {
       case 'plain':
-        return JSON.parse(textOf(bytes));
+        return JSON.parse(decodeUtf8(bytes));
       case 'tagged':
-        return await decodeTagged(JSON.parse(textOf(bytes)));
+        return await decodeTagged(JSON.parse(decodeUtf8(bytes)));
       case 'bytes':
         return new Uint8Array(bytes);
       case 'buffer':
@@ -136,11 +136,11 @@ export class StrictSerde implements SerializerProtocol {
     if (isDeepStrictEqual(proved.get(instance), held)) return;
     const { name } = instance.constructor;
     const revived = await revivedFrom(written).catch((error: unknown) => {
-      throw notStorable(path, `an instance of ${name}, which cannot be loaded`, error);
+      throw valueNotStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
     if (!same || !isDeepStrictEqual(this.#fieldsOf(revived, path), held)) {
-      throw notStorable(path, `an instance of ${name}, which changes when it is loaded`);
+      throw valueNotStorable(path, `an instance of ${name}, which changes when it is loaded`);
     }
     proved.set(instance, held);
   }

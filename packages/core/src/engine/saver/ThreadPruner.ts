@@ -9,7 +9,7 @@ import {
   type PrunePlan,
   type PruneResult,
 } from '../../state/CheckpointPruner.ts';
-import type { StoredCheckpoint } from '../../state/checkpointRecords.ts';
+import type { OrderedCheckpoint } from '../../state/checkpointRecords.ts';
 import { leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import type { CheckpointReader } from './CheckpointReader.ts';
@@ -84,7 +84,7 @@ export class ThreadPruner {
     return { threadId, state, keep: all.filter((it) => retained.has(it)).map(({ kept }) => kept) };
   }
 
-  async #candidateOf(stored: StoredCheckpoint, waiting: boolean): Promise<Candidate> {
+  async #candidateOf(stored: OrderedCheckpoint, waiting: boolean): Promise<Candidate> {
     const { seq, threadId, checkpointNs, checkpointId, parentId } = stored;
     const { v, channel_versions: versions } = await this.#codec.load<Checkpoint>(stored.checkpoint);
     const metadata = await this.#reader.metadataOf(stored);

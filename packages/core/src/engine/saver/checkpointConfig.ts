@@ -30,7 +30,7 @@ export function optionalId(config: RunnableConfig, name: string): string | null 
   if (id === undefined || (id === '' && name === 'checkpoint_id')) return null;
   if (typeof id !== 'string' || id === '')
     throw new TypeError(`configurable.${name}: expected a string that is not empty`);
-  return wellFormed(id, name);
+  return assertWellFormed(id, name);
 }
 
 /** `null` when the config names none. */
@@ -38,11 +38,11 @@ export function namespaceOf(config: RunnableConfig): string | null {
   const checkpointNs: unknown = config.configurable?.['checkpoint_ns'];
   if (checkpointNs === undefined) return null;
   if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: expected a string');
-  return wellFormed(checkpointNs, 'checkpoint_ns');
+  return assertWellFormed(checkpointNs, 'checkpoint_ns');
 }
 
 /** Half a character becomes U+FFFD in the file, where two different ids would then be the same. */
-function wellFormed(id: string, name: string): string {
+function assertWellFormed(id: string, name: string): string {
   if ((id as string & { isWellFormed(): boolean }).isWellFormed()) return id;
   throw new TypeError(`configurable.${name}: the string has a lone surrogate`);
 }

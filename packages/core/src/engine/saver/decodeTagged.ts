@@ -6,7 +6,7 @@ import { loadLangChain } from './loadLangChain.ts';
 import { ERROR_CLASSES, TAG_KEY, type TagName } from './strictTags.ts';
 
 type TimeoutOption = NonNullable<NonNullable<ConstructorParameters<typeof Send>[2]>['timeout']>;
-type Members = Record<string | number, unknown>;
+type DecodedMembers = Record<string | number, unknown>;
 type Build = (parts: readonly unknown[]) => unknown;
 
 /** A value that cannot be made without waiting; it takes its place when it is. */
@@ -71,7 +71,7 @@ const WAITING: ReadonlySet<TagName> = new Set([
  * @throws DevsError `STATE_CORRUPT` for a tag this version does not know.
  */
 export async function decodeTagged(tree: unknown): Promise<unknown> {
-  const holder: Members = { value: tree };
+  const holder: DecodedMembers = { value: tree };
   const jobs: (() => Promise<void>)[] = [];
   reviveMember(holder, 'value', jobs);
   // In this order: what is inside another value comes before it.
@@ -79,8 +79,8 @@ export async function decodeTagged(tree: unknown): Promise<unknown> {
   return holder['value'];
 }
 
-function reviveMember(container: Members, key: string | number, jobs: (() => Promise<void>)[]): void {
-  const value = revive(container[key], jobs);
+function reviveMember(container: DecodedMembers, key: string | number, jobs: (() => Promise<void>)[]): void {
+  const value = reviveNode(container[key], jobs);
   container[key] = value;
   if (!(value instanceof Later)) return;
   jobs.push(async () => {
@@ -88,11 +88,11 @@ function reviveMember(container: Members, key: string | number, jobs: (() => Pro
   });
 }
 
-function revive(node: unknown, jobs: (() => Promise<void>)[]): unknown {
+function reviveNode(node: unknown, jobs: (() => Promise<void>)[]): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const parts = tagParts(node);
   if (parts !== null) return reviveTag(parts, jobs);
-  for (const key of Object.keys(node)) reviveMember(node as Members, key, jobs);
+  for (const key of Object.keys(node)) reviveMember(node as DecodedMembers, key, jobs);
   return node;
 }
 
@@ -105,10 +105,10 @@ function reviveTag([name, ...parts]: readonly unknown[], jobs: (() => Promise<vo
   if (!isTagName(name)) throw unknownTag(name);
   const waiting = jobs.length;
   if (name === 'object') {
-    reviveMember(parts[0] as Members, TAG_KEY, jobs);
+    reviveMember(parts[0] as DecodedMembers, TAG_KEY, jobs);
     return parts[0];
   }
-  for (const at of parts.keys()) reviveMember(parts as unknown as Members, at, jobs);
+  for (const at of parts.keys()) reviveMember(parts as unknown as DecodedMembers, at, jobs);
   const build = (): unknown => BUILDERS[name](parts);
   return WAITING.has(name) || jobs.length > waiting ? new Later(build) : build();
 }

@@ -31,22 +31,23 @@ export function listQuery(
 }
 
 /** Metadata is matched by its own properties only: a filter must not reach a prototype. */
-export function matchesFilter(metadata: object, filter: Record<string, unknown> = {}): boolean {
+export function matchesMetadata(metadata: object, filter: Record<string, unknown> = {}): boolean {
   const own = new Map<string, unknown>(Object.entries(metadata));
-  return Object.entries(filter).every(([name, value]) => own.has(name) && isSame(own.get(name), value));
+  return Object.entries(filter).every(([name, value]) => own.has(name) && isSameJson(own.get(name), value));
 }
 
 /** By content, as the JSON of both: keys in any order, and one whose value is `undefined` is none. */
-function isSame(found: unknown, wanted: unknown): boolean {
+function isSameJson(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(found) && Array.isArray(wanted)) {
-    return found.length === wanted.length && [...found].every((item, at) => isSame(item, wanted[at]));
+    return found.length === wanted.length && [...found].every((item, at) => isSameJson(item, wanted[at]));
   }
-  if (!isPlain(found) || !isPlain(wanted)) return found === wanted || isDeepStrictEqual(found, wanted);
+  if (!isComparableObject(found) || !isComparableObject(wanted))
+    return found === wanted || isDeepStrictEqual(found, wanted);
   const [left, right] = [definedIn(found), definedIn(wanted)];
-  return left.size === right.size && [...left].every(([key, value]) => isSame(value, right.get(key)));
+  return left.size === right.size && [...left].every(([key, value]) => isSameJson(value, right.get(key)));
 }
 
-function isPlain(value: unknown): value is object {
+function isComparableObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

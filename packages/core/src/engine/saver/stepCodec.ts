@@ -1,10 +1,10 @@
 import type { ResultCodec } from '../../state/StepResult.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
-const serde = new StrictSerde({ numbers: 'every' });
+const stepSerde = new StrictSerde({ numbers: 'every' });
 
 /** Results of steps that are more than JSON, such as the messages of a model: they come back as what they were. */
 export const STEP_CODEC: ResultCodec = {
-  encode: (value) => serde.dumpText(value),
-  decode: (text) => serde.loadsTyped('tagged', text),
+  encode: (value) => stepSerde.dumpText(value),
+  decode: (text) => stepSerde.loadsTyped('tagged', text),
 };

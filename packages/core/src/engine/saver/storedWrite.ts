@@ -1,6 +1,6 @@
 import { ERROR } from '@langchain/langgraph-checkpoint';
 import { isRecord } from '../isRecord.ts';
-import { wordsOf } from '../thrown.ts';
+import { describeThrown } from '../thrown.ts';
 
 const INTERRUPT = '__interrupt__';
 
@@ -22,7 +22,7 @@ function withPlainSchema(asked: unknown): unknown {
 /** Can be stored, whatever it holds: no run ends with the error of its error. */
 function maskedError(value: unknown): unknown {
   if (value instanceof Error) {
-    const { message, ...words } = wordsOf(value);
+    const { message, ...words } = describeThrown(value);
     return Object.assign(new Error(message), words);
   }
   if (Array.isArray(value)) return value.map(maskedWord);
@@ -33,5 +33,5 @@ function maskedError(value: unknown): unknown {
 function maskedWord(value: unknown): unknown {
   const isPlain =
     value === undefined || value === null || typeof value === 'boolean' || Number.isFinite(value);
-  return isPlain ? value : wordsOf(value).message;
+  return isPlain ? value : describeThrown(value).message;
 }

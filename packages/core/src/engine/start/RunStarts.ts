@@ -4,14 +4,14 @@ import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import type { PreparedRun } from '../children/childApps.ts';
 import { recordedAs } from '../compile/graphOfRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
+import { assertIsRun } from '../drive/assertIsRun.ts';
 import {
   assertContext,
-  assertGiven,
+  assertInvokeOptions,
   type ContextGraph,
-  type GivenOptions,
-  givenAmong,
-} from '../drive/givenOptions.ts';
-import { assertOurs } from '../drive/notOurs.ts';
+  type InvokeOptions,
+  pickInvokeOptions,
+} from '../drive/invokeOptions.ts';
 import { assertInput, assertSameGiven, dumpGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gatePolicies } from '../gates/approvals.ts';
@@ -21,11 +21,11 @@ import type { NamedGates } from '../gates/parsedGate.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { lawOf } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { assertFirstTurn, takeTurn } from '../turns/takeTurn.ts';
+import { assertFirstTurn, startTurn } from '../turns/startTurn.ts';
 import { assertTurnInput } from '../turns/turnRefused.ts';
 
 /** What is recorded about a run before its graph is called. */
-export interface Admission {
+export interface NewRunRecord {
   readonly threadId: string;
   readonly projectId?: string;
   readonly workspace?: string | null;
@@ -42,7 +42,7 @@ export interface Admission {
 /** What a turn is given. */
 export interface GivenToTurn {
   readonly input: unknown;
-  readonly options: GivenOptions;
+  readonly options: InvokeOptions;
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
@@ -81,7 +81,7 @@ export class RunStarts {
   async begin(threadId: string, given: GivenToTurn): Promise<void> {
     const { input, options, turn } = given;
     assertInput(input, threadId);
-    assertGiven(options, threadId);
+    assertInvokeOptions(options, threadId);
     const { store, events, shape, gates, saver } = this.#deps;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
@@ -92,7 +92,7 @@ export class RunStarts {
     if (known === null && store.commit((emit) => record(store, emit)).created) return;
     const deps = { store, events, shape, gates, serde: saver.serde };
     if (turn === null) return assertFirstTurn(threadId, dumped, deps);
-    return takeTurn({ threadId, key: turn, given: dumped }, deps);
+    return startTurn({ threadId, key: turn, given: dumped }, deps);
   }
 
   /**
@@ -100,7 +100,7 @@ export class RunStarts {
    *
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
-  async admit(admission: Admission): Promise<Thread> {
+  async admit(admission: NewRunRecord): Promise<Thread> {
     const { threadId } = admission;
     assertInput(admission.input, threadId);
     const known = this.#deps.store.threads.get(threadId);
@@ -118,12 +118,12 @@ export class RunStarts {
     redacted = 0,
     policies,
     ...about
-  }: Admission & GivenToTurn): Promise<Prepared> {
+  }: NewRunRecord & GivenToTurn): Promise<Prepared> {
     const dumped = await dumpGiven({ input, options }, threadId, this.#deps.saver);
     const budget = parseBudget(about.budget ?? this.#deps.budget ?? {});
     const gates = gatePolicies(this.#deps.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
-      assertOurs(threadId, store);
+      assertIsRun(threadId, store);
       const { thread, created } = store.threads.create({
         threadId,
         projectId: about.projectId ?? threadId,
@@ -146,10 +146,10 @@ export class RunStarts {
     return { dumped, record };
   }
 
-  async prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
-    const options = givenAmong(given);
+  async prepareChild(threadId: string, input: unknown, given: InvokeOptions): Promise<PreparedRun> {
+    const options = pickInvokeOptions(given);
     assertInput(input, threadId);
-    assertGiven(options, threadId);
+    assertInvokeOptions(options, threadId);
     await assertContext(this.#deps.graph, options, threadId);
     const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
     const { store, saver } = this.#deps;

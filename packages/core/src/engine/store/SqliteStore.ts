@@ -14,11 +14,11 @@ import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { transaction } from '../../db/transaction.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { immediately } from '../../state/immediately.ts';
+import { immediateTransaction } from '../../state/immediateTransaction.ts';
 import { parseStored } from '../../state/parseStored.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
-import { driving } from '../driving.ts';
+import { currentDrive } from '../driveContext.ts';
 import { checkedItem } from './checkedItem.ts';
 import { commonNamespace, listedNamespaces } from './listedNamespaces.ts';
 import { matchesFilter } from './matchesFilter.ts';
@@ -83,12 +83,13 @@ export class SqliteStore extends BaseStore {
       return () => null;
     });
     const work = (): unknown[] => {
-      if (puts.size > 0) driving()?.fence.assertInTx();
+      if (puts.size > 0) currentDrive()?.fence.assertInTx();
       const results = reads.map((read) => read());
       for (const put of puts.values()) this.#write(put);
       return results;
     };
-    const results = puts.size === 0 ? transaction(this.#db, 'deferred', work) : immediately(this.#db, work);
+    const results =
+      puts.size === 0 ? transaction(this.#db, 'deferred', work) : immediateTransaction(this.#db, work);
     return results as OperationResults<Op>;
   }
 
@@ -98,7 +99,7 @@ export class SqliteStore extends BaseStore {
       return () => this.#search(operation);
     }
     if ('namespace' in operation) {
-      const namespace = nameOf(operation);
+      const namespace = namespaceText(operation);
       return () => this.#get(namespace, operation.key);
     }
     assertListing(operation);
@@ -135,7 +136,7 @@ export class SqliteStore extends BaseStore {
 }
 
 function plannedPut(operation: PutOperation, limits: Limits): Planned & { name: string } {
-  const namespace = nameOf(operation);
+  const namespace = namespaceText(operation);
   const { key, value, index } = operation;
   if (index !== undefined && index !== false) throw withoutEmbeddings('index');
   const json = value === null ? null : checkedItem(operation, limits);
@@ -143,7 +144,7 @@ function plannedPut(operation: PutOperation, limits: Limits): Planned & { name: 
 }
 
 /** The namespace of an item as one text. @throws InvalidNamespaceError, TypeError */
-function nameOf({ namespace, key }: GetOperation): string {
+function namespaceText({ namespace, key }: GetOperation): string {
   assertLabels(namespace);
   validateNamespace(namespace, { allowReservedRoot: true });
   if (typeof key !== 'string') throw new TypeError(`The key of an item must be a string, got ${typeof key}.`);

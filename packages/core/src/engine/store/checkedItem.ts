@@ -15,10 +15,10 @@ const MAX_NAME_BYTES = 1024;
  */
 export function checkedItem({ namespace, key, value }: PutOperation, limits: Limits): string {
   const name = namespace.join(LABEL_SEPARATOR);
-  assertName('The namespace of an item', name);
-  assertName('The key of an item', key);
+  assertItemName('The namespace of an item', name);
+  assertItemName('The key of an item', key);
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw notStorable(
+    throw itemNotStorable(
       `The value of item "${key}" is not an object.`,
       'Put the value into a field of an object.',
     );
@@ -31,7 +31,7 @@ export function checkedItem({ namespace, key, value }: PutOperation, limits: Lim
   throw tooLarge({ what, limit: 'valueBytes', bytes, path: heaviestPlace(value, 'value'), limits });
 }
 
-function assertName(what: string, text: string): void {
+function assertItemName(what: string, text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_NAME_BYTES) return;
   throw new DevsError(`${what} is ${bytes} bytes; the limit is ${MAX_NAME_BYTES} bytes.`, {
@@ -41,6 +41,6 @@ function assertName(what: string, text: string): void {
   });
 }
 
-function notStorable(message: string, remedy: string): DevsError {
+function itemNotStorable(message: string, remedy: string): DevsError {
   return new DevsError(message, { code: 'VALUE_NOT_STORABLE', remedy });
 }

@@ -1,4 +1,4 @@
-type Item = Readonly<Record<string, unknown>>;
+type FilteredItem = Readonly<Record<string, unknown>>;
 type Compare = (found: unknown, wanted: unknown) => boolean;
 
 const OPERATORS: Readonly<Record<string, Compare>> = {
@@ -16,7 +16,7 @@ const OPERATORS: Readonly<Record<string, Compare>> = {
  * Whether an item's value is as a filter wants it, field by field, as LangGraph's own store decides: equal to a plain
  * value, or as each of its operators says. The ordering ones compare numbers.
  */
-export function matchesFilter(value: Item, filter: Item = {}): boolean {
+export function matchesFilter(value: FilteredItem, filter: FilteredItem = {}): boolean {
   return Object.entries(filter).every(([field, wanted]) => matches(value[field], wanted));
 }
 
@@ -25,7 +25,7 @@ function matches(found: unknown, wanted: unknown): boolean {
   return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]?.(found, operand));
 }
 
-function isOperators(wanted: unknown): wanted is Item {
+function isOperators(wanted: unknown): wanted is FilteredItem {
   if (typeof wanted !== 'object' || wanted === null) return false;
   return Object.keys(wanted).every((name) => Object.hasOwn(OPERATORS, name));
 }

@@ -1,17 +1,17 @@
 import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { LLMResult } from '@langchain/core/outputs';
-import type { Restarted, TokensChunk } from './StreamEvent.ts';
+import type { RestartedEvent, TokensChunk } from './StreamEvent.ts';
 import { graphNsOf, ownTaskOf } from './tasks.ts';
 
 /** A task of the run's own graph. */
-export interface BegunTask {
+export interface StreamedTask {
   readonly id: string;
   readonly node: string;
   readonly step: number;
 }
 
-type Provisional = TokensChunk | Restarted;
+type Provisional = TokensChunk | RestartedEvent;
 
 type ModelStart = Parameters<NonNullable<BaseCallbackHandler['handleChatModelStart']>>;
 
@@ -40,7 +40,7 @@ export class LiveTokens extends BaseCallbackHandler {
   readonly #subgraphs: boolean;
   readonly #tasks = new Map<
     string,
-    { readonly task: BegunTask; readonly attempt: number; hasTold: boolean }
+    { readonly task: StreamedTask; readonly attempt: number; hasTold: boolean }
   >();
   readonly #calls = new Map<string, Call>();
   /** With the newest lasting event when it was told. */
@@ -68,7 +68,7 @@ export class LiveTokens extends BaseCallbackHandler {
   }
 
   /** A task begins, or begins anew. */
-  taskBegins(task: BegunTask): void {
+  taskBegins(task: StreamedTask): void {
     const before = this.#tasks.get(task.id);
     const attempt = (before?.attempt ?? 0) + 1;
     // A super-step begins when all tasks of the one before have ended.

@@ -2,11 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { FileNews } from '../../db/FileNews.ts';
 import { type FencedLease, leaseFence } from '../../state/Fence.ts';
-import { immediately } from '../../state/immediately.ts';
+import { immediateTransaction } from '../../state/immediateTransaction.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
+import type { RunStreamEvent } from './runStreamEvent.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
-import type { ToldOfRun } from './toldOfRun.ts';
 
 /** How often a reader looks, told or not. What this app wrote wakes it at once. */
 const LOOK_EVERY_MS = 50;
@@ -51,7 +51,7 @@ export class RunStreams {
       {
         append,
         record: (events) =>
-          immediately(this.#db, () => {
+          immediateTransaction(this.#db, () => {
             leaseFence(this.#db, lease).assertInTx();
             append(events);
           }),
@@ -71,7 +71,7 @@ export class RunStreams {
   }
 
   /** Where a run stands, in the transaction that records it. */
-  record(threadId: string, told: readonly ToldOfRun[]): void {
+  record(threadId: string, told: readonly RunStreamEvent[]): void {
     if (!this.isKept) return;
     for (const event of told) this.store.append(threadId, event, this.#keep);
   }

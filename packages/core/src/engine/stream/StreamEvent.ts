@@ -34,7 +34,7 @@ export interface CustomChunk extends Lasting, OfGraph {
 }
 
 /** The run waits for a person. Once per gate. */
-export interface GateOpened extends Lasting {
+export interface GateOpenedEvent extends Lasting {
   readonly mode: 'gate';
   readonly gate: Gate;
 }
@@ -47,7 +47,7 @@ export interface RunEnded extends Lasting {
 }
 
 /** A piece of a chat model's text, in the process that executes the run only. It is not stored: the task's result is. */
-export interface TokensChunk extends OfGraph, Attempt {
+export interface TokensChunk extends OfGraph, NodeAttempt {
   readonly mode: 'messages';
   /** Id of the model call; its pieces belong together. */
   readonly id: string;
@@ -55,12 +55,12 @@ export interface TokensChunk extends OfGraph, Attempt {
 }
 
 /** A task runs again: ignore the model text of its earlier attempts. */
-export interface Restarted extends Attempt {
+export interface RestartedEvent extends NodeAttempt {
   readonly mode: 'restarted';
 }
 
 /** An attempt at a task of the run's own graph. */
-interface Attempt {
+interface NodeAttempt {
   readonly task: string;
   readonly node: string;
   /** LangGraph's super-step. */
@@ -74,12 +74,12 @@ export type LastingEvent<State = unknown, Update = unknown> =
   | UpdatesChunk<Update>
   | ValuesChunk<State>
   | CustomChunk
-  | GateOpened
+  | GateOpenedEvent
   | RunEnded;
 
 /** Events of the requested modes, and always gates and ends. Events with a `seq` are stored. */
 export type StreamEvent<State = unknown, Update = unknown, Mode extends StreamMode = StreamMode> =
   | Extract<UpdatesChunk<Update> | ValuesChunk<State> | CustomChunk | TokensChunk, { readonly mode: Mode }>
-  | ('messages' extends Mode ? Restarted : never)
-  | GateOpened
+  | ('messages' extends Mode ? RestartedEvent : never)
+  | GateOpenedEvent
   | RunEnded;

@@ -21,14 +21,14 @@ import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
 import { dumpChunk } from './dumpChunk.ts';
-import type { BegunTask } from './LiveTokens.ts';
+import type { StreamedTask } from './LiveTokens.ts';
 import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
-import { shapeOf } from './updateShape.ts';
+import { shapeOfUpdate } from './updateShape.ts';
 
 /** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
 type Pushed = [ns: string[], mode: string, payload: unknown];
 
-type Chunk = Readonly<Record<string, unknown>>;
+type ChunkRecord = Readonly<Record<string, unknown>>;
 
 /** Where a recorder writes. */
 export interface StreamSink {
@@ -38,11 +38,11 @@ export interface StreamSink {
   record(events: readonly NewStreamEvent[]): void;
   /** Something was committed. */
   wake(): void;
-  taskBegins(task: BegunTask): void;
+  taskBegins(task: StreamedTask): void;
 }
 
 /** A chunk on its way to the file. */
-interface Told {
+interface QueuedChunk {
   readonly event: Omit<NewStreamEvent, 'body'>;
   /** `null` while it is being serialized. */
   body: NewStreamEvent['body'] | null;
@@ -65,7 +65,7 @@ const INTERRUPT = '__interrupt__';
 const OWN_MODES = new Set(['updates']);
 const INNER_MODES = new Set(['updates', 'values']);
 
-export interface RecordedRun {
+export interface RecordedStream {
   readonly threadId: string;
   /** Channels that the run's own graph streams. */
   readonly channels: readonly string[];
@@ -74,17 +74,17 @@ export interface RecordedRun {
 
 /** Given to LangGraph as the stream of a graph around the run's own. */
 export class StreamRecorder implements StreamedGraph {
-  readonly #run: RecordedRun;
+  readonly #run: RecordedStream;
   readonly #sink: StreamSink;
   /** The write that LangGraph has just asked for: what it pushes before it does anything else is of that. */
-  #write: Write | null = null;
+  #write: TaskWrite | null = null;
   #envelope: Envelope | null = null;
   /** The latest of the run's own graph. */
   #checkpointId: string | null = null;
   #hasBegun = false;
   /** Writes of tasks that are not in the file yet. */
   readonly #begun = new Set<Promise<void>>();
-  readonly #loose: Told[] = [];
+  readonly #loose: QueuedChunk[] = [];
   #isDue = false;
   #failure: unknown = null;
   /** Graphs inside nodes that keep checkpoints. */
@@ -94,7 +94,7 @@ export class StreamRecorder implements StreamedGraph {
   /** By task of the run's own graph, how many chunks each teller in it has told in this execution. */
   readonly #counts = new Map<string, Map<string, { readonly attempt: number; readonly told: number }>>();
 
-  constructor(run: RecordedRun, sink: StreamSink) {
+  constructor(run: RecordedStream, sink: StreamSink) {
     this.#run = run;
     this.#sink = sink;
   }
@@ -116,7 +116,7 @@ export class StreamRecorder implements StreamedGraph {
 
   push(pushed: Pushed): void {
     const [path, mode, payload] = pushed;
-    if (!isRecord(payload)) return;
+    if (!isChunkRecord(payload)) return;
     const ns = path.join('|');
     // LangGraph keeps what the run's own graph pushes until that has ended.
     if (this.#isOwn(ns, payload)) (pushed as unknown[]).length = 0;
@@ -130,7 +130,7 @@ export class StreamRecorder implements StreamedGraph {
     }
   }
 
-  #isOwn(ns: string, payload: Chunk): boolean {
+  #isOwn(ns: string, payload: ChunkRecord): boolean {
     return ns === '' && (this.#write?.isOwn === true || payload['id'] === this.#checkpointId);
   }
 
@@ -145,7 +145,7 @@ export class StreamRecorder implements StreamedGraph {
   ): Alongside {
     const isOfRun = threadId === this.#run.threadId;
     const refersTo = isOfRun ? { checkpointId, taskId } : null;
-    const write: Write = { ns, refersTo, writes, isOwn: isOfRun && ns === '', told: null };
+    const write: TaskWrite = { ns, refersTo, writes, isOwn: isOfRun && ns === '', told: null };
     this.#write = write;
     queueMicrotask(() => {
       if (this.#write === write) this.#write = null;
@@ -171,7 +171,7 @@ export class StreamRecorder implements StreamedGraph {
     if (isOwn) this.#checkpointId = id;
     else if (isOfRun) this.#latest.set(ns, { id, channel_values });
     const isTold = isOwn && source === 'loop' && this.#run.channels.some((name) => name in newVersions);
-    const told: Told = {
+    const told: QueuedChunk = {
       event: { mode: 'values', ns },
       body: { refers: { checkpointId: id } },
       serialized: null,
@@ -187,7 +187,7 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   /** A task of the run's own graph begins, or begins anew: what it tells is counted from the start. */
-  taskBegins(task: BegunTask): void {
+  taskBegins(task: StreamedTask): void {
     this.#counts.delete(task.id);
     this.#sink.taskBegins(task);
   }
@@ -199,7 +199,7 @@ export class StreamRecorder implements StreamedGraph {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  #alongside(own: () => Told | null): Alongside {
+  #alongside(own: () => QueuedChunk | null): Alongside {
     let sent = 0;
     return {
       ready: async () => {
@@ -211,13 +211,13 @@ export class StreamRecorder implements StreamedGraph {
         const told = own();
         const loose = this.#whole();
         sent = loose.length;
-        this.#sink.append(told === null ? loose : [...loose, ...wholeOf([told])]);
+        this.#sink.append(told === null ? loose : [...loose, ...wholeEvents([told])]);
       },
       taken: () => {
         const told = own();
         const loose = this.#whole();
         this.#loose.splice(0, loose.length);
-        const events = told === null ? loose : [...loose, ...wholeOf([told])];
+        const events = told === null ? loose : [...loose, ...wholeEvents([told])];
         return () => this.#sink.append(events);
       },
       committed: () => {
@@ -228,12 +228,12 @@ export class StreamRecorder implements StreamedGraph {
     };
   }
 
-  #updates(ns: string, chunk: Chunk): void {
+  #updates(ns: string, chunk: ChunkRecord): void {
     const write = this.#write;
     if (write !== null && write.ns === ns) {
       this.#write = null;
       const { refersTo, writes } = write;
-      const shape = refersTo === null || '__metadata__' in chunk ? null : shapeOf(chunk, writes);
+      const shape = refersTo === null || '__metadata__' in chunk ? null : shapeOfUpdate(chunk, writes);
       const event = { mode: 'updates', ns } as const;
       write.told =
         shape === null
@@ -247,7 +247,7 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   /** Pushed once the checkpoint is in the file, and again as the graph goes on from it. */
-  #innerValues(ns: string, chunk: Chunk): void {
+  #innerValues(ns: string, chunk: ChunkRecord): void {
     const at = this.#envelope;
     this.#envelope = null;
     if (!this.#keeping.has(ns) || at?.ns !== ns) {
@@ -285,7 +285,7 @@ export class StreamRecorder implements StreamedGraph {
     this.#add(told);
   }
 
-  #serialize(event: Told['event'], chunk: unknown): Told {
+  #serialize(event: QueuedChunk['event'], chunk: unknown): QueuedChunk {
     const dumped = dumpChunk(chunk, event.mode, this.#run.limits);
     if (!(dumped instanceof Promise)) return { event, body: { value: dumped }, serialized: null };
     const serialized = dumped.then(
@@ -297,11 +297,11 @@ export class StreamRecorder implements StreamedGraph {
         this.#failure ??= error;
       },
     );
-    const told: Told = { event, body: null, serialized };
+    const told: QueuedChunk = { event, body: null, serialized };
     return told;
   }
 
-  #add(told: Told): void {
+  #add(told: QueuedChunk): void {
     this.#loose.push(told);
     this.#soon();
   }
@@ -331,10 +331,10 @@ export class StreamRecorder implements StreamedGraph {
   /** The first ones, up to one that is still being serialized. */
   #whole(): readonly NewStreamEvent[] {
     const end = this.#loose.findIndex(({ body }) => body === null);
-    return wholeOf(end === -1 ? this.#loose : this.#loose.slice(0, end));
+    return wholeEvents(end === -1 ? this.#loose : this.#loose.slice(0, end));
   }
 
-  async #serialized(told: readonly Told[]): Promise<void> {
+  async #serialized(told: readonly QueuedChunk[]): Promise<void> {
     for (const { serialized } of [...told]) await serialized;
   }
 
@@ -348,13 +348,13 @@ export class StreamRecorder implements StreamedGraph {
 }
 
 /** A write of a task, from when LangGraph asks for it until it is in the file. */
-interface Write {
+interface TaskWrite {
   readonly ns: string;
   readonly refersTo: { readonly checkpointId: string; readonly taskId: string } | null;
   readonly writes: readonly PendingWrite[];
   /** Of the run's own graph. */
   readonly isOwn: boolean;
-  told: Told | null;
+  told: QueuedChunk | null;
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly over: () => void } {
@@ -365,7 +365,8 @@ function deferred(): { readonly promise: Promise<void>; readonly over: () => voi
   return { promise, over };
 }
 
-const wholeOf = (told: readonly Told[]): readonly NewStreamEvent[] =>
+const wholeEvents = (told: readonly QueuedChunk[]): readonly NewStreamEvent[] =>
   told.flatMap(({ event, body }) => (body === null ? [] : [{ ...event, body }]));
 
-const isRecord = (payload: unknown): payload is Chunk => typeof payload === 'object' && payload !== null;
+const isChunkRecord = (payload: unknown): payload is ChunkRecord =>
+  typeof payload === 'object' && payload !== null;

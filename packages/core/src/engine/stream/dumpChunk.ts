@@ -6,7 +6,7 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
 
 /** Chunks of tasks: as deep as what they are made of, and the names around it. */
-const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
+const chunkSerde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
 
 /**
  * A chunk as it is kept.
@@ -18,7 +18,7 @@ export function dumpChunk(
   mode: RecordedMode,
   limits: Limits,
 ): TypedBytes | Promise<TypedBytes> {
-  const dumped = serde.dump(chunk);
+  const dumped = chunkSerde.dump(chunk);
   const limited = ([type, bytes]: [string, Uint8Array]): TypedBytes => {
     if (mode === 'custom' && bytes.byteLength > limits.chunkBytes)
       throw oversize(chunk, bytes.byteLength, limits);

@@ -5,7 +5,7 @@ import { tellerOf } from './readEvent.ts';
 import type { StreamEvent } from './StreamEvent.ts';
 
 /** A text that comes in pieces. */
-interface Text<Event> {
+interface StreamedText<Event> {
   readonly masker: LineMasker;
   /** The newest piece: what was held back is shown as more of it. */
   readonly last: Event;
@@ -25,26 +25,26 @@ interface Text<Event> {
 export async function* maskStream<Event extends StreamEvent>(
   events: AsyncIterable<Event>,
 ): AsyncGenerator<Event, void> {
-  const texts = new Map<string, Text<Event>>();
+  const texts = new Map<string, StreamedText<Event>>();
   for await (const event of events) {
-    const key = keyOf(event);
+    const key = streamKey(event);
     const isText = key !== null && 'data' in event && typeof event.data === 'string';
     for (const [other, text] of texts) {
-      if ((isText && other === key) || !isOver(text, other === key, event)) continue;
+      if ((isText && other === key) || !isTextOver(text, other === key, event)) continue;
       texts.delete(other);
       if (event.mode !== 'restarted') yield* restOf(text);
     }
-    if (isText) yield* piecesOf(event, key, texts);
+    if (isText) yield* maskedPieces(event, key, texts);
     else yield event.mode === 'gate' ? { ...event, gate: shownGate(event.gate) } : await maskInTurns(event);
   }
   for (const text of texts.values()) yield* restOf(text);
 }
 
 /** What can be shown of a text by now. */
-function* piecesOf<Event extends StreamEvent>(
+function* maskedPieces<Event extends StreamEvent>(
   event: Event,
   key: string,
-  texts: Map<string, Text<Event>>,
+  texts: Map<string, StreamedText<Event>>,
 ): Generator<Event> {
   const { masker } = texts.get(key) ?? { masker: new LineMasker({ by: 'word' }) };
   texts.set(key, { masker, last: event });
@@ -54,13 +54,17 @@ function* piecesOf<Event extends StreamEvent>(
 }
 
 /** What belongs together: a call of a model, and what a task tells. */
-function keyOf(event: StreamEvent): string | null {
+function streamKey(event: StreamEvent): string | null {
   if (event.mode === 'messages') return `messages ${event.id}`;
   return event.mode === 'custom' ? (tellerOf(event) ?? `custom ${event.ns.join('|')}`) : null;
 }
 
 /** Whether an event says that nothing more of a text comes. Tasks beside each other tell in turn: what one tells ends no other's text. */
-function isOver<Event extends StreamEvent>({ last }: Text<Event>, isOfSame: boolean, event: Event): boolean {
+function isTextOver<Event extends StreamEvent>(
+  { last }: StreamedText<Event>,
+  isOfSame: boolean,
+  event: Event,
+): boolean {
   if (event.mode === 'gate' || event.mode === 'end') return true;
   if (event.mode === 'values') return event.ns.length === 0;
   if (last.mode !== 'messages') return isOfSame;
@@ -68,7 +72,7 @@ function isOver<Event extends StreamEvent>({ last }: Text<Event>, isOfSame: bool
   return event.mode === 'restarted' && event.task === last.task;
 }
 
-function* restOf<Event extends StreamEvent>({ masker, last }: Text<Event>): Generator<Event> {
+function* restOf<Event extends StreamEvent>({ masker, last }: StreamedText<Event>): Generator<Event> {
   const data = masker.end();
   if (data !== '') yield { ...last, data };
 }

@@ -7,7 +7,7 @@ import type { StreamRecord } from '../../state/StreamStore.ts';
 import { gateOf } from '../Gate.ts';
 import { notKept } from './notKept.ts';
 import type { LastingEvent } from './StreamEvent.ts';
-import { type UpdateShape, updateOf } from './updateShape.ts';
+import { joinUpdate, type UpdateShape } from './updateShape.ts';
 
 /** Where chunks are that the file has already. */
 export interface StreamSources {
@@ -55,7 +55,7 @@ export async function readEvent(
 ): Promise<LastingEvent> {
   const ns = graphNs === '' ? [] : graphNs.split('|');
   if ('value' in body) {
-    const event = { seq, mode, ns, data: await load(body.value, sources) } as LastingEvent;
+    const event = { seq, mode, ns, data: await loadValue(body.value, sources) } as LastingEvent;
     if (scope !== null) tellers.set(event, scope);
     return event;
   }
@@ -93,9 +93,9 @@ async function updatesAt(
   const rows = sources.checkpoints.loadWrites({ ...graph, checkpointId });
   const writes = new Map(rows.filter((row) => row.taskId === taskId).map((row) => [row.idx, row.value]));
   if (writes.size === 0) return null;
-  return updateOf(shape, async (place) => {
+  return joinUpdate(shape, async (place) => {
     const value = writes.get(place);
-    return value === undefined ? undefined : load(value, sources);
+    return value === undefined ? undefined : loadValue(value, sources);
   });
 }
 
@@ -112,5 +112,5 @@ async function valuesAt(
   return Object.fromEntries(channels.map((name) => [name, values[name]]));
 }
 
-const load = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>
+const loadValue = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>
   saver.serde.loadsTyped(type, bytes);

@@ -1,6 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
-import type { Outlet } from '../../state/Outlet.ts';
+import type { CommitBarrier } from '../../state/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/StreamStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
@@ -25,7 +25,7 @@ export interface StreamOptions<Mode extends StreamMode = StreamMode> {
 export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
   readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
     readonly threads: Pick<ThreadStore, 'require'>;
-    readonly outlet: Outlet;
+    readonly outlet: CommitBarrier;
   };
   readonly streams: RunStreams;
 }
@@ -33,7 +33,7 @@ export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
 const MODES: readonly StreamMode[] = ['updates', 'values', 'custom', 'messages'];
 
 /** With what a drive is called. */
-interface Called {
+interface DriveCall {
   readonly signal?: AbortSignal | undefined;
   readonly callbacks?: Callbacks | undefined;
 }
@@ -73,7 +73,7 @@ function streamQuery({ streamMode = 'updates', subgraphs = false, after }: Strea
  */
 export async function* streamRun(
   threadId: string,
-  { signal, callbacks, ...options }: StreamOptions & Called,
+  { signal, callbacks, ...options }: StreamOptions & DriveCall,
   drive: Drive | null,
   parts: StreamParts,
 ): AsyncGenerator<StreamEvent, void> {
@@ -93,7 +93,7 @@ async function* readStream(
   const isEnded = (): boolean => hasEnded(threads.require(threadId).status);
   isEnded();
   const after = query.after ?? Math.max(0, parts.streams.store.firstSeq(threadId) - 1);
-  const last = yield* follow(threadId, { ...query, after }, parts, { hasEnded: isEnded, signal });
+  const last = yield* followFrom(threadId, { ...query, after }, parts, { hasEnded: isEnded, signal });
   if (last === 0 && signal?.aborted !== true) throw notKept(threadId, 'not recorded', {});
 }
 
@@ -134,7 +134,7 @@ async function* driveStream(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  { drive, signal, callbacks }: Called & { readonly drive: Drive },
+  { drive, signal, callbacks }: DriveCall & { readonly drive: Drive },
 ): AsyncGenerator<StreamEvent, void> {
   const { streams } = parts;
   if (!streams.isKept) throw notKept(threadId, 'not recorded', {});
@@ -152,7 +152,7 @@ async function* driveStream(
   const ended = driven.catch(() => undefined);
   try {
     const until = { hasEnded: () => hasEnded, signal: undefined, tokens: live?.tokens };
-    yield* follow(threadId, { ...query, after }, parts, until);
+    yield* followFrom(threadId, { ...query, after }, parts, until);
     await driven;
   } finally {
     stop.abort();
@@ -161,7 +161,7 @@ async function* driveStream(
   }
 }
 
-interface Until {
+interface StreamEnd {
   /** Whether nothing is written after what can be read now. */
   readonly hasEnded: () => boolean;
   readonly signal: AbortSignal | undefined;
@@ -169,11 +169,11 @@ interface Until {
 }
 
 /** Returns the position it has come to. */
-async function* follow(
+async function* followFrom(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  until: Until,
+  until: StreamEnd,
 ): AsyncGenerator<StreamEvent, number> {
   const news = parts.streams.news(threadId);
   try {
@@ -187,7 +187,7 @@ async function* followTold(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  { hasEnded, signal, tokens, news }: Until & { readonly news: ReaderNews },
+  { hasEnded, signal, tokens, news }: StreamEnd & { readonly news: ReaderNews },
 ): AsyncGenerator<StreamEvent, number> {
   const { store } = parts.streams;
   const { after = 0 } = query;
@@ -199,15 +199,15 @@ async function* followTold(
   while (!isAborted()) {
     const isOver = hasEnded(); // before the events are read: what is told with the end is among them
     const events = store.page(threadId, last);
-    if (events.length > 0) await outlet.arrived();
+    if (events.length > 0) await outlet.pending();
     for (const event of events) {
       last = positionAfter(threadId, last, event);
-      yield* said(tokens, event.seq);
+      yield* tokensBefore(tokens, event.seq);
       if (isAsked(event, query)) yield await readEvent(threadId, event, sources);
       if (isAborted()) return last;
     }
     if (events.length > 0) continue;
-    yield* said(tokens);
+    yield* tokensBefore(tokens);
     if (isOver) return last;
     await news.next(signal);
   }
@@ -236,5 +236,5 @@ function isAsked({ mode, ns }: StreamRecord, { modes, subgraphs }: StreamQuery):
 }
 
 /** What models said before an event; all of it where none is given. */
-const said = (tokens: LiveTokens | undefined, seq?: number): readonly StreamEvent[] =>
+const tokensBefore = (tokens: LiveTokens | undefined, seq?: number): readonly StreamEvent[] =>
   tokens?.before(seq) ?? [];

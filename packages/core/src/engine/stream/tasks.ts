@@ -1,6 +1,6 @@
+import { currentNode } from '../node/nodeContext.ts';
 import { stepPlace } from '../node/stepPlace.ts';
 import { ambientConfig } from '../node/toolCalls.ts';
-import { visitHere } from '../node/visitContext.ts';
 
 // A task's namespace is the way to it: `agent:UUID|tools:UUID`, and a bare number for the further graphs of a task.
 
@@ -19,7 +19,7 @@ export interface Teller {
 
 /** The place of a node around this code, as steps have it; `null` outside of a node, as on an edge. */
 export function placeHere(): Teller | null {
-  const active = visitHere();
+  const active = currentNode();
   if (active === null) return null;
   const { id, relativeId, attempt } = stepPlace(active);
   return { id: relativeId ?? id, attempt };

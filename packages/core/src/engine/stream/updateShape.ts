@@ -5,25 +5,25 @@ import { isRecord } from '../isRecord.ts';
 // only the names are stored, and in the place of each value which of the writes it is.
 
 /** Which of the task's writes a value is. */
-type Place = number;
+type WriteIndex = number;
 
-type Part = Place | { readonly [channel: string]: Place };
+type ShapePart = WriteIndex | { readonly [channel: string]: WriteIndex };
 
 export interface UpdateShape {
-  readonly [node: string]: Part | readonly Part[];
+  readonly [node: string]: ShapePart | readonly ShapePart[];
 }
 
 /**
  * The update as places among the writes; `null` where it is not made of them, as one that the node's cache has given,
  * which LangGraph marks. A channel that the file does not keep is left out.
  */
-export function shapeOf(
+export function shapeOfUpdate(
   update: Readonly<Record<string, unknown>>,
   writes: readonly PendingWrite[],
 ): UpdateShape | null {
   const free = new Set(writes.keys());
   const kept = new Set(writes.map(([channel]) => channel));
-  const place = (value: unknown, channel?: string): Place | null => {
+  const place = (value: unknown, channel?: string): WriteIndex | null => {
     for (const at of free) {
       const [written, what] = writes[at] as PendingWrite;
       if (!Object.is(what, value) || (channel !== undefined && written !== channel)) continue;
@@ -32,12 +32,12 @@ export function shapeOf(
     }
     return null;
   };
-  const part = (value: unknown): Part | null => {
+  const part = (value: unknown): ShapePart | null => {
     const whole = place(value);
     if (whole !== null || !isRecord(value)) return whole;
     const channels = Object.entries(value).filter(([channel]) => kept.has(channel));
     const places = channels.map(([channel, written]) => [channel, place(written, channel)] as const);
-    return places.some(([, at]) => at === null) ? null : (Object.fromEntries(places) as Part);
+    return places.some(([, at]) => at === null) ? null : (Object.fromEntries(places) as ShapePart);
   };
   const nodes = Object.entries(update).map(([node, value]) => {
     const parts = Array.isArray(value) && place(value) === null ? value.map(part) : part(value);
@@ -48,22 +48,22 @@ export function shapeOf(
 }
 
 /** The update again. @param valueAt - What the task wrote at a place. */
-export async function updateOf(
+export async function joinUpdate(
   shape: UpdateShape,
-  valueAt: (place: Place) => Promise<unknown>,
+  valueAt: (place: WriteIndex) => Promise<unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const whole = async (part: Part): Promise<unknown> =>
+  const whole = async (part: ShapePart): Promise<unknown> =>
     typeof part === 'number' ? valueAt(part) : fromPlaces(part, valueAt);
   const nodes = Object.entries(shape).map(async ([node, parts]) => {
-    const isList = (given: typeof parts): given is readonly Part[] => Array.isArray(given);
+    const isList = (given: typeof parts): given is readonly ShapePart[] => Array.isArray(given);
     return [node, isList(parts) ? await Promise.all(parts.map(whole)) : await whole(parts)] as const;
   });
   return Object.fromEntries(await Promise.all(nodes));
 }
 
 async function fromPlaces(
-  places: { readonly [channel: string]: Place },
-  valueAt: (place: Place) => Promise<unknown>,
+  places: { readonly [channel: string]: WriteIndex },
+  valueAt: (place: WriteIndex) => Promise<unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const entries = Object.entries(places).map(async ([channel, at]) => [channel, await valueAt(at)] as const);
   return Object.fromEntries(await Promise.all(entries));

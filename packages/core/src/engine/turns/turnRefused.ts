@@ -33,20 +33,24 @@ const UNENDED: Readonly<Partial<Record<ThreadStatus, readonly [does: string, rem
 export function assertEnded({ threadId, status }: Thread, { key }: AskedTurn): void {
   const [does, remedy] = UNENDED[status] ?? [];
   if (does === undefined) return;
-  throw notTaken({ threadId, key }, `the previous turn ${does}`, `${remedy}. Then send this input again.`);
+  throw turnNotTaken(
+    { threadId, key },
+    `the previous turn ${does}`,
+    `${remedy}. Then send this input again.`,
+  );
 }
 
 export function drivenBy(owner: string, asked: AskedTurn): DevsError {
   const remedy = 'Wait until that process has released the run, then send this input again.';
-  return notTaken(asked, `the run is in use by process ${owner}`, remedy);
+  return turnNotTaken(asked, `the run is in use by process ${owner}`, remedy);
 }
 
 /** What a child was begun for is one thing, and its parent was told of its end. */
 export const ofParent = (parentId: string, asked: AskedTurn): DevsError =>
-  notTaken(asked, `it is a child of run "${parentId}"`, 'Start a new run with this input.');
+  turnNotTaken(asked, `it is a child of run "${parentId}"`, 'Start a new run with this input.');
 
 /** A run that was begun with a name for its turn has none without. */
-export function unnamed(threadId: string): DevsError {
+export function turnUnnamed(threadId: string): DevsError {
   return new DevsError(`Run "${threadId}" has turns, but this input has no turn key.`, {
     code: 'INPUT_NOT_TAKEN',
     remedy: 'Send the input with a turn key, or resume the run by its id alone.',
@@ -81,7 +85,7 @@ export function wouldLose(channels: readonly string[], { threadId, key }: AskedT
   );
 }
 
-function notTaken({ threadId, key }: AskedTurn, why: string, remedy: string): DevsError {
+function turnNotTaken({ threadId, key }: AskedTurn, why: string, remedy: string): DevsError {
   return new DevsError(`Turn "${key}" of run "${threadId}" cannot start: ${why}.`, {
     code: 'INPUT_NOT_TAKEN',
     remedy,

@@ -2,10 +2,10 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { Awaited } from '../RunResult.ts';
+import type { WaitInfo } from '../RunResult.ts';
 import { endWait } from './endWait.ts';
 
-interface Looking {
+interface WaitLookup {
   readonly lease: Lease;
   readonly store: EngineStore;
   /** Milliseconds since the Unix epoch: what is due by then has come. */
@@ -23,7 +23,7 @@ export interface OpenWaits<Open> {
 /** Looks at what a run waits for, and ends what has come. */
 export function openWaits<Open extends { readonly interruptId: string }>(
   open: readonly Open[],
-  { lease, store, now }: Looking,
+  { lease, store, now }: WaitLookup,
 ): OpenWaits<Open> {
   const { threadId } = lease;
   const ids = open.map(({ interruptId }) => interruptId);
@@ -42,7 +42,7 @@ export function openWaits<Open extends { readonly interruptId: string }>(
 }
 
 /** What a run waits for besides humans. */
-export function awaited(pending: readonly Wait[], { children }: EngineStore): Awaited {
+export function awaited(pending: readonly Wait[], { children }: EngineStore): WaitInfo {
   const named = (purpose: WaitPurpose): readonly string[] => [
     ...new Set(pending.filter((wait) => wait.purpose === purpose).flatMap(({ subject }) => subject ?? [])),
   ];
@@ -57,7 +57,7 @@ export function awaited(pending: readonly Wait[], { children }: EngineStore): Aw
 }
 
 /** The same for the log. */
-export function suspendedBy(gates: number, { until, waitsFor, children }: Awaited) {
+export function waitSuspension(gates: number, { until, waitsFor, children }: WaitInfo) {
   return {
     gates,
     ...(until !== undefined && { until: new Date(until).toISOString() }),
@@ -67,7 +67,7 @@ export function suspendedBy(gates: number, { until, waitsFor, children }: Awaite
 }
 
 /** Why a run waits, for people. */
-export function waitingFor(gates: number, { until, waitsFor = [], children = [] }: Awaited): string {
+export function waitReason(gates: number, { until, waitsFor = [], children = [] }: WaitInfo): string {
   const named = [...waitsFor.map((name) => `signal "${name}"`), ...children.map((id) => `run "${id}"`)];
   const parts = [
     ...(gates > 0 || (until === undefined && named.length === 0) ? [`${gates} open gate(s)`] : []),

@@ -7,7 +7,7 @@ import type { EngineStore } from '../EngineStore.ts';
 import { messageOf } from './message.ts';
 
 /** Where waits are ended: one transaction of the run's driver. */
-export interface Ending {
+export interface WaitEnding {
   readonly store: EngineStore;
   readonly emit: EventSink['emit'];
   /** Milliseconds since the Unix epoch: what is due by then has come. */
@@ -17,7 +17,7 @@ export interface Ending {
 /** How a wait ends but by its time. */
 interface WaitKind {
   /** Takes what has come, and tells it; the row that came, or `null`. */
-  readonly take: (wait: Wait, ending: Ending) => string | null;
+  readonly take: (wait: Wait, ending: WaitEnding) => string | null;
 }
 
 /** The others end by their time alone. */

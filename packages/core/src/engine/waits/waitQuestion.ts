@@ -11,7 +11,7 @@
 //   W2. A row is ended once, by one conditional update in its driver's transaction: time or thing, never both.
 //   W3. Only rows that a task waits at are ended: what nobody comes back to takes nothing.
 //
-// The deadlines of gates are rows of the same table, fired in the same way; see `passDeadlines.ts`.
+// The deadlines of gates are rows of the same table, fired in the same way; see `applyDeadlines.ts`.
 //
 // Another kind of wait is a purpose in WaitStore, what comes for it in `waitKinds.ts`, how a run that it makes due is
 // found in `waitSql.ts`, and a function beside `sleep` that calls `waitHere`.
@@ -28,7 +28,7 @@ export interface WaitQuestion {
 }
 
 // By identity: what a value looks like proves nothing about who asks.
-const asked = new WeakSet<object>();
+const waitQuestions = new WeakSet<object>();
 
 /** The interrupt of a wait is the same in every execution of its node. */
 export const waitInterruptId = ({ threadId, place, name }: WaitKey): string =>
@@ -41,10 +41,10 @@ export function waitInterrupt({ interruptId, purpose, subject, dueAt }: Wait): {
 } {
   const until = dueAt === null ? null : new Date(dueAt).toISOString();
   const value = { waitsFor: purpose, subject, until };
-  asked.add(value);
+  waitQuestions.add(value);
   return { id: interruptId, value };
 }
 
 /** Whether the engine waits with this value, and not a node that passes `interrupt()` something of the same form. */
 export const isWaitQuestion = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && asked.has(value);
+  typeof value === 'object' && value !== null && waitQuestions.has(value);

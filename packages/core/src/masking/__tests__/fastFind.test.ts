@@ -4,7 +4,7 @@ import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
 import { SHAPES } from '../../../test/masking-heldout/shapes.ts';
 import { BROAD_RULES } from '../broadRules.ts';
 import { encodedRules } from '../encodedTexts.ts';
-import { type Edit, textBecame } from '../fastFind.ts';
+import { type TextEdit, textBecame } from '../fastFind.ts';
 import { KEY_NAME_RULES } from '../keyNames.ts';
 import type { AnchoredRules, MaskRule } from '../MaskRule.ts';
 import { URL_CREDENTIAL_RULES } from '../urlCredentials.ts';
@@ -64,7 +64,7 @@ describe('a faster way to find', () => {
       fc.property(edited, (parts) => {
         const filler = 'some words, a %3Dxoxb- and more\n'.repeat(200);
         let [before, after] = [filler, filler];
-        const edits: Edit[] = [];
+        const edits: TextEdit[] = [];
         for (const [kept, changed, length] of parts) {
           const [was, now] = [changed.slice(0, length), `[${changed.slice(length, 2 * length)}`];
           edits.push({ at: before.length, length: was.length, now: now.length });

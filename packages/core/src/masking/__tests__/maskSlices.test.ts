@@ -4,7 +4,7 @@ import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
 import { SHAPES } from '../../../test/masking-heldout/shapes.ts';
 import { howMany } from '../../../test/support/howMany.ts';
 import { tried } from '../../../test/support/tried.ts';
-import { atOnce } from '../inTurns.ts';
+import { runToEnd } from '../inTurns.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
 import { maskSlices } from '../maskSlices.ts';
 import { maskInTurns } from '../maskView.ts';
@@ -31,7 +31,7 @@ describe('a text that is masked in slices', () => {
         const text = pieces.join(between);
         ways += 1;
         tried(task, { ways });
-        expect(atOnce(maskSlices(text, mask, { slice: 4 * slice, reach: 4_000 }))).toBe(mask(text));
+        expect(runToEnd(maskSlices(text, mask, { slice: 4 * slice, reach: 4_000 }))).toBe(mask(text));
       }),
       { numRuns: RUNS },
     );
@@ -45,7 +45,7 @@ describe('a text that is masked in slices', () => {
     ['colours', '\u001b[32m\u001b[0m'],
   ])('has one mark at most where there is no place to cut: %s', ([, unit = '']) => {
     const text = unit.repeat(3_000);
-    const sliced = atOnce(maskSlices(text, mask, { slice: 1_024, reach: 256 }));
+    const sliced = runToEnd(maskSlices(text, mask, { slice: 1_024, reach: 256 }));
     expect(sliced).toBe(mask(text));
   });
 

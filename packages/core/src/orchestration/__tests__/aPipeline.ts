@@ -35,7 +35,7 @@ export async function aPipeline(
     },
     { db, events, config: { ...loadOrchestratorConfig(), ...config } },
   );
-  await internalsOf(app).admit({
+  await internalsOf(app).recordRun({
     threadId: 'shop',
     input: initialState('shop', parseBrief('# Shop\n\nSell things.'), AT),
   });

@@ -52,12 +52,12 @@ describe('an agent out of reach', () => {
       const provider: Provider = { refusals: [...refusals], asked: 0 };
       const { devs, run } = await startOn(dbPath, provider);
 
-      await expect(run.drive()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
+      await expect(run.resume()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
       expect(provider.asked).toBe(asked);
       expect((await run.state())?.errorHistory).toEqual([]);
       expect((await run.log()).map(({ name }) => name)).toContain('NODE_FAILED');
 
-      expect(await run.drive()).toMatchObject({ status: 'completed' });
+      expect(await run.resume()).toMatchObject({ status: 'completed' });
       expect(provider.asked).toBe(asked + 1);
       devs.close();
     },
@@ -67,7 +67,7 @@ describe('an agent out of reach', () => {
     const provider: Provider = { refusals: [429], asked: 0 };
     const { devs, run } = await startOn(dbPath, provider);
 
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect(provider.asked).toBe(2);
     devs.close();
   });

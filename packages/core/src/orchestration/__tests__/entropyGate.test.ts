@@ -6,7 +6,7 @@ import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../engine/durable.ts';
-import type { Turn } from '../../engine/entropy/Turn.ts';
+import type { AgentAction } from '../../engine/entropy/AgentAction.ts';
 import type { GuardEvidence } from '../../events/events.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { fakeAgents } from '../../testing/index.ts';
@@ -131,7 +131,10 @@ describe('the entropy score in the pipeline', () => {
 });
 
 const Talk = Annotation.Root({
-  turns: Annotation<readonly Turn[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+  turns: Annotation<readonly AgentAction[]>({
+    reducer: (left, right) => [...left, ...right],
+    default: () => [],
+  }),
 });
 
 type Guards = NonNullable<DurableOptions<typeof Talk.State>['guards']>;
@@ -142,7 +145,7 @@ function talking(
   guards: Guards,
   { until = 30, score }: { until?: number; score?: number } = {},
 ) {
-  const turn: Turn = {
+  const turn: AgentAction = {
     action: 'ask',
     tool: 'ask',
     output: 'Please try again later, the service is busy right now.',
@@ -198,7 +201,7 @@ describe('the entropy score in a graph of one’s own', () => {
 
   test('does not change what a reducer that works in place is given', async ({ db }) => {
     const InPlace = Annotation.Root({
-      turns: Annotation<Turn[]>({
+      turns: Annotation<AgentAction[]>({
         reducer: (left, right) => {
           left.push(...right);
           return left;

@@ -25,7 +25,7 @@ describe('what goes wrong around a run', () => {
   test('a state file that was moved away acknowledges neither work nor a decision', async ({ dbPath }) => {
     const { devs } = await devsAt(dbPath);
     const run = await devs.start({ id: 'r', brief: '# B' });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     renameSync(dbPath, `${dbPath}.away`);
 
     const approved = { approved: true, by: { kind: 'human', id: 'ada' } } as const;
@@ -35,7 +35,7 @@ describe('what goes wrong around a run', () => {
     renameSync(`${dbPath}.away`, dbPath);
     expect(existsSync(dbPath)).toBe(true);
     await run.decide(only(gates), approved);
-    expect(await run.drive()).toMatchObject({ status: 'waiting', gates: [{ kind: 'dag_approval' }] });
+    expect(await run.resume()).toMatchObject({ status: 'waiting', gates: [{ kind: 'dag_approval' }] });
     expect(await devs.verify()).toMatchObject({ ok: true });
     devs.close();
   });
@@ -49,7 +49,7 @@ describe('what goes wrong around a run', () => {
     };
     const { devs, seen } = await devsAt(dbPath, { ...agents, research });
     const run = await devs.start({ id: 'r', brief: '# B' });
-    expect(await run.drive()).toMatchObject({ status: 'waiting' });
+    expect(await run.resume()).toMatchObject({ status: 'waiting' });
     expect(seen.filter((name) => name === 'RETRIED' || name === 'NODE_FAILED')).toEqual(['RETRIED']);
     devs.close();
   });
@@ -65,7 +65,7 @@ describe('what goes wrong around a run', () => {
     };
     const { devs, seen } = await devsAt(dbPath, { ...agents, implement }, scriptedChecks([false]));
     const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive()).reason).toContain('no strategy made progress');
+    expect((await run.resume()).reason).toContain('no strategy made progress');
     expect(seen.filter((name) => name === 'NODE_FAILED')).toHaveLength(3);
     const errors = (await run.state())?.errorHistory ?? [];
     expect(errors.map(({ taskId, consecutiveCount }) => [taskId, consecutiveCount])).toEqual([

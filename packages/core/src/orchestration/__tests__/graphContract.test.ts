@@ -69,8 +69,8 @@ describe('the names of graph.ts', () => {
     expectTypeOf<Parameters<Manager['decide']>[1]>().toEqualTypeOf<hitl.SessionDecision>();
     expectTypeOf<hitl.SessionDecision['by']>().toEqualTypeOf<hitl.Principal>();
     expectTypeOf<hitl.SuspendedSession['kind']>().toEqualTypeOf<hitl.HitlSessionKind>();
-    expectTypeOf<hitl.Approval>().toEqualTypeOf<hitl.Decided | hitl.Edited>();
-    expectTypeOf<hitl.Edited['edit']>().toEqualTypeOf<hitl.RecordedEdit>();
+    expectTypeOf<hitl.Approval>().toEqualTypeOf<hitl.GateDecision | hitl.EditedGate>();
+    expectTypeOf<hitl.EditedGate['edit']>().toEqualTypeOf<hitl.RecordedEdit>();
     expectTypeOf<hitl.ApprovalRequest<hitl.HitlGate>['gate']>().toEqualTypeOf<hitl.HitlGate>();
     expectTypeOf(hitl.parseApprovalSignal).returns.toEqualTypeOf<hitl.HitlApprovalSignal | null>();
     expectTypeOf(hitl.routeAfterApproveDesign).returns.toEqualTypeOf<hitl.AskingNode | 'approveDesign'>();

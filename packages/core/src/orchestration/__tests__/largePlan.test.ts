@@ -15,10 +15,10 @@ test('a plan of thousands of tasks is shown at its gate, approved and begun', as
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto' } });
-  const [gate = expect.fail('no gate')] = (await run.drive()).gates;
+  const [gate = expect.fail('no gate')] = (await run.resume()).gates;
   expect(gate.kind).toBe('dag_approval');
   await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-  await run.drive({ only: 'T1' });
+  await run.resume({ only: 'T1' });
   expect(JSON.stringify((await run.state())?.tasks).length).toBeGreaterThan(1024 * 1024);
   const { tasks } = await run.status();
   expect(tasks).toHaveLength(TASKS);
@@ -51,7 +51,7 @@ async function writtenPerTask(tasks: number, file: string): Promise<number> {
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-  await run.drive({ signal: stop.signal });
+  await run.resume({ signal: stop.signal });
   devs.close();
   stringify.mockRestore();
   const [at3 = expect.fail(), at5 = expect.fail()] = seen;

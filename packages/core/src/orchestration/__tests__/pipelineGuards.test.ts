@@ -24,7 +24,7 @@ async function driven(dbPath: string, options: Partial<OrchestratorOptions>) {
   });
   onTestFinished(() => devs.close());
   const run = await devs.start({ id: 'r', brief: '# R', gates: { design: 'auto', dag: 'auto' } });
-  return { run, result: await run.drive() };
+  return { run, result: await run.resume() };
 }
 
 /** Without the score of a task, which has tests of its own. */
@@ -91,10 +91,10 @@ describe('the guards of the pipeline', () => {
       },
     });
     await run.decide(only(result.gates), { action: 'raise', calls: 1, by: ada });
-    const second = await run.drive();
+    const second = await run.resume();
     expect(only(second.gates)).toMatchObject({ taskId: 'r:2', artifact: { limits: [{ limit: 3 }] } });
     await run.decide(only(second.gates), { action: 'raise', calls: 1, by: ada });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect(new Set(calls).size).toBe(calls.length); // nothing was paid for twice
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { pipelineTurns, readTestCounts } from '../pipelineTurns.ts';
 import { withOutput } from '../robustness/entropy.ts';
 import { buildErrorRecord } from '../robustness.ts';
-import { agentLog, withLog } from '../task/agentLog.ts';
+import { agentLog, appendLog } from '../task/agentLog.ts';
 import type { GraphState } from '../types.ts';
 import { AT, aState, aTask } from './aState.ts';
 
@@ -17,7 +17,7 @@ function after(state: GraphState, action: string, observation: string, tree: str
   const seenAt = log.metadata.timestamp;
   return {
     ...state,
-    agentLogs: withLog(state, log),
+    agentLogs: appendLog(state, log),
     ...(tree !== null && { entropy: withOutput(state, task.taskId, { outputHash: tree, seenAt }) }),
   };
 }

@@ -35,7 +35,7 @@ describe('storedState', () => {
     for (const name of ['NODE_STARTED', 'NODE_FINISHED'] as const) events.on(name, keep);
     const run = await devs.start({ id: ID, brief: BRIEF });
     keep();
-    for (let { gates } = await run.drive(); gates.length > 0; { gates } = await run.drive()) {
+    for (let { gates } = await run.resume(); gates.length > 0; { gates } = await run.resume()) {
       for (const gate of gates) await run.decide(gate, { approved: true, by: ada });
     }
     keep();
@@ -66,7 +66,7 @@ describe('storedState', () => {
   ] as const)('with %s', async ([, { channel, type }, isTold], { dbPath }) => {
     const devs = await Orchestrator.open({ dir: path.dirname(dbPath) });
     const run = await devs.start({ id: ID, brief: BRIEF });
-    await run.drive();
+    await run.resume();
     devs.close();
     const db = createDatabase({ dbPath });
     const { store } = internalsOf(orchestrationApp(null, { db, config: orchestratorConfigOf(undefined) }));

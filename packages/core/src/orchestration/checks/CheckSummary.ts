@@ -1,6 +1,6 @@
 import type { CheckPart, CheckResult, TestCase } from '../ports.ts';
 import { failuresOf } from './failuresOf.ts';
-import { listed } from './listed.ts';
+import { joinNames } from './joinNames.ts';
 
 /** Names that are kept of one check. */
 const MAX_NAMES = 2_000;
@@ -55,7 +55,7 @@ export function ranCases(cases: readonly TestCase[] | undefined): number | null 
 }
 
 /** The project's checks and how they went before any work, for agents. */
-export function baselineWords(baseline: Baseline): string {
+export function formatBaseline(baseline: Baseline): string {
   const { command, parts = [], failing, accepted, flaky, missing, nothing } = baseline;
   const kinds = parts.map(({ name, kind }) => `${name} (${kind})`).join(', ');
   const lines = [`The checks: ${command}${kinds === '' ? '' : `, made of ${kinds}`}.`];
@@ -63,9 +63,11 @@ export function baselineWords(baseline: Baseline): string {
   if (missing !== undefined) lines.push(`They could not run: ${missing} is not there.`);
   const open = failing.filter((name) => !accepted.includes(name));
   if (failing.length === 0 && missing === undefined) lines.push('Before any work they passed.');
-  if (open.length > 0) lines.push(`Before any work these failed: ${listed(open)}.`);
+  if (open.length > 0) lines.push(`Before any work these failed: ${joinNames(open)}.`);
   if (accepted.length > 0)
-    lines.push(`These failed too, and a person accepted that they may go on failing: ${listed(accepted)}.`);
-  if (flaky.length > 0) lines.push(`Flaky, failed and passed on the same files: ${listed(flaky)}.`);
+    lines.push(
+      `These failed too, and a person accepted that they may go on failing: ${joinNames(accepted)}.`,
+    );
+  if (flaky.length > 0) lines.push(`Flaky, failed and passed on the same files: ${joinNames(flaky)}.`);
   return lines.join('\n');
 }

@@ -8,15 +8,15 @@ export interface FileVersions {
 /** Lines that one text has and the other has not, trimmed, empty ones left out; one that moved is in neither. */
 export function linesOnlyIn(text: string | null, other: string | null): readonly string[] {
   const counts = new Map<string, number>();
-  for (const line of trimmed(other)) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return trimmed(text).filter((line) => {
+  for (const line of trimmedLines(other)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return trimmedLines(text).filter((line) => {
     const left = counts.get(line) ?? 0;
     counts.set(line, left - 1);
     return left <= 0;
   });
 }
 
-const trimmed = (text: string | null): readonly string[] =>
+const trimmedLines = (text: string | null): readonly string[] =>
   (text ?? '')
     .split('\n')
     .map((line) => line.trim().replace(/,$/, ''))

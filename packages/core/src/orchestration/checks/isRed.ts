@@ -2,7 +2,7 @@ import type { CheckResult } from '../ports.ts';
 import type { Baseline } from './CheckSummary.ts';
 import { failuresOf } from './failuresOf.ts';
 import { fails, holds, type Judgement } from './Judgement.ts';
-import { listed } from './listed.ts';
+import { joinNames } from './joinNames.ts';
 
 /** A test that names what is not there yet: compilers and loaders of several languages. */
 const NOT_THERE_YET =
@@ -25,10 +25,10 @@ export function isRed(baseline: Baseline | null, red: CheckResult): Judgement {
   if (failing.length === 0) return fails('The new test passes before anything is implemented.');
   const accepted = new Set(baseline?.accepted);
   const fresh = failing.filter((name) => !accepted.has(name));
-  if (fresh.length === 0) return fails(`Only what failed before fails: ${listed(failing)}.`);
+  if (fresh.length === 0) return fails(`Only what failed before fails: ${joinNames(failing)}.`);
   const lint = new Set((red.parts ?? []).filter(({ kind }) => kind === 'lint').map(({ name }) => name));
   if (fresh.every((name) => lint.has(name))) {
-    return fails(`No test failed: ${listed(fresh)} did, and what a linter says is no red test.`);
+    return fails(`No test failed: ${joinNames(fresh)} did, and what a linter says is no red test.`);
   }
   return didStart(baseline, red) ? holds : fails('The tests did not start, so none of them failed.');
 }

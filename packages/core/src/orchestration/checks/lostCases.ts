@@ -1,6 +1,6 @@
 import type { TestLoss } from '../ports.ts';
 import type { FileVersions } from './FileVersions.ts';
-import { listed } from './listed.ts';
+import { joinNames } from './joinNames.ts';
 import { countAsserts, readCases, type SourceCase } from './readCases.ts';
 
 /** Words of two texts that both have, of all they have: 0 to 1. */
@@ -39,26 +39,26 @@ const casesOf = (files: readonly FileVersions[], side: 'before' | 'after'): read
 function withoutRenamed(gone: readonly CaseOf[], fresh: readonly CaseOf[]): readonly CaseOf[] {
   const free = new Set(fresh);
   return gone.filter((old) => {
-    const heir = [...free].find((candidate) => isHeir(old, candidate));
+    const heir = [...free].find((candidate) => isHeirCase(old, candidate));
     if (heir !== undefined) free.delete(heir);
     return heir === undefined;
   });
 }
 
 /** A renamed case has a body alike; a rewritten one, a title alike. Neither may assert less exactly. */
-function isHeir(old: CaseOf, candidate: CaseOf): boolean {
+function isHeirCase(old: CaseOf, candidate: CaseOf): boolean {
   if (candidate.asserts === 0 && old.asserts > 0) return false;
   return likeness(old.title, candidate.title) >= ALIKE_TITLE || likeness(old.body, candidate.body) >= ALIKE;
 }
 
 function likeness(one: string, other: string): number {
-  const a = wordsOf(one);
-  const b = wordsOf(other);
+  const a = splitIdentifier(one);
+  const b = splitIdentifier(other);
   const shared = [...a].filter((word) => b.has(word)).length;
   return shared / Math.max(1, a.size + b.size - shared);
 }
 
-const wordsOf = (text: string): ReadonlySet<string> =>
+const splitIdentifier = (text: string): ReadonlySet<string> =>
   new Set(
     text
       .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
@@ -73,9 +73,9 @@ function ofFile({ path, before, after }: FileVersions, lost: readonly CaseOf[]):
   if (after === null) {
     return here.length === 0
       ? []
-      : [{ kind: 'deleted', path, words: `deleted, and with it ${listed(titles)}` }];
+      : [{ kind: 'deleted', path, words: `deleted, and with it ${joinNames(titles)}` }];
   }
-  if (here.length > 0) return [{ kind: 'fewer-cases', path, words: `no longer has ${listed(titles)}` }];
+  if (here.length > 0) return [{ kind: 'fewer-cases', path, words: `no longer has ${joinNames(titles)}` }];
   if (readCases(path, before).length > 0) return [];
   if (countAsserts(path, before).asserts === 0 || countAsserts(path, after).asserts > 0) return [];
   return [{ kind: 'emptied', path, words: 'no longer asserts anything' }];

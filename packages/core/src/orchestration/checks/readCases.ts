@@ -45,8 +45,8 @@ export function readCases(path: string, source: string): readonly SourceCase[] {
 /** Assertions of a source, also outside a case. */
 export function countAsserts(path: string, source: string): Pick<SourceCase, 'asserts' | 'exact'> {
   const code = codeOnly(path, source);
-  const asserts = count(code, ASSERT) - count(code, HOLLOW);
-  return { asserts: Math.max(0, asserts), exact: Math.max(0, asserts - count(code, VAGUE)) };
+  const asserts = countMatches(code, ASSERT) - countMatches(code, HOLLOW);
+  return { asserts: Math.max(0, asserts), exact: Math.max(0, asserts - countMatches(code, VAGUE)) };
 }
 
 /** What stands before a `return` at the level of the case's first statement: what follows never runs. */
@@ -57,4 +57,4 @@ function reachable(body: string): string {
   return end === -1 ? body : body.slice(0, end);
 }
 
-const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+const countMatches = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;

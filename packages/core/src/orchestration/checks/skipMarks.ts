@@ -40,9 +40,11 @@ export function skipMarks(path: string, source: string): readonly SkipMark[] {
   const code = codeOnly(path, source).replaceAll(/^\s*(?=@pytest)/gm, '');
   const goIgnored = path.endsWith('.go') && /^\/\/go:build\s+ignore/m.test(source);
   return [
-    ...found(code, ONLY).map((text) => mark('only', text)),
-    ...found(code, SKIPPED).map((text) => mark('skipped', text)),
-    ...found(code, CONDITIONAL).map((text) => mark('skipped', text, !ON_CI.test(lineOf(code, text)))),
+    ...matchedMarks(code, ONLY).map((text) => mark('only', text)),
+    ...matchedMarks(code, SKIPPED).map((text) => mark('skipped', text)),
+    ...matchedMarks(code, CONDITIONAL).map((text) =>
+      mark('skipped', text, !ON_CI.test(lineWith(code, text))),
+    ),
     ...(goIgnored ? [mark('skipped', '//go:build ignore')] : []),
   ];
 }
@@ -53,7 +55,7 @@ const mark = (kind: SkipMark['kind'], text: string, isConditional = false): Skip
   isConditional,
 });
 
-const found = (code: string, pattern: RegExp): readonly string[] =>
+const matchedMarks = (code: string, pattern: RegExp): readonly string[] =>
   [...code.matchAll(pattern)].map(([text]) =>
     text
       .replaceAll(/\s+/g, ' ')
@@ -61,6 +63,6 @@ const found = (code: string, pattern: RegExp): readonly string[] =>
       .replace(/^[{,]\s*|\s*[('"]$/g, ''),
   );
 
-function lineOf(code: string, text: string): string {
+function lineWith(code: string, text: string): string {
   return code.split('\n').find((line) => line.includes(text)) ?? '';
 }

@@ -29,14 +29,14 @@ export function testLosses({ files, before, now }: ChangedTests): readonly TestL
   const tests = changed.filter(({ path }) => isTestFile(path));
   const losses = [
     ...lostCases(tests),
-    ...tests.flatMap(marked),
+    ...tests.flatMap(newMarks),
     ...changed.filter(({ path }) => path.endsWith('.snap')).flatMap((file) => lostSnapshot(file, changed)),
     ...changed.flatMap((file) => weakened(file, changed)),
   ];
   return losses.some(({ kind }) => kind !== 'weakened-check') ? losses : [...losses, ...fewer(before, now)];
 }
 
-function marked(file: FileVersions): readonly TestLoss[] {
+function newMarks(file: FileVersions): readonly TestLoss[] {
   const { path, before, after } = file;
   if (after === null) return [];
   const had = new Map<string, number>();
@@ -72,13 +72,13 @@ function weakeningsOf(file: FileVersions, all: readonly FileVersions[]): readonl
   if (!isConfig && !isCiConfig(path) && !isTsConfig(path)) {
     return weakenedSource(file, isTestFile(path) || /(?:^|\/)(?:tests?|__tests__|spec)\//.test(path));
   }
-  if (file.after === null) return all.some((other) => isHeir(other, file)) ? [] : ['deleted'];
+  if (file.after === null) return all.some((other) => isHeirFile(other, file)) ? [] : ['deleted'];
   if (isTsConfig(path)) return weakenedTsConfig(file);
   return weakenedLines(file);
 }
 
 /** The same settings in a file of another ending. */
-function isHeir(other: FileVersions, { path, before }: FileVersions): boolean {
+function isHeirFile(other: FileVersions, { path, before }: FileVersions): boolean {
   if (other.before !== null || other.after === null) return false;
   const stem = (name: string): string =>
     name.replace(/^.*\//, '').replace(/\.(?:[cm]?[jt]s|jsonc?|ya?ml)$/, '');

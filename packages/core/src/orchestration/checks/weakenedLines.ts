@@ -18,19 +18,19 @@ const NUMBER = /^['"]?([\w.-]+)['"]?\s*[:=]\s*(\d+(?:\.\d+)?)\D?$/;
 
 /** What a file of settings no longer asks, line by line: languages differ, the words hardly do. */
 export function weakenedLines(file: FileVersions): readonly string[] {
-  const before = plain(file.before);
-  const after = plain(file.after);
+  const before = flatText(file.before);
+  const after = flatText(file.after);
   const added = linesOnlyIn(after, before).filter(isNoComment);
   const removed = linesOnlyIn(before, after).filter(isNoComment);
   const weakening = added.filter((line) => SEVERE.test(line) || isMild(line, before === null));
   const gone = removed.filter((line) => isMissed(line, added));
   return [
-    ...weakening.map((line) => `now says ${shown(line)}`),
-    ...gone.map((line) => `no longer says ${shown(line)}`),
+    ...weakening.map((line) => `now says ${clipLine(line)}`),
+    ...gone.map((line) => `no longer says ${clipLine(line)}`),
   ];
 }
 
-const plain = (text: string | null): string | null => (text === null ? null : (flatJson(text) ?? text));
+const flatText = (text: string | null): string | null => (text === null ? null : (flatJson(text) ?? text));
 
 const isNoComment = (line: string): boolean => !/^(?:\/\/|\/\*|\*|#|;)/.test(line);
 
@@ -59,7 +59,7 @@ function isLower([line, key = '', value]: RegExpExecArray, added: readonly strin
   return now.every((other) => Number(other?.[2]) < Number(value));
 }
 
-const shown = (line: string): string => (line.length > 100 ? `${line.slice(0, 100)}…` : line);
+const clipLine = (line: string): string => (line.length > 100 ? `${line.slice(0, 100)}…` : line);
 
 /**
  * Settings as one line each, `rules.no-console: "off"`: a list is one value, however it is laid out.
@@ -69,15 +69,15 @@ const shown = (line: string): string => (line.length > 100 ? `${line.slice(0, 10
 function flatJson(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? linesOf(value, []).join('\n') : null;
+    return isRecord(value) ? flatLines(value, []).join('\n') : null;
   } catch {
     return null;
   }
 }
 
-function linesOf(value: object, path: readonly string[]): readonly string[] {
+function flatLines(value: object, path: readonly string[]): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]: readonly [string, unknown]) => {
     const here = [...path, key];
-    return isRecord(inner) ? linesOf(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
+    return isRecord(inner) ? flatLines(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
   });
 }

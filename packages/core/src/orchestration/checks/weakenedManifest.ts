@@ -1,7 +1,7 @@
 import type { FileVersions } from './FileVersions.ts';
 import { weakenedLines } from './weakenedLines.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+type ManifestJson = Readonly<Record<string, unknown>>;
 
 /** Scripts that judge, beside those they call. */
 const JUDGE = /^(?:pre|post)?(?:test|lint|type-?check|types|check|verify|ci|coverage|attw|tsd)(?::.*)?$/;
@@ -31,16 +31,16 @@ const PLACEHOLDER = /no test specified/;
 
 /** What a `package.json` no longer asks of the work: scripts that judge, settings of runners, and the runners. */
 export function weakenedManifest({ before, after }: FileVersions): readonly string[] {
-  const old = readJson(before);
-  const now = readJson(after);
+  const old = parseManifest(before);
+  const now = parseManifest(after);
   if (old === null) return [];
   if (now === null) return ['it can no longer be read'];
-  return [...scripts(old, now), ...settings(old, now), ...replaced(old, now)];
+  return [...scripts(old, now), ...settings(old, now), ...replacedDependencies(old, now)];
 }
 
-function scripts(old: Json, now: Json): readonly string[] {
-  const had = textsOf(old['scripts']);
-  const has = textsOf(now['scripts']);
+function scripts(old: ManifestJson, now: ManifestJson): readonly string[] {
+  const had = stringMembers(old['scripts']);
+  const has = stringMembers(now['scripts']);
   const judges = judgesOf(had);
   const fresh = Object.keys(has).filter(
     (name) => /^(?:pre|post)/.test(name) && judges.has(name.replace(/^(?:pre|post)/, '')),
@@ -78,38 +78,38 @@ function isWeaker(had: string, has: string | undefined): boolean {
   return !keeps || SWALLOWS.test(added);
 }
 
-function settings(old: Json, now: Json): readonly string[] {
+function settings(old: ManifestJson, now: ManifestJson): readonly string[] {
   return CONFIGS.flatMap((key) => {
     if (old[key] !== undefined && now[key] === undefined) return [`it has no settings of "${key}" any more`];
-    return weakenedLines({ path: key, before: asText(old[key]), after: asText(now[key]) }).map(
+    return weakenedLines({ path: key, before: jsonOrNull(old[key]), after: jsonOrNull(now[key]) }).map(
       (words) => `${key}: ${words}`,
     );
   });
 }
 
-const asText = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
-function replaced(old: Json, now: Json): readonly string[] {
+function replacedDependencies(old: ManifestJson, now: ManifestJson): readonly string[] {
   const had = allDependencies(old);
   return Object.entries(allDependencies(now))
     .filter(([name, version]) => RUNNERS.test(name) && ELSEWHERE.test(version) && had[name] !== version)
     .map(([name, version]) => `"${name}" is taken from ${version}`);
 }
 
-function allDependencies(manifest: Json): Readonly<Record<string, string>> {
+function allDependencies(manifest: ManifestJson): Readonly<Record<string, string>> {
   const keys = ['dependencies', 'devDependencies', 'overrides', 'resolutions'];
-  return Object.assign({}, ...keys.map((key) => textsOf(manifest[key])));
+  return Object.assign({}, ...keys.map((key) => stringMembers(manifest[key])));
 }
 
-function textsOf(value: unknown): Readonly<Record<string, string>> {
+function stringMembers(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== 'object' || value === null) return {};
   return Object.fromEntries(Object.entries(value).filter(([, text]) => typeof text === 'string'));
 }
 
-function readJson(text: string | null): Json | null {
+function parseManifest(text: string | null): ManifestJson | null {
   try {
     const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? (value as Json) : null;
+    return typeof value === 'object' && value !== null ? (value as ManifestJson) : null;
   } catch {
     return null;
   }

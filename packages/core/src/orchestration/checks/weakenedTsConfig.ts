@@ -17,8 +17,8 @@ interface Config {
 
 /** What a `tsconfig.json` no longer asks; its other settings say what is built, not how strictly. */
 export function weakenedTsConfig(file: FileVersions): readonly string[] {
-  const old = readConfig(file.before);
-  const now = readConfig(file.after);
+  const old = parseTsConfig(file.before);
+  const now = parseTsConfig(file.after);
   if (old === null) return [];
   if (now === null) return weakenedLines(file);
   const had = old.compilerOptions ?? {};
@@ -29,9 +29,9 @@ export function weakenedTsConfig(file: FileVersions): readonly string[] {
     ),
     ...Object.keys(has).filter((key) => LAX.test(key) && has[key] === true && had[key] !== true),
     ...Object.keys(has).filter((key) => STRICT.test(key) && has[key] === false && had[key] === undefined),
-    ...missing(old.include, now.include).map((glob) => `include ${glob}`),
-    ...missing(old.files, now.files).map((glob) => `files ${glob}`),
-    ...missing(now.exclude ?? [], old.exclude ?? [])
+    ...itemsGone(old.include, now.include).map((glob) => `include ${glob}`),
+    ...itemsGone(old.files, now.files).map((glob) => `files ${glob}`),
+    ...itemsGone(now.exclude ?? [], old.exclude ?? [])
       .filter((glob) => !MADE.test(glob))
       .map((glob) => `exclude ${glob}`),
     ...(old.extends !== undefined && JSON.stringify(old.extends) !== JSON.stringify(now.extends)
@@ -47,12 +47,15 @@ const isImplied = (key: string, has: Readonly<Record<string, unknown>>): boolean
   /^(?:strict.+|alwaysStrict|noImplicit(?:Any|This)|useUnknown.*)$/.test(key);
 
 /** Of no list at all everything is in. */
-function missing(from: readonly string[] | undefined, to: readonly string[] | undefined): readonly string[] {
+function itemsGone(
+  from: readonly string[] | undefined,
+  to: readonly string[] | undefined,
+): readonly string[] {
   if (from === undefined) return [];
   return to === undefined ? [] : from.filter((glob) => !to.includes(glob));
 }
 
-function readConfig(text: string | null): Config | null {
+function parseTsConfig(text: string | null): Config | null {
   const plain = (text ?? '').replaceAll(
     /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
     (_, kept: string | undefined) => kept ?? '',

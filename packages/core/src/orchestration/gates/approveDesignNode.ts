@@ -3,9 +3,9 @@ import { hashOf } from '../../state/canonicalJson.ts';
 import { withDocuments } from '../nodes/documents.ts';
 import type { GraphState } from '../types.ts';
 import { designArtifact } from './artifacts.ts';
-import { askForApproval, type Edited } from './askForApproval.ts';
+import { askForApproval, type EditedGate } from './askForApproval.ts';
 import { baselineLine } from './baselineLine.ts';
-import { recordDecision, recordEdit } from './recordDecision.ts';
+import { recordEdit, withDecision } from './withDecision.ts';
 
 /**
  * Gate after `design`: a person approves the documents (continues with `distill`), rejects them (`design`) or edits
@@ -23,7 +23,7 @@ export function approveDesignNode(state: GraphState, config?: LangGraphRunnableC
     config,
   );
   if ('edit' in approval) return editDesign(state, approval);
-  const decided = recordDecision(state, 'design_approval', approval, {
+  const decided = withDecision(state, 'design_approval', approval, {
     approved: 'planning',
     rejected: 'specifying',
   });
@@ -31,7 +31,7 @@ export function approveDesignNode(state: GraphState, config?: LangGraphRunnableC
   return { ...decided, documents: state.documents.map((document) => ({ ...document, status: 'approved' })) };
 }
 
-function editDesign(state: GraphState, edited: Edited<'design_approval'>): Partial<GraphState> {
+function editDesign(state: GraphState, edited: EditedGate<'design_approval'>): Partial<GraphState> {
   const { documents: drafts, editedAt } = edited.edit;
   const documents = withDocuments(state, drafts, editedAt);
   const record = { artifactHash: hashOf(designArtifact({ ...state, documents })) };

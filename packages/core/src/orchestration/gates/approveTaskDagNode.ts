@@ -5,9 +5,9 @@ import { lastIssuedNumber } from '../nodes/plan.ts';
 import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { dagArtifact } from './artifacts.ts';
-import { askForApproval, type Edited } from './askForApproval.ts';
+import { askForApproval, type EditedGate } from './askForApproval.ts';
 import { baselineLine } from './baselineLine.ts';
-import { recordDecision, recordEdit } from './recordDecision.ts';
+import { recordEdit, withDecision } from './withDecision.ts';
 
 /**
  * Gate after `distill`: a person approves the task DAG (continues with `implement`), rejects it (`distill`) or edits
@@ -27,10 +27,10 @@ export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnable
   if ('edit' in approval) return editDag(state, approval);
   const status = { approved: 'implementing', rejected: 'planning' } as const;
   const numbered = approval.signal.approved ? {} : { lastTaskNumber: lastIssuedNumber(state) };
-  return recordDecision(state, 'dag_approval', { ...approval, ...numbered }, status);
+  return withDecision(state, 'dag_approval', { ...approval, ...numbered }, status);
 }
 
-function editDag(state: GraphState, edited: Edited<'dag_approval'>): Partial<GraphState> {
+function editDag(state: GraphState, edited: EditedGate<'dag_approval'>): Partial<GraphState> {
   const plan = editedPlan(state, edited.edit.plan);
   const activeEpicId = plan.epics.find(isEpicOpen)?.epicId ?? null;
   const record = { artifactHash: hashOf(dagArtifact(plan)), lastTaskNumber: lastIssuedNumber(state) };

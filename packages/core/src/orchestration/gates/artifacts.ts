@@ -1,6 +1,6 @@
 import { hashOf } from '../../state/canonicalJson.ts';
 import { isLasting, makeLasting, onceForLasting } from '../../values/lasting.ts';
-import { kindOf } from '../nodes/plan.ts';
+import { taskKind } from '../nodes/plan.ts';
 import type { DocumentRecord, GraphState, TaskRecord } from '../types.ts';
 
 // What a human approves at the two gates, in the form its hash is taken over. Only what was read counts: a status
@@ -69,7 +69,7 @@ const plannedTask = onceForLasting((task: TaskRecord) => {
     dependsOn: [...task.dependsOn].sort(),
     requirementIds: [...(task.requirementIds ?? [])].sort(),
     acceptanceCriteria: task.acceptanceCriteria ?? [],
-    ...kindOf(task),
+    ...taskKind(task),
   };
   if (isLasting(task)) makeLasting(planned);
   return planned;

@@ -1,8 +1,8 @@
 import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { isAnswer, isEdit } from '../../engine/gates/answers.ts';
-import { ask } from '../../engine/gates/ask.ts';
+import { askQuestion } from '../../engine/gates/askQuestion.ts';
 import { questionAbout } from '../../engine/gates/question.ts';
-import { isDriven, visitOf } from '../../engine/visit.ts';
+import { isDriven, nodeExecutionOf } from '../../engine/nodeExecution.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';
 import { parseApprovalSignal } from './approvalSignal.ts';
@@ -18,15 +18,15 @@ export interface ApprovalRequest<Gate extends HitlGate> {
 }
 
 /** What a human did at a gate: decided on what was shown, or changed it. */
-export type Approval<Gate extends HitlGate = HitlGate> = Decided | Edited<Gate>;
+export type Approval<Gate extends HitlGate = HitlGate> = GateDecision | EditedGate<Gate>;
 
-export interface Decided {
+export interface GateDecision {
   readonly signal: HitlApprovalSignal;
   /** SHA-256 (hex) of what was shown. */
   readonly artifactHash: string;
 }
 
-export interface Edited<Gate extends HitlGate = HitlGate> {
+export interface EditedGate<Gate extends HitlGate = HitlGate> {
   readonly edit: RecordedEdit<Gate>;
   /** SHA-256 (hex) of what was shown. */
   readonly artifactHash: string;
@@ -44,7 +44,7 @@ export function askForApproval<Gate extends HitlGate>(
   { gate, node, message, artifact }: ApprovalRequest<Gate>,
   config: LangGraphRunnableConfig | undefined,
 ): Approval<Gate> {
-  const visit = visitOf(node, config ?? {});
+  const visit = nodeExecutionOf(node, config ?? {});
   const question = {
     ...questionAbout(artifact, {
       kind: gate,
@@ -57,7 +57,9 @@ export function askForApproval<Gate extends HitlGate>(
   };
   const { artifactHash } = question;
   if (!isDriven(config)) return { signal: askBare(question), artifactHash };
-  const answer = ask(question, (value) => (isAnswer(PIPELINE_GATES[gate as HitlGate], value) ? value : null));
+  const answer = askQuestion(question, (value) =>
+    isAnswer(PIPELINE_GATES[gate as HitlGate], value) ? value : null,
+  );
   // Its schema is that of the gate.
   if (isEdit(answer)) return { edit: answer as unknown as RecordedEdit<Gate>, artifactHash };
   return { signal: answer, artifactHash };

@@ -5,10 +5,10 @@ import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { Baseline } from '../checks/CheckSummary.ts';
-import { listed } from '../checks/listed.ts';
+import { joinNames } from '../checks/joinNames.ts';
 import type { GraphState } from '../types.ts';
 
-const answer = lateSchema(() => {
+const baselineAnswer = lateSchema(() => {
   const reason = optionalText();
   return z.discriminatedUnion('action', [
     z.strictObject({ action: z.enum(['again', 'first-task']), reason }),
@@ -24,8 +24,8 @@ const answer = lateSchema(() => {
 
 /** Of checks that are red before anything was done. Nothing declared beforehand answers it. */
 export const baselineGate = {
-  given: answer,
-  recorded: answer,
+  given: baselineAnswer,
+  recorded: baselineAnswer,
   shape:
     "{ action: 'again' }, { action: 'first-task' }, { action: 'accept', failures? } or { action: 'abort', reason? }",
   policyName: null,
@@ -79,7 +79,7 @@ function assertAccepts(given: object, { id, question }: HitlSession): void {
   if (unknown === undefined) return;
   throw new DevsError(`Gate "${id}" has no failure "${unknown}".`, {
     code: 'INVALID_ANSWER',
-    remedy: `Use failures of this gate: ${listed(failing)}.`,
+    remedy: `Use failures of this gate: ${joinNames(failing)}.`,
     context: { sessionId: id },
   });
 }

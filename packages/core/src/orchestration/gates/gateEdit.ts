@@ -13,36 +13,36 @@ import type { DagArtifact } from './artifacts.ts';
 // shown. The gate then asks again, about the new version.
 
 const text = lateSchema(() => z.string());
-const name = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
+const nameText = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
 
-const documents = lateSchema(() =>
-  z.array(z.strictObject({ type: name(), title: name(), content: text() })).min(1),
+const editedDocuments = lateSchema(() =>
+  z.array(z.strictObject({ type: nameText(), title: nameText(), content: text() })).min(1),
 );
 const task = lateSchema(() =>
   z.strictObject({
-    key: name(),
-    name: name(),
+    key: nameText(),
+    name: nameText(),
     description: text(),
-    dependsOn: z.array(name()),
-    requirements: z.array(name()),
+    dependsOn: z.array(nameText()),
+    requirements: z.array(nameText()),
     acceptanceCriteria: z.array(text()),
     kind: z.exactOptional(z.enum(['test-first', 'behaviour-kept', 'checked-by'])),
-    checkedBy: z.exactOptional(name()),
+    checkedBy: z.exactOptional(nameText()),
   }),
 );
-const plan = lateSchema(() =>
+const planSchema = lateSchema(() =>
   z.strictObject({
-    requirements: z.array(z.strictObject({ externalId: name(), description: text() })),
-    epics: z.array(z.strictObject({ name: name(), description: text(), tasks: z.array(task()) })),
+    requirements: z.array(z.strictObject({ externalId: nameText(), description: text() })),
+    epics: z.array(z.strictObject({ name: nameText(), description: text(), tasks: z.array(task()) })),
   }),
 );
 
 // Who edited and when is added when the recorded answer is handed to the node.
 const author = lateSchema(() => z.strictObject({ editedBy: z.string(), editedAt: z.string() }));
-const edit = lateSchema(() => z.strictObject({ action: z.literal('edit') }));
+const editAction = lateSchema(() => z.strictObject({ action: z.literal('edit') }));
 
-export const documentsEdit = lateSchema(() => edit().extend({ documents: documents() }));
-export const planEdit = lateSchema(() => edit().extend({ plan: plan() }));
+export const documentsEdit = lateSchema(() => editAction().extend({ documents: editedDocuments() }));
+export const planEdit = lateSchema(() => editAction().extend({ plan: planSchema() }));
 export const recordedDocumentsEdit = lateSchema(() => documentsEdit().extend(author().shape));
 export const recordedPlanEdit = lateSchema(() => planEdit().extend(author().shape));
 
@@ -74,10 +74,10 @@ export function assertEditFits(answer: object, session: HitlSession, by: Princip
   if (!isEdit(answer)) return;
   asHuman(by, session.threadId ?? session.id, 'edit a proposal of');
   const { plan } = answer as Partial<PlanEdit>;
-  if (plan !== undefined) assertPlanEdit(shownPlan(session), plan);
+  if (plan !== undefined) assertPlanEdit(planArtifactOf(session), plan);
 }
 
-function shownPlan({ id, question }: HitlSession): DagArtifact {
+function planArtifactOf({ id, question }: HitlSession): DagArtifact {
   const { artifact } = (question ?? {}) as { readonly artifact?: DagArtifact };
   if (Array.isArray(artifact?.tasks)) return artifact;
   throw new DevsError(`Gate "${id}" has no plan.`, {

@@ -13,7 +13,7 @@ import {
   recordedDocumentsEdit,
   recordedPlanEdit,
 } from './gateEdit.ts';
-import { shownDocuments, shownPlan } from './shownPlaces.ts';
+import { documentSections, planSections } from './quotableSections.ts';
 
 const design = {
   given: givenApproval,
@@ -21,7 +21,7 @@ const design = {
   edit: documentsEdit,
   shape: `${APPROVAL_SHAPE}, or edit it with { action: 'edit', documents }`,
   policyName: 'design',
-  places: shownDocuments,
+  places: documentSections,
   assertFits: assertEditFits,
 } satisfies GateRule;
 
@@ -31,7 +31,7 @@ const dag = {
   edit: planEdit,
   shape: `${APPROVAL_SHAPE}, or edit it with { action: 'edit', plan }`,
   policyName: 'dag',
-  places: shownPlan,
+  places: planSections,
   assertFits: assertEditFits,
 } satisfies GateRule;
 

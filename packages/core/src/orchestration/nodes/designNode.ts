@@ -62,7 +62,7 @@ class Design {
     return this.#propose('designAgain', {
       ...request,
       documents: rejectedDrafts(first.documents, first.written),
-      feedback: [request.feedback, feedbackOn(first.unknownFiles)]
+      feedback: [request.feedback, unknownFilesFeedback(first.unknownFiles)]
         .filter((text) => text !== null)
         .join('\n\n'),
       unknownFiles: first.unknownFiles,
@@ -95,7 +95,7 @@ function rejectedDrafts(
   );
 }
 
-const feedbackOn = (paths: readonly string[]): string =>
+const unknownFilesFeedback = (paths: readonly string[]): string =>
   [
     'The design names files that the repository does not have:',
     ...paths.map((path) => `- ${path}`),

@@ -5,10 +5,10 @@ import {
   assertPlan,
   assertUnique,
   dagInvalid,
-  kindOf,
   lastIssuedNumber,
-  type Plan,
   planRecords,
+  type TaskPlan,
+  taskKind,
 } from './plan.ts';
 
 /** What an edit is about: tasks by their issued ids, requirements by the ids people use. */
@@ -54,7 +54,7 @@ export function planDraftOf({ requirements, epics, tasks }: ShownPlan): PlanResu
           dependsOn: task.dependsOn.map(taskLabel),
           requirements: (task.requirementIds ?? []).map((id) => externalIds.get(id) ?? id),
           acceptanceCriteria: task.acceptanceCriteria ?? [],
-          ...kindOf(task),
+          ...taskKind(task),
         })),
     })),
   };
@@ -85,7 +85,7 @@ export function assertPlanEdit({ tasks }: Pick<ShownPlan, 'tasks'>, draft: PlanR
  *
  * @throws DevsError `DAG_INVALID`, see {@link assertPlanEdit}.
  */
-export function editedPlan(state: GraphState, draft: PlanResult): Plan {
+export function editedPlan(state: GraphState, draft: PlanResult): TaskPlan {
   assertPlanEdit(state, draft);
   const issued = new Map(state.tasks.map(({ taskId }) => [taskLabel(taskId), taskId]));
   const added = draft.epics.flatMap(({ tasks }) => tasks).filter(({ key }) => !issued.has(key));

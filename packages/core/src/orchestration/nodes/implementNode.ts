@@ -1,9 +1,9 @@
-import { activeVisit } from '../../engine/node/visitContext.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import { advance } from '../advance.ts';
 import { towardsPivot } from '../robustness/towardsPivot.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
-import { agentLog, withLog } from '../task/agentLog.ts';
+import { agentLog, appendLog } from '../task/agentLog.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { pickTask, withoutVerdict, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
@@ -34,7 +34,7 @@ export function makeImplementNode(deps: PipelineDeps) {
     const status = turn.passed ? underWay() : 'failed';
     return {
       ...update,
-      agentLogs: withLog(next, log),
+      agentLogs: appendLog(next, log),
       entropy: withOutput(next, task.taskId, {
         outputHash: sha256Hex(tree),
         seenAt: log.metadata.timestamp,
@@ -52,7 +52,7 @@ export function makeImplementNode(deps: PipelineDeps) {
 
 /** A task whose driver died in this visit is marked, so that people can see why it took longer. */
 function underWay(): TaskRecord['status'] {
-  return activeVisit('implement').isResumed ? 'resumed' : 'in_progress';
+  return activeNode('implement').isResumed ? 'resumed' : 'in_progress';
 }
 
 function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partial<GraphState> {

@@ -8,7 +8,7 @@ import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from 
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
 import { guidanceWithTalk } from '../task/gateTalk.ts';
-import { pathsOf } from '../task/instructions.ts';
+import { namedPaths } from '../task/instructions.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
@@ -40,9 +40,9 @@ export function makePivotNode(deps: PipelineDeps) {
   return async (state: GraphState): Promise<PivotUpdate> => {
     const task = activeTask(state);
     if (task === null) return pivotAgentNode(state);
-    if (state.taskPivots >= MAX_PIVOTS) return handOver(state);
+    if (state.taskPivots >= MAX_PIVOTS) return handOverTask(state);
 
-    const view = await StageView.open(state, deps, pathsOf(task));
+    const view = await StageView.open(state, deps, namedPaths(task));
     const ask = (name: string, refused: string | null): Promise<PivotResult | null> =>
       strategyIn(
         view.ask(name, (call) =>
@@ -50,10 +50,10 @@ export function makePivotNode(deps: PipelineDeps) {
         ),
       );
     const first = await ask('pivot', null);
-    if (first !== null && isNew(state, task, first)) return adopt(state, task, first);
+    if (first !== null && isNew(state, task, first)) return adoptStrategy(state, task, first);
     const second = await ask('pivotAgain', first?.strategy ?? null);
-    if (second !== null && isNew(state, task, second)) return adopt(state, task, second);
-    return second === null ? handOverUnanswered(state) : handOver(state);
+    if (second !== null && isNew(state, task, second)) return adoptStrategy(state, task, second);
+    return second === null ? handOverUnanswered(state) : handOverTask(state);
   };
 }
 
@@ -76,7 +76,11 @@ function isNew(state: GraphState, { taskId }: TaskRecord, { strategy }: PivotRes
 }
 
 /** The task begins anew: what it repeated before counts no more, or it would pivot again at once. */
-function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: PivotResult): PivotUpdate {
+function adoptStrategy(
+  state: GraphState,
+  { taskId }: TaskRecord,
+  { strategy, reason }: PivotResult,
+): PivotUpdate {
   const fingerprint = strategyFingerprint(strategy);
   return {
     ...advance(state, 'implementing'),
@@ -90,7 +94,7 @@ function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: 
 }
 
 /** The runner opens the failure gate; without a state file nobody can be asked, and the run ends as without an agent. */
-function handOver(state: GraphState): PivotUpdate {
+function handOverTask(state: GraphState): PivotUpdate {
   const measured = { measure: 'pivots', level: state.taskPivots, limit: MAX_PIVOTS } as const;
   return stuckAt(state, { reason: PIVOTS_EXHAUSTED, measured });
 }
@@ -133,15 +137,15 @@ function pivotReason(state: GraphState): PivotReason {
  * Two strategies with one fingerprint count as the same; a text of punctuation alone has that of the empty one.
  */
 export function strategyFingerprint(strategy: string): string {
-  return sha256Hex(normalised(strategy));
+  return sha256Hex(normalisedStrategy(strategy));
 }
 
 /** True when nothing is left of a strategy but punctuation and white space. */
 function isBlankStrategy(strategy: string): boolean {
-  return normalised(strategy) === '';
+  return normalisedStrategy(strategy) === '';
 }
 
-function normalised(strategy: string): string {
+function normalisedStrategy(strategy: string): string {
   return strategy
     .normalize('NFKC')
     .toLowerCase()

@@ -4,7 +4,7 @@ import { commandWords } from '../task/commandWords.ts';
 import { taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
-export type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
+export type TaskPlan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**
  * Tells whether a proposed plan can become tasks.
@@ -23,7 +23,7 @@ export function assertPlan(draft: PlanResult): void {
     'requirement id',
   );
   assertWorkInEveryEpic(draft);
-  assertKnown(tasks, draft);
+  assertKnownTasks(tasks, draft);
   assertKinds(tasks);
   assertAcyclic(tasks);
 }
@@ -39,7 +39,7 @@ export function planFrom(
   state: Pick<GraphState, 'projectConfig' | 'tasks' | 'hitlDecisions'>,
   draft: PlanResult,
   kept: ReadonlyMap<string, string> = new Map(),
-): Plan {
+): TaskPlan {
   assertPlan(draft);
   const { projectId } = state.projectConfig;
   const first = lastIssuedNumber(state) + 1;
@@ -67,7 +67,7 @@ export function planRecords(
   state: Pick<GraphState, 'projectConfig' | 'requirements' | 'epics' | 'tasks'>,
   draft: PlanResult,
   idOf: ReadonlyMap<string, string>,
-): Plan {
+): TaskPlan {
   const { projectId } = state.projectConfig;
   const requirements = draft.requirements.map((requirement) =>
     requirementRecord(projectId, requirement, state),
@@ -84,7 +84,7 @@ export function planRecords(
     tasks: draft.epics.flatMap(({ tasks }, index) =>
       tasks.map((task) => {
         const record = taskRecord(task, epics[index]?.epicId as string, ids);
-        return { ...record, ...statusOf(known.get(record.taskId)) };
+        return { ...record, ...freshStatus(known.get(record.taskId)) };
       }),
     ),
   };
@@ -97,7 +97,7 @@ interface PlanIds {
 }
 
 /** What no plan says about a task. */
-function statusOf(known: TaskRecord | undefined): Partial<TaskRecord> {
+function freshStatus(known: TaskRecord | undefined): Partial<TaskRecord> {
   if (known === undefined) return {};
   const { status, agentRole, gitHash } = known;
   return { status, agentRole, ...(gitHash !== undefined && { gitHash }) };
@@ -146,12 +146,12 @@ function taskRecord(draft: TaskDraft, epicId: string, ids: PlanIds): TaskRecord 
     dependsOn: draft.dependsOn.map((key) => ids.task.get(key) as string),
     requirementIds: draft.requirements.map((id) => ids.requirement.get(id) as string),
     acceptanceCriteria: draft.acceptanceCriteria,
-    ...kindOf(draft),
+    ...taskKind(draft),
   };
 }
 
 /** How a task is shown to be right: nothing where that is a test first, so that older plans keep their hashes. */
-export function kindOf({
+export function taskKind({
   kind,
   checkedBy,
 }: Pick<TaskDraft, 'kind' | 'checkedBy'>): Pick<TaskDraft, 'kind' | 'checkedBy'> {
@@ -170,7 +170,7 @@ function assertWorkInEveryEpic({ epics }: PlanResult): void {
   if (empty !== undefined) throw dagInvalid(`the epic "${empty.name}" has no tasks`);
 }
 
-function assertKnown(tasks: readonly TaskDraft[], { requirements }: PlanResult): void {
+function assertKnownTasks(tasks: readonly TaskDraft[], { requirements }: PlanResult): void {
   const keys = new Set(tasks.map(({ key }) => key));
   const ids = new Set(requirements.map(({ externalId }) => externalId));
   for (const task of tasks) {

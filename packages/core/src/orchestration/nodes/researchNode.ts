@@ -1,4 +1,4 @@
-import { activeVisit } from '../../engine/node/visitContext.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import { advance } from '../advance.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
@@ -6,7 +6,7 @@ import { StageView } from '../task/StageView.ts';
 import type { GraphState } from '../types.ts';
 import { briefOf, withDocuments } from './documents.ts';
 import { isResearched } from './proposals.ts';
-import { takeBaseline } from './takeBaseline.ts';
+import { recordBaseline } from './recordBaseline.ts';
 
 /** `research` without agents: only advances the project. */
 export function researchNode(state: GraphState): Partial<GraphState> {
@@ -19,7 +19,7 @@ export function researchNode(state: GraphState): Partial<GraphState> {
  */
 export function makeResearchNode(deps: PipelineDeps) {
   return async (given: GraphState): Promise<Partial<GraphState>> => {
-    const taken = given.projectConfig.baseline === undefined ? await takeBaseline(given, deps) : null;
+    const taken = given.projectConfig.baseline === undefined ? await recordBaseline(given, deps) : null;
     const { baseline = given.projectConfig.baseline, red = null } = taken ?? {};
     const { failedBefore: _, ...config } = given.projectConfig;
     const projectConfig = { ...config, ...(baseline && { baseline }) };
@@ -44,7 +44,7 @@ function redBaseline(
   { projectConfig: { projectId } }: GraphState,
   checkOutput: string,
 ): GraphState['pendingSuspension'] {
-  const { lgTaskId } = activeVisit('research').visit;
+  const { lgTaskId } = activeNode('research').visit;
   return {
     sessionId: `baseline/${lgTaskId}`,
     kind: 'baseline',

@@ -1,14 +1,14 @@
 import type { Judgement } from '../checks/Judgement.ts';
 import type { CheckResult, CriterionEvidence, TestLoss } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
-import { instructionsFor, pathsOf } from '../task/instructions.ts';
+import { instructionsFor, namedPaths } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { rejectedDiff } from './rejected.ts';
-import { Turn } from './Turn.ts';
+import { TaskAttempt } from './TaskAttempt.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {
@@ -38,44 +38,44 @@ export async function runTddTurn(
 ): Promise<TurnReport> {
   const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
-  const instructions = await instructionsFor(workspace, pathsOf(task));
+  const instructions = await instructionsFor(workspace, namedPaths(task));
   const rejected = await rejectedDiff(state, task.taskId, workspace);
-  const turn = new Turn(tree, deps, { task, state, workspace, instructions, rejected });
+  const turn = new TaskAttempt(tree, deps, { task, state, workspace, instructions, rejected });
   await turn.putDocuments();
-  const report = await takeTurn(turn, task, state);
+  const report = await runAttempt(turn, task, state);
   const { testFiles, notes } = turn;
-  return { ...report, observation: words(report.observation, ...notes), tree: turn.tree, testFiles };
+  return { ...report, observation: joinParts(report.observation, ...notes), tree: turn.tree, testFiles };
 }
 
 type Report = Omit<TurnReport, 'tree' | 'testFiles'>;
 
-async function takeTurn(turn: Turn, task: TaskRecord, state: GraphState): Promise<Report> {
+async function runAttempt(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<Report> {
   const begun = await BEGIN[task.kind ?? 'test-first'](turn, task, state);
   if (begun.refusal !== null) return begun.refusal;
   await turn.document();
   const green = await turn.checkGreen();
   const verdict = bothHold(judgeGreen(state, green), () => judgeTurned(state, begun.red ?? green, green));
-  if (!verdict.holds) return refused('implement', words(verdict.why, green.output));
+  if (!verdict.holds) return refusedReport('implement', joinParts(verdict.why, green.output));
   const named = await turn.checkNamed();
-  if (named !== null && !named.passed) return refused('implement', `${named.command}\n${named.output}`);
+  if (named !== null && !named.passed) return refusedReport('implement', `${named.command}\n${named.output}`);
   return reviewed(turn, green, { hasHumanReview: state.projectConfig.review !== undefined });
 }
 
 async function reviewed(
-  turn: Turn,
+  turn: TaskAttempt,
   green: CheckResult,
   { hasHumanReview }: { readonly hasHumanReview: boolean },
 ): Promise<Report> {
   const losses = await turn.losses(green);
   if (losses.length > 0 && !hasHumanReview) {
     const words = losses.map(({ path, words }) => `- ${path === null ? '' : `${path}: `}${words}`);
-    return refused(
+    return refusedReport(
       'implement',
       ['The tests lose by this work, and no person reviews it:', ...words].join('\n'),
     );
   }
   const review = await turn.review(green, losses);
-  if (!review.approved) return refused('review', review.comments);
+  if (!review.approved) return refusedReport('review', review.comments);
   const { evidence } = review;
   return {
     passed: true,
@@ -88,12 +88,12 @@ async function reviewed(
 }
 
 /** How the work of a turn began: refused, or done, with what was red before it. */
-interface Begun {
+interface BegunAttempt {
   readonly refusal: Report | null;
   readonly red: CheckResult | null;
 }
 
-type Begin = (turn: Turn, task: TaskRecord, state: GraphState) => Promise<Begun>;
+type Begin = (turn: TaskAttempt, task: TaskRecord, state: GraphState) => Promise<BegunAttempt>;
 
 const BEGIN: Readonly<Record<NonNullable<TaskRecord['kind']>, Begin>> = {
   'test-first': testFirst,
@@ -101,7 +101,7 @@ const BEGIN: Readonly<Record<NonNullable<TaskRecord['kind']>, Begin>> = {
   'checked-by': (turn, task, state) => implemented(turn, isRework(task, state), null),
 };
 
-async function testFirst(turn: Turn, task: TaskRecord, state: GraphState): Promise<Begun> {
+async function testFirst(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
   await turn.writeTest();
   const red = await turn.checkRed();
   const verdict = judgeRed(state, red);
@@ -112,31 +112,39 @@ async function testFirst(turn: Turn, task: TaskRecord, state: GraphState): Promi
   if (await turn.goesOnFromHand()) return implemented(turn, true, null);
   const left = await turn.checkRedAsLeft();
   if (left !== null && judgeRed(state, left).holds) return implemented(turn, true, left);
-  return stop(refused('test', words(verdict.why, red.output)));
+  return stop(refusedReport('test', joinParts(verdict.why, red.output)));
 }
 
-async function behaviourKept(turn: Turn, task: TaskRecord, state: GraphState): Promise<Begun> {
+async function behaviourKept(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
   const before = await turn.checkBefore(state);
   const verdict = judgeGreen(state, before);
   if (verdict.holds) return implemented(turn, isRework(task, state), null);
   const why = 'The checks are red before anything is changed: that nothing breaks cannot be shown.';
-  return stop(refused('test', `${why}\n${before.output}`));
+  return stop(refusedReport('test', `${why}\n${before.output}`));
 }
 
 /** @param mayBeNothing - Whether no change can be right: nothing else shows that there was work. */
-async function implemented(turn: Turn, mayBeNothing: boolean, red: CheckResult | null): Promise<Begun> {
+async function implemented(
+  turn: TaskAttempt,
+  mayBeNothing: boolean,
+  red: CheckResult | null,
+): Promise<BegunAttempt> {
   const wrongTest = await turn.implement();
-  if (wrongTest !== null) return stop(refused('implement', `The test is wrong: ${wrongTest}`));
+  if (wrongTest !== null) return stop(refusedReport('implement', `The test is wrong: ${wrongTest}`));
   const isNothing = !mayBeNothing && (await turn.isUnchanged()) && !(await turn.goesOnFromHand());
-  return isNothing ? stop(refused('implement', 'Nothing was changed.')) : { refusal: null, red };
+  return isNothing ? stop(refusedReport('implement', 'Nothing was changed.')) : { refusal: null, red };
 }
 
 const isRework = ({ taskId }: TaskRecord, state: GraphState): boolean => timesReopened(state, taskId) > 0;
 
-const stop = (refusal: Report): Begun => ({ refusal, red: null });
+const stop = (refusal: Report): BegunAttempt => ({ refusal, red: null });
 
-const refused = (action: string, observation: string): Report => ({ passed: false, action, observation });
+const refusedReport = (action: string, observation: string): Report => ({
+  passed: false,
+  action,
+  observation,
+});
 
-const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n');
+const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n');
 
 const bothHold = (first: Judgement, second: () => Judgement): Judgement => (first.holds ? second() : first);

@@ -78,29 +78,29 @@ interface Mention {
 
 /** Code spans outside of fenced blocks that may be paths, with what stands around them. */
 function mentionsIn(markdown: string): readonly Mention[] {
-  const place = new Place();
+  const place = new DocumentPosition();
   return markdown.split('\n').flatMap((line) => (place.enter(line) ? mentionsOn(line, place.announces) : []));
 }
 
 function mentionsOn(line: string, isBelowNews: boolean): readonly Mention[] {
-  const disowned = DISOWNS.test(wordsOf(line));
+  const disowned = DISOWNS.test(withoutCodeSpans(line));
   return [...line.matchAll(SPAN)].flatMap((match) => {
     const [span, text = ''] = match;
     const path = pathIn(text.trim());
     if (path === null) return [];
-    const before = wordsOf(line.slice(Math.max(0, match.index - AROUND), match.index));
+    const before = withoutCodeSpans(line.slice(Math.max(0, match.index - AROUND), match.index));
     const end = match.index + span.length;
-    const after = wordsOf(line.slice(end, end + AROUND));
+    const after = withoutCodeSpans(line.slice(end, end + AROUND));
     const isNew = ANNOUNCED_BEFORE.test(before) || ANNOUNCED_AFTER.test(after);
     return [{ path, isExplained: isBelowNews || disowned || isNew }];
   });
 }
 
 /** A file's own name announces nothing: `new-user.js`. */
-const wordsOf = (line: string): string => line.replaceAll(SPAN, ' ');
+const withoutCodeSpans = (line: string): string => line.replaceAll(SPAN, ' ');
 
 /** Where in a document a line stands. */
-class Place {
+class DocumentPosition {
   readonly #headings: { readonly level: number; readonly text: string }[] = [];
   #leadIn = '';
   #tableHead = '';
@@ -112,7 +112,7 @@ class Place {
     const above = this.#headings.map(({ text }) => text);
     if (BELOW_LEAD_IN.test(this.#line)) above.push(this.#leadIn);
     if (TABLE.test(this.#line)) above.push(this.#tableHead);
-    return above.some((text) => ANNOUNCES_BELOW.test(wordsOf(text.slice(0, MAX_LINE))));
+    return above.some((text) => ANNOUNCES_BELOW.test(withoutCodeSpans(text.slice(0, MAX_LINE))));
   }
 
   /** @returns false for a line that is no prose. */

@@ -2,12 +2,12 @@ import { advance } from '../advance.ts';
 import type { CheckResult } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
-import { agentLog, withLog } from '../task/agentLog.ts';
-import { oneLine } from '../task/oneLine.ts';
+import { agentLog, appendLog } from '../task/agentLog.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
+import { singleLine } from '../task/singleLine.ts';
 import { judgeGreen } from '../task/verdicts.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
@@ -40,7 +40,7 @@ export function makeVerifyNode(deps: PipelineDeps) {
     const gitHash = await scrubbedStep(
       'commit',
       ({ key }) =>
-        workspace.commit({ tree: tree.id, message: commitMessage(task, state, deps), stepKey: key }),
+        workspace.commit({ tree: tree.id, message: taskCommitMessage(task, state, deps), stepKey: key }),
       { kind: 'work' },
     );
     return reviewOrClose(withCompleted(state, task, gitHash), result, deps);
@@ -85,7 +85,10 @@ function red(
     { task, thought: 'Verification', action: 'verify', observation, passed: false },
     now(),
   );
-  return { agentLogs: withLog(state, log), tasks: withTask(state.tasks, task.taskId, { status: 'failed' }) };
+  return {
+    agentLogs: appendLog(state, log),
+    tasks: withTask(state.tasks, task.taskId, { status: 'failed' }),
+  };
 }
 
 function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<GraphState> {
@@ -95,15 +98,17 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
   return { tasks, epics, ...(isDone && advance(state, status)) };
 }
 
-function commitMessage(task: TaskRecord, state: GraphState, { agents }: PipelineDeps): string {
+function taskCommitMessage(task: TaskRecord, state: GraphState, { agents }: PipelineDeps): string {
   const { taskId, name, evidence = [] } = task;
   const rework = timesReopened(state, taskId);
-  const title = oneLine(name) || taskLabel(taskId);
+  const title = singleLine(name) || taskLabel(taskId);
   const subject = rework === 0 ? title : `${title} (rework ${rework})`;
-  const shown = evidence.map(({ criterion, shownBy }) => `- ${oneLine(criterion)}: ${oneLine(shownBy)}`);
+  const shown = evidence.map(
+    ({ criterion, shownBy }) => `- ${singleLine(criterion)}: ${singleLine(shownBy)}`,
+  );
   const trailers = [
     `Devs-Task: ${taskLabel(taskId)} (${taskId})`,
-    `Devs-Agents: ${oneLine(agents.name)} (${agents.provenance})`,
+    `Devs-Agents: ${singleLine(agents.name)} (${agents.provenance})`,
   ];
   return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
 }

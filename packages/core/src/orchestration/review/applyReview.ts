@@ -21,7 +21,7 @@ export function applyReview(
   const reopened = answer.approved ? [] : reopenedBy(answer, review);
   const decided = {
     pendingSuspension: null,
-    hitlDecisions: [...state.hitlDecisions, decisionOf(review, answer, { artifactHash, reopened })],
+    hitlDecisions: [...state.hitlDecisions, reviewDecision(review, answer, { artifactHash, reopened })],
   };
   if (answer.approved) return { update: { ...decided, activeTaskId: null }, runNode: false };
   return { update: { ...decided, ...reopen(state, reopened, rejectionText(answer) ?? '') }, runNode: true };
@@ -32,7 +32,7 @@ function reopenedBy({ tasks: labels }: ReviewAnswer, { taskIds }: CodeReview): r
   return taskIds.filter((taskId) => labels.includes(taskLabel(taskId)));
 }
 
-function decisionOf(
+function reviewDecision(
   { scope, epicId, taskIds, range: { from, to } }: CodeReview,
   { tasks: _labels, ...signal }: ReviewAnswer,
   { artifactHash, reopened }: { readonly artifactHash: string; readonly reopened: readonly string[] },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { approval, COMMENTED_YES, hasNoCommentedYes, recordedApproval } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
-import type { ShownPlace } from '../../engine/gates/quotes.ts';
+import type { QuotableSection } from '../../engine/gates/quotes.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';
@@ -53,7 +53,7 @@ function assertReopens(answer: object, { id, question }: HitlSession): void {
 }
 
 /** What a review shows itself; the code is read from the commits that it names. */
-function reviewedTasks(artifact: unknown): readonly ShownPlace[] {
+function reviewedTasks(artifact: unknown): readonly QuotableSection[] {
   const { tasks: shown = [] } = artifact as Partial<CodeReview>;
   return shown.map(({ taskId, name, criteria }) => {
     const lines = criteria.flatMap(({ criterion, shownBy }) => [

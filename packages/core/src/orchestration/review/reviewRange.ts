@@ -22,7 +22,7 @@ export async function dueReview(state: GraphState, workspace: RunWorkspace): Pro
   const commits = await workspace.log();
   const subject = reviewSubject(state, commits);
   if (subject === null) return null;
-  const start = startOf(state, subject, commits);
+  const start = reviewStart(state, subject, commits);
   const changes = await workspace.changes(start < 0 ? null : (commits[start]?.sha ?? null));
   if (changes === null) return null;
   const { files } = changes;
@@ -49,7 +49,7 @@ export async function dueReview(state: GraphState, workspace: RunWorkspace): Pro
  * where the first one did. A first one leaves out nothing that no approved review has shown. A commit that is not
  * there any more (the run was carried over to others) means the beginning: rather shown twice than never.
  */
-function startOf(state: GraphState, { taskIds }: ReviewSubject, commits: readonly CommitView[]): number {
+function reviewStart(state: GraphState, { taskIds }: ReviewSubject, commits: readonly CommitView[]): number {
   const position = (sha: string | undefined): number => commits.findIndex((commit) => commit.sha === sha);
   const repeated = reviewsOf(state, taskIds).at(-1);
   if (repeated !== undefined) return position(repeated.review.from);

@@ -11,12 +11,12 @@ import { isCodeApproved, reviewDecisions } from './reviewDecisions.ts';
  * @param commits - The run's own, oldest first.
  */
 export function reviewSubject(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
-  const due = dueTasks(state, commits);
+  const due = dueReviewTasks(state, commits);
   if (due === null) return movedSubject(state, commits);
   return due;
 }
 
-function dueTasks(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
+function dueReviewTasks(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
   const { tasks, epics, activeTaskId, projectConfig } = state;
   const { review: scope } = projectConfig;
   if (scope === undefined) return null;

@@ -63,22 +63,22 @@ function signsOf(error: unknown): ErrorSigns {
   if (typeof error === 'string') return { name: '', message: error, codes: [], statuses: [] };
   const layers = layersOf(error);
   return {
-    name: textOf(layers[0]?.['name']),
-    message: textOf(layers[0]?.['message']),
-    codes: layers.map((layer) => textOf(layer['code'])),
+    name: stringOrEmpty(layers[0]?.['name']),
+    message: stringOrEmpty(layers[0]?.['message']),
+    codes: layers.map((layer) => stringOrEmpty(layer['code'])),
     statuses: layers.flatMap((layer) => [Number(layer['status']), Number(layer['statusCode'])]),
   };
 }
 
 /** The error, its cause, the cause of that, … */
 function layersOf(error: unknown, count = MAX_LAYERS): readonly Record<string, unknown>[] {
-  const layer = fieldsOf(error);
+  const layer = errorFields(error);
   const cause = layer['cause'];
   return cause == null || count === 1 ? [layer] : [layer, ...layersOf(cause, count - 1)];
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+function errorFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');

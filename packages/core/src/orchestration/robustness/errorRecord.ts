@@ -59,16 +59,16 @@ export function errorRecordAt({ error, capturedAtMs, nonce = '', ...place }: Err
 
 /** The message as it is recorded. */
 export function maskedMessageOf(error: unknown): string {
-  return shown(messageOf(error), MAX_MESSAGE);
+  return maskedClip(errorMessage(error), MAX_MESSAGE);
 }
 
 /** Empty for a thrown value that has no stack. */
 function maskedStackOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  return shown(stack, MAX_STACK);
+  return maskedClip(stack, MAX_STACK);
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   if (typeof error !== 'object' || error === null) return String(error);
   if ('message' in error && typeof error.message === 'string') return error.message;
@@ -76,11 +76,11 @@ function messageOf(error: unknown): string {
 }
 
 /** Masked whole, then clipped, so that no secret is cut in two; of a long text only its beginning is looked at. */
-function shown(text: string, max: number): string {
+function maskedClip(text: string, max: number): string {
   const masked = text.length <= max + MASK_REACH ? maskSensitiveData(text) : maskStart(text, max);
-  return clip(masked, max);
+  return clipMessage(masked, max);
 }
 
-function clip(text: string, max: number): string {
+function clipMessage(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}…`;
 }

@@ -1,5 +1,5 @@
 import type { RetryPolicy } from '@langchain/langgraph';
-import { engineFaultOf } from '../../engine/node/FaultBox.ts';
+import { engineFaultOf } from '../../engine/node/EngineFaults.ts';
 import type { ErrorCode } from '../../errors/DevsError.ts';
 import { classifyError } from './classifyError.ts';
 

@@ -1,5 +1,5 @@
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import type { StepCall } from '../../engine/node/step.ts';
-import { activeVisit } from '../../engine/node/visitContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type {
   CheckRequest,
@@ -14,7 +14,7 @@ import { AgentChecks } from './AgentChecks.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */
-interface Edited {
+interface EditedTree {
   readonly tree: string;
   readonly summary: string;
   /** Absent in a step of an older release, and without {@link Trees}. */
@@ -25,7 +25,7 @@ interface Edited {
 }
 
 /** What an agent's edit came to. */
-export interface Edit {
+export interface AgentEdit {
   readonly summary: string;
   /** Paths that differ from the tree before. */
   readonly changed: readonly string[];
@@ -123,9 +123,9 @@ export class RecordedTree {
     name: string,
     propose: (call: StepCall, checks: OfferedChecks | null) => Promise<WorkResult>,
     { kept = [], offer }: ChangeOptions = {},
-  ): Promise<Edit> {
+  ): Promise<AgentEdit> {
     const before = this.#tree;
-    const edited = await scrubbedStep(name, async (call): Promise<Edited> => {
+    const edited = await scrubbedStep(name, async (call): Promise<EditedTree> => {
       await this.#restore();
       const offered = this.#offered(name, offer, kept);
       const { files, summary, wrongTest } = await propose(call, offered);
@@ -204,7 +204,7 @@ export class RecordedTree {
       const result = await this.#lent(tree, call.signal, () =>
         this.#judge(tree, run, { call, isRedDue: name === 'red' }),
       );
-      if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
+      if (result.missing !== undefined && !mayMiss) throw programMissing(result.missing, result.command);
       return { ...result, tree };
     };
     return scrubbedStep(name, judge, WORK);
@@ -254,14 +254,14 @@ export class RecordedTree {
         return await said;
       } finally {
         // After a stop the folder may be another drive's, which begins with its own restore.
-        if (!activeVisit('a task').visit.signal.aborted) await this.#restore(here);
+        if (!activeNode('a task').visit.signal.aborted) await this.#restore(here);
       }
     };
     return new AgentChecks(offer.limit, judge);
   }
 
   /** The tree to record for what an agent left, with what it may not change put back in the folder too. */
-  async #settle(before: string, made: string, kept: readonly string[]): Promise<Omit<Edited, 'summary'>> {
+  async #settle(before: string, made: string, kept: readonly string[]): Promise<Omit<EditedTree, 'summary'>> {
     if (this.trees === null) return { tree: made };
     const changed = await this.#differing(before, made);
     const putBack = changed.filter((path) => kept.includes(path));
@@ -289,7 +289,7 @@ export class RecordedTree {
 }
 
 function tellRescue({ ref, commit, files }: Rescue): void {
-  const { store, events, visit, taskId } = activeVisit('a task');
+  const { store, events, visit, taskId } = activeNode('a task');
   const scope = { threadId: visit.threadId, taskId };
   const payload = { ref, commit, files };
   if (store === null) events.emit('WORKSPACE_RESCUED', payload, scope);
@@ -312,7 +312,7 @@ function treesOf(workspace: RunWorkspace): Trees | null {
 }
 
 /** Ends a drive where nothing could be checked: no attempt of an agent can mend that. */
-function missingProgram(program: string, command: string): DevsError {
+function programMissing(program: string, command: string): DevsError {
   return new DevsError(`The check "${command}" cannot run: ${program} is not installed.`, {
     code: 'CONFIG_INVALID',
     remedy: `Install ${program}, or add it to the setup of the project, then resume the run.`,

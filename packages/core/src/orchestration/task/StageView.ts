@@ -1,5 +1,5 @@
 import type { StepCall } from '../../engine/node/step.ts';
-import { baselineWords } from '../checks/CheckSummary.ts';
+import { formatBaseline } from '../checks/CheckSummary.ts';
 import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';
@@ -42,7 +42,7 @@ export class StageView {
     const { baseline } = state.projectConfig;
     return new StageView(workspace, tree, {
       instructions,
-      checks: baseline === undefined ? null : baselineWords(baseline),
+      checks: baseline === undefined ? null : formatBaseline(baseline),
     });
   }
 

@@ -4,7 +4,7 @@ import type { AgentLogRecord, GraphState, TaskRecord } from '../types.ts';
 /** Turns kept in the state; the journal has them all. */
 const LOGS_KEPT = 20;
 
-interface LogEntry {
+interface AgentLogEntry {
   readonly task: TaskRecord;
   readonly thought: string;
   readonly action: string;
@@ -13,7 +13,7 @@ interface LogEntry {
 }
 
 /** @param now - Milliseconds since the Unix epoch. */
-export function agentLog(state: GraphState, entry: LogEntry, now: number): AgentLogRecord {
+export function agentLog(state: GraphState, entry: AgentLogEntry, now: number): AgentLogRecord {
   const { task, thought, action, observation, passed } = entry;
   const turnIndex = state.agentLogs.filter(({ taskId }) => taskId === task.taskId).length;
   return {
@@ -32,7 +32,7 @@ export function agentLog(state: GraphState, entry: LogEntry, now: number): Agent
   };
 }
 
-export function withLog({ agentLogs }: GraphState, log: AgentLogRecord): readonly AgentLogRecord[] {
+export function appendLog({ agentLogs }: GraphState, log: AgentLogRecord): readonly AgentLogRecord[] {
   return [...agentLogs, log].slice(-LOGS_KEPT);
 }
 

@@ -1,5 +1,5 @@
-import { exchangesAt } from '../../engine/asks.ts';
-import { visitStore } from '../../engine/node/visitContext.ts';
+import { exchangesAt } from '../../engine/gateQuestions.ts';
+import { currentNodeStore } from '../../engine/node/nodeContext.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
@@ -22,7 +22,9 @@ export function guidanceWithTalk(state: GraphState, taskId: string): readonly st
     const { tasks } = (decision ?? {}) as { readonly tasks?: readonly string[] };
     return tasks?.includes(label) ?? (about === taskId || showsTask(question, taskId));
   };
-  const sessions = (['task_failure', 'review'] as const).flatMap((kind) => decided(kind).filter(isAbout));
+  const sessions = (['task_failure', 'review'] as const).flatMap((kind) =>
+    decidedSessions(kind).filter(isAbout),
+  );
   return [...guidanceFor(state, taskId), ...sessions.flatMap(wordsAt)];
 }
 
@@ -36,21 +38,21 @@ function showsTask(question: unknown, taskId: string): boolean {
 
 /** The last decision on a kind of gate, with the edits before it: an edit is asked about anew. */
 function decidedLast(kind: HitlSessionKind): readonly HitlSession[] {
-  const sessions = decided(kind);
-  const edits = sessions.slice(0, -1).findLastIndex(({ decision }) => !isEdit(decision));
+  const sessions = decidedSessions(kind);
+  const edits = sessions.slice(0, -1).findLastIndex(({ decision }) => !isEditDecision(decision));
   return sessions.slice(edits + 1);
 }
 
-const isEdit = (decision: unknown): boolean =>
+const isEditDecision = (decision: unknown): boolean =>
   (decision as { readonly action?: unknown } | null)?.action === 'edit';
 
-function decided(kind: HitlSessionKind): readonly HitlSession[] {
-  const visit = visitStore();
+function decidedSessions(kind: HitlSessionKind): readonly HitlSession[] {
+  const visit = currentNodeStore();
   return visit === null ? [] : visit.store.sessions.listDecided(visit.threadId, kind);
 }
 
 function wordsAt({ id, threadId }: HitlSession): readonly string[] {
-  const visit = visitStore();
+  const visit = currentNodeStore();
   if (visit === null || threadId === null) return [];
   return exchangesAt(threadId, id, visit.store.steps).map(
     ({ question, answer }) => `A person asked about the last attempt: ${question}\nThe answer was: ${answer}`,

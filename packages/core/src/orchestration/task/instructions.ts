@@ -14,7 +14,7 @@ const NAMES = ['AGENTS.md', 'CLAUDE.md'];
 const MAX_PATHS = 16;
 
 /** What is recorded of them: which they were, and of which tree. Their text is read again from there. */
-interface Found {
+interface FoundInstructions {
   /** `null` where the workspace does not know its trees: files are then read as they lie. */
   readonly tree: string | null;
   readonly files: readonly Pick<Instructions, 'path' | 'sha256'>[];
@@ -31,11 +31,11 @@ export async function instructionsFor(
   workspace: RunWorkspace,
   touched: readonly string[] = [],
 ): Promise<readonly Instructions[]> {
-  const find = async (): Promise<Found> => {
+  const find = async (): Promise<FoundInstructions> => {
     const tree = (workspace.readAt && (await workspace.integrated?.())) ?? null;
     const files = new Map<string, string>();
-    for (const chain of ['', ...touched.slice(0, MAX_PATHS)].map(foldersOf)) {
-      const nearest = await firstOf(workspace, tree, chain);
+    for (const chain of ['', ...touched.slice(0, MAX_PATHS)].map(foldersUp)) {
+      const nearest = await firstReadable(workspace, tree, chain);
       if (nearest !== null) files.set(nearest.path, sha256Hex(nearest.content));
     }
     return { tree, files: [...files].map(([path, sha256]) => ({ path, sha256 })) };
@@ -49,7 +49,7 @@ export async function instructionsFor(
 }
 
 /** Paths that a task names, in its words or by the tests it wrote: what it is likely to touch. */
-export function pathsOf({
+export function namedPaths({
   name,
   description,
   acceptanceCriteria = [],
@@ -61,14 +61,14 @@ export function pathsOf({
 }
 
 /** The folders of a path, the deepest first, the root last. Of `a/b.js`, `a` and the root. */
-function foldersOf(path: string): readonly string[] {
+function foldersUp(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.includes('..')
     ? ['']
     : parts.map((_, index) => parts.slice(0, parts.length - index).join('/')).concat('');
 }
 
-async function firstOf(
+async function firstReadable(
   workspace: RunWorkspace,
   tree: string | null,
   folders: readonly string[],
@@ -98,7 +98,7 @@ async function read(workspace: RunWorkspace, tree: string | null, path: string):
 function withinLimit(found: readonly Instructions[]): readonly Instructions[] {
   let left = MAX_BYTES;
   return found.map((file) => {
-    const content = cut(file.content, left);
+    const content = cutToBytes(file.content, left);
     left -= Buffer.byteLength(content);
     return { ...file, content };
   });
@@ -107,7 +107,7 @@ function withinLimit(found: readonly Instructions[]): readonly Instructions[] {
 /** Room for the line that says that something is missing. */
 const MARK_BYTES = 80;
 
-function cut(content: string, limit: number): string {
+function cutToBytes(content: string, limit: number): string {
   const bytes = Buffer.from(content);
   if (bytes.length <= limit) return content;
   const room = Math.max(0, limit - MARK_BYTES);

@@ -1,4 +1,4 @@
-import { activeVisit } from '../../engine/node/visitContext.ts';
+import { activeNode } from '../../engine/node/nodeContext.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
@@ -10,7 +10,7 @@ export function openWorkspace(
   { projectConfig }: GraphState,
   { workspace, travels = false }: PipelineDeps,
 ): Promise<RunWorkspace> {
-  const { store, visit, told } = activeVisit('a task');
+  const { store, visit, told } = activeNode('a task');
   const { threadId, epoch, signal } = visit;
   return workspace.open(projectConfig.projectId, {
     signal,

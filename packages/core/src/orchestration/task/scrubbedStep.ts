@@ -1,5 +1,5 @@
+import { currentNode } from '../../engine/node/nodeContext.ts';
 import { type StepCall, type StepFunction, type StepOptions, step } from '../../engine/node/step.ts';
-import { visitHere } from '../../engine/node/visitContext.ts';
 import { scrub } from '../../masking/scrub.ts';
 
 /**
@@ -17,7 +17,7 @@ export function scrubbedStep<T>(name: string, fn: StepFunction<T>, options?: Ste
 
 /** Told before the result is recorded, so that nothing is in the file untold. */
 async function tellScrubbed(place: string, count: number): Promise<void> {
-  const active = visitHere();
+  const active = currentNode();
   if (active === null) return;
   const { runs, visit, taskId } = active;
   const scope = { threadId: visit.threadId, taskId };

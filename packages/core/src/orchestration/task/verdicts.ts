@@ -3,7 +3,7 @@ import type { FileVersions } from '../checks/FileVersions.ts';
 import { failuresOf } from '../checks/failuresOf.ts';
 import { isRed } from '../checks/isRed.ts';
 import { fails, holds, type Judgement } from '../checks/Judgement.ts';
-import { listed } from '../checks/listed.ts';
+import { joinNames } from '../checks/joinNames.ts';
 import { testLosses } from '../checks/testLosses.ts';
 import type { CheckResult, TestCase, TestLoss } from '../ports.ts';
 import type { GraphState } from '../types.ts';
@@ -40,7 +40,7 @@ export function judgeTurned(
     ...gone.filter(({ name, whole }) => !whole && !isInPassedFile(name, green.cases ?? [])),
     ...(notLoaded.length > come ? notLoaded : []),
   ].map(({ name }) => name);
-  return open.length === 0 ? holds : fails(`What was red is not green: ${listed(open)}.`);
+  return open.length === 0 ? holds : fails(`What was red is not green: ${joinNames(open)}.`);
 }
 
 /** Passed now, and neither passed before nor failed by this name. */
@@ -82,7 +82,7 @@ export function isGreen(baseline: Baseline | null, now: CheckResult): Judgement 
   if (failing.length === 0) return holds;
   const { accepted = [], cases = null } = baseline ?? {};
   const unaccepted = failing.filter((name) => !accepted.includes(name));
-  if (unaccepted.length > 0) return fails(`These fail: ${listed(unaccepted)}.`);
+  if (unaccepted.length > 0) return fails(`These fail: ${joinNames(unaccepted)}.`);
   const ran = ranCases(now.cases) ?? 0;
   if (cases !== null && ran < cases) {
     return fails(`What fails was accepted, but only ${ran} of ${cases} cases ran.`);

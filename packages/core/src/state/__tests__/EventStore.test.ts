@@ -3,7 +3,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { EventOutbox } from '../EventOutbox.ts';
 import { EventStore } from '../EventStore.ts';
-import { immediately } from '../immediately.ts';
+import { immediateTransaction } from '../immediateTransaction.ts';
 
 const SCOPE = { threadId: 'run-1', taskId: 'run-1:1' };
 
@@ -76,12 +76,12 @@ describe('EventOutbox', () => {
       tell(gates);
       throw new Error('no');
     };
-    immediately(db, () => {
+    immediateTransaction(db, () => {
       tell(1);
-      expect(() => immediately(db, failing(2))).toThrow('no');
-      immediately(db, () => tell(3));
+      expect(() => immediateTransaction(db, failing(2))).toThrow('no');
+      immediateTransaction(db, () => tell(3));
     });
-    expect(() => immediately(db, failing(4))).toThrow('no');
+    expect(() => immediateTransaction(db, failing(4))).toThrow('no');
     db.exec('DELETE FROM events'); // who looked would find none
     outbox.flush();
     expect(heard).toEqual([1, 3].map((gates) => ['RUN_SUSPENDED', { gates }]));

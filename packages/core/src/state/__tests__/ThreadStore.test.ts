@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { immediately } from '../immediately.ts';
+import { immediateTransaction } from '../immediateTransaction.ts';
 import {
   type ClaimResult,
   LEASE_TTL_MS,
@@ -287,7 +287,7 @@ describe('leases', () => {
       threads.resetRecoveries(lease);
       throw new RangeError('undone');
     };
-    expect(() => immediately(db, undone)).toThrow('undone');
+    expect(() => immediateTransaction(db, undone)).toThrow('undone');
     expect(threads.require('run-1').recoveries).toBe(1);
     threads.resetRecoveries(lease);
     expect(threads.require('run-1').recoveries).toBe(0);
@@ -314,7 +314,7 @@ describe('leases', () => {
       expect(threads.policyOf('run-1', 'goal')).toEqual({ only: 'T9' });
       throw new RangeError('undone');
     };
-    expect(() => immediately(db, undone)).toThrow('undone');
+    expect(() => immediateTransaction(db, undone)).toThrow('undone');
     expect(threads.policyOf('run-1', 'goal')).toEqual(stored.policies['goal']);
     threads.updatePolicies('run-1', {});
     expect(threads.policyOf('run-1', 'goal')).toBeUndefined();

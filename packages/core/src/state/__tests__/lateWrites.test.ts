@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { leaseFence } from '../Fence.ts';
-import { commitLate, endLateWrites, immediately, withNextCommit } from '../immediately.ts';
+import { commitLate, endLateWrites, immediateTransaction, withNextCommit } from '../immediateTransaction.ts';
 import { ThreadStore } from '../ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 
@@ -37,7 +37,7 @@ describe('a late write', () => {
     const told = late(db, 'first');
     late(db, 'second');
     expect([names(elsewhere), told]).toEqual([[], []]);
-    immediately(db, () => {
+    immediateTransaction(db, () => {
       insert(db, 'third');
       expect([names(elsewhere), told]).toEqual([[], []]);
     });
@@ -50,7 +50,7 @@ describe('a late write', () => {
   }) => {
     const told = late(db, 'first');
     db.transaction(() => {
-      immediately(db, () => {});
+      immediateTransaction(db, () => {});
       commitLate(db);
       expect(names(db)).toEqual([]);
     }).immediate();
@@ -65,7 +65,7 @@ describe('a late write', () => {
       expect(names(db)).toEqual(['first']);
       throw new Error('no');
     };
-    expect(() => immediately(db, failing)).toThrow('no');
+    expect(() => immediateTransaction(db, failing)).toThrow('no');
     expect([names(db), told]).toEqual([[], []]);
     commitLate(db);
     expect([names(db), told]).toEqual([['first'], ['first']]);
@@ -79,7 +79,7 @@ describe('a late write', () => {
     late(db, 'others', { of: other });
     const told = late(db, 'refused', { refuse: true });
     late(db, 'built on it');
-    immediately(db, () => insert(db, 'work'));
+    immediateTransaction(db, () => insert(db, 'work'));
     expect([names(db), told]).toEqual([['others', 'work'], []]);
     const { assertInTx } = leaseFence(db, lease);
     expect(assertInTx).toThrow('refused is refused');
@@ -111,7 +111,7 @@ describe('a lease', () => {
     const rival = new ThreadStore(db, { host: second });
     first.clock = 20_000;
     second.clock = 20_000;
-    immediately(db, () => {
+    immediateTransaction(db, () => {
       assertInTx();
       assertInTx();
       expect(rival.claim('run-1')).toMatchObject({ kind: 'claimed' });

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { immediately } from '../immediately.ts';
+import { immediateTransaction } from '../immediateTransaction.ts';
 
 /** What was deleted. */
 export interface Swept {
@@ -62,7 +62,7 @@ export class BlobSweeper {
   *rounds(): Generator<Swept> {
     for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined; ) {
       const seen: number = before;
-      const { swept, last } = immediately(this.#db, () => {
+      const { swept, last } = immediateTransaction(this.#db, () => {
         const batch = this.#selectBatch.all(seen, BATCH);
         return { swept: this.#sweep(batch), last: batch.at(-1) };
       });

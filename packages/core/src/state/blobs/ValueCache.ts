@@ -38,7 +38,7 @@ const LARGE_VALUES = 2;
 /** Those that the connections of a process keep together. */
 const LARGE_VALUES_OF_ALL = 4;
 
-interface Kept {
+interface CachedEntry {
   readonly value: CachedValue;
   readonly size: number;
   readonly isLarge: boolean;
@@ -48,15 +48,15 @@ interface Kept {
 /** Room that several caches share: the value used longest ago in any of them goes first. */
 export class ValueBudget {
   readonly #capacity: number;
-  readonly #kept = new Set<Kept>();
-  readonly #large = new Set<Kept>();
+  readonly #kept = new Set<CachedEntry>();
+  readonly #large = new Set<CachedEntry>();
   #size = 0;
 
   constructor(capacity: number = CAPACITY_OF_ALL) {
     this.#capacity = capacity;
   }
 
-  add(kept: Kept): void {
+  add(kept: CachedEntry): void {
     this.#placeOf(kept).add(kept);
     if (!kept.isLarge) this.#size += kept.size;
     for (const { drop } of this.#kept) {
@@ -69,17 +69,17 @@ export class ValueBudget {
     }
   }
 
-  use(kept: Kept): void {
+  use(kept: CachedEntry): void {
     this.#placeOf(kept).delete(kept);
     this.#placeOf(kept).add(kept);
   }
 
-  remove(kept: Kept): void {
+  remove(kept: CachedEntry): void {
     this.#placeOf(kept).delete(kept);
     if (!kept.isLarge) this.#size -= kept.size;
   }
 
-  #placeOf({ isLarge }: Kept): Set<Kept> {
+  #placeOf({ isLarge }: CachedEntry): Set<CachedEntry> {
     return isLarge ? this.#large : this.#kept;
   }
 }
@@ -97,7 +97,7 @@ const OF_PROCESS = new ValueBudget();
 export class ValueCache {
   readonly #capacity: number;
   readonly #budget: ValueBudget;
-  readonly #values = new Map<string, Kept>();
+  readonly #values = new Map<string, CachedEntry>();
   #size = 0;
   #largeValues = 0;
 
@@ -116,7 +116,7 @@ export class ValueCache {
   }
 
   get(sha256: Uint8Array): CachedValue | undefined {
-    const key = keyOf(sha256);
+    const key = cacheKey(sha256);
     const kept = this.#values.get(key);
     if (kept === undefined) return undefined;
     this.#values.delete(key);
@@ -127,9 +127,9 @@ export class ValueCache {
 
   set(sha256: Uint8Array, value: CachedValue): void {
     this.delete(sha256);
-    const size = sizeOf(value);
+    const size = cachedSize(value);
     const isLarge = size > this.#capacity / 2;
-    const key = keyOf(sha256);
+    const key = cacheKey(sha256);
     const kept = { value, size, isLarge, drop: () => this.#remove(key) };
     this.#values.set(key, kept);
     this.#count(kept, 1);
@@ -138,7 +138,7 @@ export class ValueCache {
   }
 
   delete(sha256: Uint8Array): void {
-    this.#remove(keyOf(sha256));
+    this.#remove(cacheKey(sha256));
   }
 
   #evict(): void {
@@ -150,7 +150,7 @@ export class ValueCache {
     }
   }
 
-  #count({ isLarge, size }: Kept, sign: 1 | -1): void {
+  #count({ isLarge, size }: CachedEntry, sign: 1 | -1): void {
     if (isLarge) this.#largeValues += sign;
     else this.#size += sign * size;
   }
@@ -164,10 +164,10 @@ export class ValueCache {
   }
 }
 
-function sizeOf({ bytes, stored }: CachedValue): number {
+function cachedSize({ bytes, stored }: CachedValue): number {
   return bytes.byteLength + stored.bytes.byteLength;
 }
 
-function keyOf(sha256: Uint8Array): string {
+function cacheKey(sha256: Uint8Array): string {
   return Buffer.from(sha256.buffer, sha256.byteOffset, sha256.byteLength).toString('latin1');
 }

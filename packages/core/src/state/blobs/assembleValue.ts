@@ -11,7 +11,7 @@ export interface SplicePart extends FullPart {
 }
 
 /** Bytes [start, end) of the value under the walk, which belong at `target` of the result. */
-interface Range {
+interface ByteRange {
   readonly start: number;
   readonly end: number;
   readonly target: number;
@@ -29,10 +29,10 @@ interface Range {
 export function assembleValue(splices: readonly SplicePart[], full: FullPart): Uint8Array {
   const parts = [...splices, full];
   const result = new Uint8Array(parts[0]?.size ?? 0);
-  let needed: readonly Range[] = [{ start: 0, end: result.byteLength, target: 0 }];
+  let needed: readonly ByteRange[] = [{ start: 0, end: result.byteLength, target: 0 }];
   splices.forEach((splice, index) => {
     const baseSize = parts[index + 1]?.size ?? 0;
-    assertFits(splice, baseSize);
+    assertSpliceFits(splice, baseSize);
     needed = needed.flatMap((range) => takeMiddle(range, splice, baseSize, result));
   });
   if (full.bytes.byteLength !== full.size) throw new RangeError(`full value: ${full.bytes.byteLength} bytes`);
@@ -42,17 +42,17 @@ export function assembleValue(splices: readonly SplicePart[], full: FullPart): U
 
 /** Copies what of a range lies in the splice's own bytes; returns what lies in its base, in the base's places. */
 function takeMiddle(
-  range: Range,
+  range: ByteRange,
   splice: SplicePart,
   baseSize: number,
   result: Uint8Array,
-): readonly Range[] {
+): readonly ByteRange[] {
   const { prefix, suffix, bytes, size } = splice;
   const middleEnd = size - suffix;
-  const middle = part(range, prefix, middleEnd);
+  const middle = overlap(range, prefix, middleEnd);
   if (middle !== null) result.set(bytes.subarray(middle.start - prefix, middle.end - prefix), middle.target);
-  const before = part(range, 0, prefix);
-  const after = part(range, middleEnd, size);
+  const before = overlap(range, 0, prefix);
+  const after = overlap(range, middleEnd, size);
   const shift = baseSize - size;
   return [
     ...(before === null ? [] : [before]),
@@ -60,13 +60,13 @@ function takeMiddle(
   ];
 }
 
-function part({ start, end, target }: Range, from: number, to: number): Range | null {
+function overlap({ start, end, target }: ByteRange, from: number, to: number): ByteRange | null {
   const first = Math.max(start, from);
   const last = Math.min(end, to);
   return first < last ? { start: first, end: last, target: target + first - start } : null;
 }
 
-function assertFits({ prefix, suffix, bytes, size }: SplicePart, baseSize: number): void {
+function assertSpliceFits({ prefix, suffix, bytes, size }: SplicePart, baseSize: number): void {
   const fits = prefix + bytes.byteLength + suffix === size && prefix + suffix <= baseSize;
   if (!fits || prefix < 0 || suffix < 0) throw new RangeError('a splice does not match its base');
 }

@@ -1,4 +1,4 @@
-import { readState, type StoredState } from '../journaledState.ts';
+import { readJournaledState, type StoredState } from '../journaledState.ts';
 
 const JSON_NULL = new TextEncoder().encode('null');
 
@@ -6,7 +6,7 @@ const JSON_NULL = new TextEncoder().encode('null');
 export function blobsOfTurn(turn: StoredState): readonly number[] | undefined {
   const blobIds: number[] = [];
   try {
-    readState(turn, (blobId) => {
+    readJournaledState(turn, (blobId) => {
       blobIds.push(blobId);
       return JSON_NULL;
     });

@@ -6,13 +6,13 @@ import {
   type CheckpointKey,
   channelsApart,
   type NamespaceKey,
-  type StoredCheckpoint,
+  type OrderedCheckpoint,
 } from '../checkpointRecords.ts';
 import { channelDigest, isSealed, NEVER_STORED } from '../checkpointSeals.ts';
 import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import { error, note, type ValueFinding } from './finding.ts';
 
-interface ChannelRow extends NamespaceKey, ChannelKey {
+interface DamagedChannelRow extends NamespaceKey, ChannelKey {
   readonly type: string;
   readonly sha256: Uint8Array | null;
 }
@@ -41,7 +41,7 @@ export function damagedCheckpoints(db: Database): readonly ValueFinding[] {
   const store = new GraphCheckpointStore(db);
   const keys = new Map<string, CheckpointKey[]>();
   for (const key of prepare<[], CheckpointKey>(db, SELECT_KEYS).all()) {
-    const namespace = namespaceOf(key);
+    const namespace = namespaceLabel(key);
     const others = keys.get(namespace);
     if (others === undefined) keys.set(namespace, [key]);
     else others.push(key);
@@ -76,17 +76,17 @@ function* byNamespace(db: Database): Generator<NamespaceChannels> {
   let namespace = '';
   let threadId = '';
   let channels = new Map<string, Channel>();
-  for (const row of prepare<[], ChannelRow>(db, SELECT_CHANNELS).iterate()) {
-    if (namespaceOf(row) !== namespace) {
+  for (const row of prepare<[], DamagedChannelRow>(db, SELECT_CHANNELS).iterate()) {
+    if (namespaceLabel(row) !== namespace) {
       if (channels.size > 0) yield { namespace, threadId, channels };
-      [namespace, threadId, channels] = [namespaceOf(row), row.threadId, new Map()];
+      [namespace, threadId, channels] = [namespaceLabel(row), row.threadId, new Map()];
     }
-    channels.set(keyOf(row), toChannel(row));
+    channels.set(channelVersionKey(row), toChannel(row));
   }
   if (channels.size > 0) yield { namespace, threadId, channels };
 }
 
-const namespaceOf = ({ threadId, checkpointNs }: NamespaceKey): string =>
+const namespaceLabel = ({ threadId, checkpointNs }: NamespaceKey): string =>
   JSON.stringify([threadId, checkpointNs]);
 
 /** `null` where only the program that wrote the checkpoint can tell what it is made of. */
@@ -105,11 +105,11 @@ function examined(
     }
     const { versions, inside } = made;
     for (const at of channelsApart(versions, {})) {
-      const channel = channels.get(keyOf(at));
+      const channel = channels.get(channelVersionKey(at));
       if (channel !== undefined) channel.isNamed = true;
     }
     const apart = channelsApart(versions, inside);
-    const found = apart.map((at) => channels.get(keyOf(at)) ?? { ...at, digest: NEVER_STORED });
+    const found = apart.map((at) => channels.get(channelVersionKey(at)) ?? { ...at, digest: NEVER_STORED });
     const missing = found.filter(({ digest }) => digest === NEVER_STORED);
     const isSound = isSealed(stored, found);
     if (missing.length > 0 && (!isSound || stored.rowSha256 === null))
@@ -126,7 +126,7 @@ function asFinding(code: string, table: string | null, detail: string): ValueFin
 }
 
 /** Of a checkpoint that is JSON, whatever else its serializer makes of it. */
-function madeOf({ checkpoint }: StoredCheckpoint): Made | null {
+function madeOf({ checkpoint }: OrderedCheckpoint): Made | null {
   try {
     const parsed = JSON.parse(Buffer.from(checkpoint.bytes).toString('utf8')) as Partial<WrittenCheckpoint>;
     const { channel_versions: versions, channel_values: inside = {} } = parsed;
@@ -161,8 +161,8 @@ function missingFrom({ checkpointId }: CheckpointKey, { channel, version }: Chan
   return error('VALUE_MISSING', 'checkpoint_blobs', detail);
 }
 
-function toChannel({ channel, version, type, sha256 }: ChannelRow): Channel {
+function toChannel({ channel, version, type, sha256 }: DamagedChannelRow): Channel {
   return { channel, version, digest: channelDigest(type, sha256), isNamed: false };
 }
 
-const keyOf = ({ channel, version }: ChannelKey): string => `${version}\n${channel}`;
+const channelVersionKey = ({ channel, version }: ChannelKey): string => `${version}\n${channel}`;

@@ -17,7 +17,7 @@ interface InlineChannel {
   readonly sha256: Uint8Array;
 }
 
-interface Turn extends StoredState {
+interface JournalRow extends StoredState {
   readonly id: string;
 }
 
@@ -126,7 +126,7 @@ function unreadableTurns(db: Database): readonly ValueFinding[] {
   const references = prepare<[], [blobId: number, turnId: string]>(db, SELECT_JOURNAL_VALUES).raw().all();
   const kept = new Set(references.map(([blobId, turnId]) => `${blobId} ${turnId}`));
   const findings: ValueFinding[] = [];
-  for (const turn of prepare<[], Turn>(db, SELECT_TURNS).iterate()) {
+  for (const turn of prepare<[], JournalRow>(db, SELECT_TURNS).iterate()) {
     const blobIds = blobsOfTurn(turn);
     const missing = blobIds?.filter((blobId) => !existing.has(blobId));
     if (missing === undefined) {

@@ -6,7 +6,7 @@ import { writeSeal } from '../checkpointSeals.ts';
 import type { WriteRow } from '../graphCheckpointSql.ts';
 import { error, type ValueFinding } from './finding.ts';
 
-interface Row extends WriteRow {
+interface DamagedWriteRow extends WriteRow {
   /** Of the blob that has its bytes. */
   readonly blobSha256: Uint8Array | null;
 }
@@ -25,7 +25,7 @@ const SELECT_SHORT = `
 /** Writes that are not what was written, and checkpoints on top of which some are missing. A blob is checked by itself. */
 export function damagedWrites(db: Database): readonly ValueFinding[] {
   const damaged: string[] = [];
-  for (const row of prepare<[], Row>(db, SELECT_WRITES).iterate()) {
+  for (const row of prepare<[], DamagedWriteRow>(db, SELECT_WRITES).iterate()) {
     if (!isWhatWasWritten(row)) damaged.push(`${row.taskId}/${row.idx}`);
   }
   const short = prepare<[], CheckpointKey['checkpointId']>(db, SELECT_SHORT).pluck().all();
@@ -39,7 +39,7 @@ export function damagedWrites(db: Database): readonly ValueFinding[] {
   ];
 }
 
-function isWhatWasWritten(row: Row): boolean {
+function isWhatWasWritten(row: DamagedWriteRow): boolean {
   const { value, blobSha256, sealed, sha256 } = row;
   const actual = value === null ? blobSha256 : hashBytes(value);
   if (actual === null) return false;

@@ -31,10 +31,10 @@ async function open(dbPath: string, options: Partial<OrchestratorOptions> = {}):
 
 /** Approves every gate until the run ends. */
 async function toTheEnd(run: Run): Promise<PipelineResult> {
-  let result = await run.drive();
+  let result = await run.resume();
   while (result.status === 'waiting') {
     for (const gate of result.gates) await run.decide(gate, yes);
-    result = await run.drive();
+    result = await run.resume();
   }
   return result;
 }
@@ -53,14 +53,14 @@ describe('Orchestrator', () => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'csv-export', brief: BRIEF });
 
-    const atDesign = await run.drive();
+    const atDesign = await run.resume();
     expect(atDesign).toMatchObject({ status: 'waiting', gates: [{ kind: 'design_approval' }] });
     await run.decide(only(atDesign.gates), yes);
-    const atDag = await run.drive();
+    const atDag = await run.resume();
     expect(atDag).toMatchObject({ status: 'waiting', gates: [{ kind: 'dag_approval' }] });
     await run.decide(only(atDag.gates), yes);
 
-    const done = await run.drive();
+    const done = await run.resume();
     expect(done.status).toBe('completed');
     expect(done.commits.map(({ subject }) => subject)).toEqual(['Task 1', 'Task 2', 'Task 3']);
   });
@@ -69,14 +69,14 @@ describe('Orchestrator', () => {
     const calls: string[] = [];
     const options = withAgents(calls);
     const first = await open(dbPath, options);
-    await (await first.start({ id: 'csv-export', brief: BRIEF })).drive();
+    await (await first.start({ id: 'csv-export', brief: BRIEF })).resume();
     first.close();
     let status = 'waiting';
     for (let processes = 0; status === 'waiting' && processes < 5; processes += 1) {
       const next = await open(dbPath, options);
       const run = await next.start({ brief: BRIEF, id: 'csv-export' });
       for (const gate of await run.gates()) await run.decide(gate, yes);
-      ({ status } = await run.drive());
+      ({ status } = await run.resume());
       next.close();
     }
     expect(status).toBe('completed');
@@ -159,7 +159,7 @@ describe('policies', () => {
   }) => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
     const decided = db.prepare('SELECT kind, status, principal_kind, principal_id FROM hitl_sessions').all();
     expect(decided).toEqual([
       {
@@ -185,14 +185,14 @@ describe('policies', () => {
   test('cover only the gate they name', async ({ dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto' } });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(only(gates).kind).toBe('dag_approval');
   });
 
   test('cannot be claimed by somebody who decides', async ({ db, dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { dag: 'auto' } });
-    const gate = only((await run.drive()).gates);
+    const gate = only((await run.resume()).gates);
     const before = everyTable(db);
     const claim = (by: object) => codeOf(run.decide(gate, { approved: true, by: by as typeof ada }));
     expect(await claim({ kind: 'policy', id: 'dag_approval=auto' })).toBe('POLICY_NOT_DECLARED');
@@ -207,19 +207,19 @@ describe('a gate', () => {
   test('shows what will run, to the letter, and a rejection changes what is shown', async ({ dbPath }) => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'r', brief: BRIEF });
-    const first = only((await run.drive()).gates);
+    const first = only((await run.resume()).gates);
     expect(first.artifact).toMatchObject({
       documents: [{ type: 'BRIEF' }, { type: 'RESEARCH' }, { type: 'PRD', content: 'Design 1', version: 1 }],
     });
     await run.decide(first, { approved: false, feedback: 'Smaller.', by: ada });
-    const second = only((await run.drive()).gates);
+    const second = only((await run.resume()).gates);
     expect(second.artifact).toMatchObject({
       documents: [{}, {}, { type: 'PRD', content: 'Design 2', version: 2 }],
     });
     expect(await codeOf(run.decide({ ...second, artifactHash: first.artifactHash }, yes))).toBe('GATE_STALE');
     expect(await codeOf(run.decide(first, yes))).toBe('GATE_ALREADY_DECIDED');
     await run.decide(second, yes);
-    expect(only((await run.drive()).gates).kind).toBe('dag_approval');
+    expect(only((await run.resume()).gates).kind).toBe('dag_approval');
     expect((await run.state())?.hitlDecisions.at(-1)?.artifactHash).toBe(second.artifactHash);
   });
 });
@@ -268,9 +268,9 @@ describe('reading', () => {
   test('tells where a run stands without driving it', async ({ dbPath }) => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'r', brief: BRIEF, agentsRef: 'fake' });
-    await run.drive();
+    await run.resume();
     for (const gate of await run.gates()) await run.decide(gate, yes);
-    await run.drive();
+    await run.resume();
     expect(await run.status()).toMatchObject({
       id: 'r',
       title: 'CSV export',
@@ -313,10 +313,10 @@ describe('reading', () => {
     const devs = await open(dbPath, { config: { ...loadOrchestratorConfig(), maxRecursionDepth: 50 } });
     const run = await devs.start({ id: 'r', brief: BRIEF });
     expect(await run.recursionDepth()).toEqual({ current: 0, limit: 50, warningAt: 40 });
-    await run.drive();
+    await run.resume();
     expect((await run.recursionDepth()).current).toBe(3);
     for (const gate of await run.gates()) await run.decide(gate, yes);
-    await run.drive();
+    await run.resume();
     expect((await run.recursionDepth()).current).toBe(2);
   });
 
@@ -328,12 +328,12 @@ describe('reading', () => {
   test('works beside a driver, and cannot decide or drive', async ({ dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ id: 'r', brief: BRIEF });
-    await run.drive();
+    await run.resume();
     const viewer = await (await open(dbPath, { readOnly: true })).run('r');
     const gate = only(await viewer.gates());
     expect(await viewer.status()).toEqual(await run.status());
     await expect(viewer.decide(gate, yes)).rejects.toThrow();
-    await expect(viewer.drive()).rejects.toThrow();
+    await expect(viewer.resume()).rejects.toThrow();
     expect(only(await run.gates())).toEqual(gate);
   });
 });
@@ -343,7 +343,7 @@ describe('a run with agents', () => {
     const devs = await open(dbPath, withAgents());
     await devs.start({ id: 'r', brief: BRIEF });
     const without = await open(dbPath);
-    await expect((await without.run('r')).drive()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect((await without.run('r')).resume()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   test('ends what they keep running when its drive has ended, however it ended', async ({ dbPath }) => {
@@ -358,10 +358,10 @@ describe('a run with agents', () => {
     };
     const waits = await open(dbPath, { ...withAgents(), agents: { ...agents, close } });
     const run = await waits.start({ id: 'r', brief: BRIEF });
-    await run.drive();
+    await run.resume();
     expect(closed).toBe(1);
     const fails = await open(dbPath, { ...withAgents(), agents: { ...agents, design, close } });
-    await (await fails.start({ id: 's', brief: BRIEF })).drive().catch(() => undefined);
+    await (await fails.start({ id: 's', brief: BRIEF })).resume().catch(() => undefined);
     expect(closed).toBe(2);
   });
 
@@ -373,7 +373,7 @@ describe('a run with agents', () => {
     };
     const devs = await open(dbPath, { ...withAgents(), agents: { ...agents, design } });
     const run = await devs.start({ id: 'r', brief: BRIEF });
-    expect((await run.drive()).cost).toEqual({
+    expect((await run.resume()).cost).toEqual({
       tokensIn: 100,
       tokensOut: 20,
       costUsd: 0.5,
@@ -394,10 +394,10 @@ describe('a run with agents', () => {
       if (step === 'implement') stop.abort();
     });
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.drive({ signal: stop.signal })).status).toBe('paused');
+    expect((await run.resume({ signal: stop.signal })).status).toBe('paused');
     expect(calls.at(-1)).toBe('T1 implement');
     expect(db.prepare("SELECT count(*) FROM agent_steps WHERE state = 'intent'").pluck().get()).toBe(0);
-    expect((await run.drive()).commits).toHaveLength(3);
+    expect((await run.resume()).commits).toHaveLength(3);
     expect(calls).toHaveLength(new Set(calls).size);
   });
 
@@ -414,8 +414,8 @@ describe('a run with agents', () => {
       },
     });
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
     isFull = false;
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
   });
 });

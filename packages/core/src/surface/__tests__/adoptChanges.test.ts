@@ -37,7 +37,7 @@ async function start(dbPath: string, implement?: (original: Implement) => Implem
 describe('Run.adopt', () => {
   test('records who changed what, and tells what the checks say', async ({ dbPath }) => {
     const run = await start(dbPath);
-    await run.drive();
+    await run.resume();
     const adopted = await run.adopt(ADOPTION);
     expect(adopted).toMatchObject({ commit: 'c0ffee', files: 1, checks: { passed: true } });
     expect((await run.log()).at(-1)).toMatchObject({
@@ -52,12 +52,12 @@ describe('Run.adopt', () => {
       if (outages-- > 0) throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
       return implement(request, call);
     });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
     await expect(run.adopt(ADOPTION)).rejects.toMatchObject({
       code: 'WORKSPACE_BUSY',
       context: { node: 'implement' },
     });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect(await run.adopt(ADOPTION)).not.toBeNull();
   });
 
@@ -67,7 +67,7 @@ describe('Run.adopt', () => {
       refused.push(await run.adopt(ADOPTION).catch((error: DevsError) => error.code));
       return implement(request, call);
     });
-    await run.drive();
+    await run.resume();
     expect(refused).toEqual(['THREAD_BUSY']);
     const agent = { ...ADOPTION, by: { kind: 'agent', id: 'a' } } as const;
     await expect(run.adopt(agent)).rejects.toMatchObject({ code: 'AGENT_MAY_NOT_DECIDE' });

@@ -50,7 +50,7 @@ async function open(
   return devs.start({ id: 'shop', brief: '# Shop', ...(budget && { budget }) });
 }
 
-const gateOf = async (run: Run): Promise<Gate> => only((await run.drive()).gates);
+const gateOf = async (run: Run): Promise<Gate> => only((await run.resume()).gates);
 
 describe('asking at a gate', () => {
   test('decides nothing: gate, hash, status and checkpoint stay; the agent has what the person is shown', async ({
@@ -113,7 +113,7 @@ describe('asking at a gate', () => {
       'Two documents\n\nA person asked about the last attempt: Why one document?\nThe answer was: Answer 1 to: Why one document?',
     ]);
     await run.decide(next, { approved: false, feedback: 'Three', by: ada });
-    await run.drive();
+    await run.resume();
     expect(feedback.at(-1)).toBe('Three');
   });
 
@@ -141,7 +141,7 @@ describe('asking at a gate', () => {
     expect(asked.requests.at(-1)).toMatchObject({ task: { name: 'Task 1' } });
     isRight = true;
     await run.decide(gate, { action: 'retry', guidance: 'Trim it', by: ada });
-    await run.drive();
+    await run.resume();
     expect(guidance).toContainEqual([
       'Trim it',
       expect.stringContaining('asked about the last attempt: What is missing?'),
@@ -168,8 +168,8 @@ describe('asking at a gate', () => {
     onTestFinished(() => other.close());
     const silentRun = await other.run('shop');
     await expect(silentRun.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('ASK_UNSUPPORTED'));
-    expect(await run.whyUnasked(gate)).toBeNull();
-    expect(await silentRun.whyUnasked(gate)).toContain('do not answer questions');
+    expect(await run.askUnavailableReason(gate)).toBeNull();
+    expect(await silentRun.askUnavailableReason(gate)).toContain('do not answer questions');
     await run.decide(gate, yes);
     await expect(run.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('GATE_ALREADY_DECIDED'));
     expect(asked.requests).toEqual([]);
@@ -203,12 +203,12 @@ describe('asking at a gate', () => {
     const asking = run.ask(gate, 'Why?', { by: ada });
     await begins;
     const other = await open(dbPath);
-    await expect(other.drive()).rejects.toEqual(withCode('THREAD_BUSY'));
+    await expect(other.resume()).rejects.toEqual(withCode('THREAD_BUSY'));
     await expect(other.ask(gate, 'Why not?', { by: ada })).rejects.toEqual(withCode('THREAD_BUSY'));
     await other.decide(gate, { approved: false, feedback: 'No', by: ada });
     answered();
     expect(await asking).toMatchObject({ answer: 'Because.' });
-    expect(only((await other.drive()).gates).kind).toBe('design_approval');
+    expect(only((await other.resume()).gates).kind).toBe('design_approval');
   });
 
   test('a call that fails is no answer; what it cost counts, and it may be asked again', async ({

@@ -79,7 +79,7 @@ const reject = (run: Run, feedback: string, tasks?: readonly string[]) =>
 async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<PipelineResult> {
   const [gate] = (await run.gates()) as readonly [Gate];
   await run.decide(gate, { ...answer, by: ada });
-  return run.drive();
+  return run.resume();
 }
 
 async function tasksOf(run: Run): Promise<readonly string[]> {
@@ -93,7 +93,7 @@ describe('a run whose code is reviewed after every task', () => {
     dbPath,
   }) => {
     const { run } = await aRun(dbPath);
-    const first = await run.drive();
+    const first = await run.resume();
     const [commit] = first.commits;
     expect(first).toMatchObject({
       status: 'waiting',
@@ -134,7 +134,7 @@ describe('a run whose code is reviewed after every task', () => {
 
   test('is completed, and its epics are closed, only when the last code was approved', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     await approve(run);
     expect((await run.state())?.epics.map(({ status }) => status)).toEqual(['active', 'pending']);
     const third = await approve(run);
@@ -147,7 +147,7 @@ describe('a run whose code is reviewed after every task', () => {
 
   test('takes a rejected task up again, with the reason, and asks again about both', async ({ dbPath }) => {
     const { run, requests } = await aRun(dbPath);
-    const before = shown(await run.drive());
+    const before = shown(await run.resume());
     const again = await reject(run, 'Name it sum.');
     expect(requests.map(({ attempt, guidance }) => [attempt, guidance])).toEqual([
       [1, []],
@@ -171,7 +171,7 @@ describe('a run whose code is reviewed after every task', () => {
   test('lets agents do what no test can show', async ({ dbPath }) => {
     const neverRedAgain = scriptedChecks([false, true, true, true, true, true]);
     const { run, requests } = await aRun(dbPath, { start: { tasks: oneTask }, checks: neverRedAgain });
-    await run.drive();
+    await run.resume();
     expect(subjects(await reject(run, 'Shorter, please.'))).toEqual(['Task 1', 'Task 1 (rework 1)']);
     expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
@@ -190,7 +190,7 @@ describe('a run whose code is reviewed after every task', () => {
         },
       },
     });
-    await run.drive();
+    await run.resume();
     isBroken = true;
     const again = await reject(run, 'Name it sum.');
     expect(again).toMatchObject({ status: 'waiting', gates: [{ kind: 'review' }], commits: { length: 2 } });
@@ -200,7 +200,7 @@ describe('a run whose code is reviewed after every task', () => {
 
   test('asks again when the branch was moved before an approval was taken up', async ({ dbPath }) => {
     const { run, workspace } = await aRun(dbPath, { start: { tasks: oneTask } });
-    const before = shown(await run.drive());
+    const before = shown(await run.resume());
     const folder = await workspace.open('shop');
     await folder.apply([{ path: 'by-hand.txt', content: 'mine\n' }]);
     const hand = await folder.commit({ tree: await folder.snapshot(), message: 'By hand', stepKey: 'hand' });
@@ -216,7 +216,7 @@ describe('a run whose code is reviewed after every task', () => {
 
   test('reaches a goal when its code was approved', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    expect(await run.drive({ only: 'T1' })).toMatchObject({
+    expect(await run.resume({ only: 'T1' })).toMatchObject({
       status: 'waiting',
       gates: [{ kind: 'review' }],
     });
@@ -230,7 +230,7 @@ describe('a run whose code is reviewed after every epic', () => {
 
   test('shows the commits of an epic together, and begins no other before', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, epicRun);
-    const first = await run.drive();
+    const first = await run.resume();
     expect(first.gates).toMatchObject([{ kind: 'review', taskId: 'shop/epic-1' }]);
     expect(shown(first)).toMatchObject({
       epicName: 'First',
@@ -250,7 +250,7 @@ describe('a run whose code is reviewed after every epic', () => {
     dbPath,
   }) => {
     const { run, requests } = await aRun(dbPath, epicRun);
-    await run.drive();
+    await run.resume();
     const again = await reject(run, 'Once more.', ['T1']);
     expect(subjects(again)).toEqual(['Task 1', 'Task 2', 'Task 1 (rework 1)']);
     expect(shown(again)).toMatchObject({ taskIds: ['shop:2', 'shop:1'], range: { commits: { length: 3 } } });
@@ -272,7 +272,7 @@ describe('a run whose code is reviewed after every epic', () => {
         implement: fake.implement,
       },
     });
-    const stuck = await run.drive();
+    const stuck = await run.resume();
     expect(stuck.gates).toMatchObject([{ kind: 'task_failure', taskId: 'shop:2' }]);
     const reviewed = await decide(run, { action: 'skip' });
     expect(shown(reviewed)).toMatchObject({ epicName: 'First', taskIds: ['shop:1'] });
@@ -292,14 +292,14 @@ describe('a decision on code', () => {
     ['says no without a reason', { approved: false }, 'FEEDBACK_REQUIRED'],
   ] as const)('that %s is refused before anything is recorded', async ([, answer, code], { dbPath }) => {
     const { run } = await aRun(dbPath);
-    const [gate] = (await run.drive()).gates as readonly [Gate];
+    const [gate] = (await run.resume()).gates as readonly [Gate];
     await expect(run.decide(gate, { ...answer, by: ada })).rejects.toThrow(expect.objectContaining({ code }));
     expect(await run.gates()).toHaveLength(1);
   });
 
   test("is no agent's, and a policy's where one is declared", async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: { gates: { dag: 'auto', review: 'auto' } } });
-    expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 3 } });
+    expect(await run.resume()).toMatchObject({ status: 'completed', commits: { length: 3 } });
     const decided = (await run.log()).filter(({ name }) => name === 'HITL_SESSION_DECIDED');
     expect(decided.map(({ payload }) => payload)).toContainEqual(
       expect.objectContaining({ kind: 'review', principal: 'policy:review=auto' }),
@@ -311,7 +311,7 @@ describe('a decision on code', () => {
 
   test('by an agent is refused', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    const [gate] = (await run.drive()).gates as readonly [Gate];
+    const [gate] = (await run.resume()).gates as readonly [Gate];
     const by = { kind: 'agent', id: 'developer' } as const;
     await expect(run.decide(gate, { approved: true, by })).rejects.toThrow(
       expect.objectContaining({ code: 'AGENT_MAY_NOT_DECIDE' }),
@@ -320,7 +320,7 @@ describe('a decision on code', () => {
 
   test('is not asked for without a review, and no other word is one', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: { review: 'none' } });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect((await run.state())?.projectConfig).not.toHaveProperty('review');
     await expect(aRun(dbPath, { start: { id: 'x', review: 'file' as 'task' } })).rejects.toThrow(RangeError);
   });
@@ -328,7 +328,7 @@ describe('a decision on code', () => {
 
 test('no run that was waiting before there were reviews has to be accepted anew', async ({ dbPath }) => {
   const { run } = await aRun(dbPath, { start: { review: 'none', gates: {} } });
-  await run.drive();
+  await run.resume();
   const db = openReadOnly({ dbPath });
   const { graphFingerprint } = new ThreadStore(db).require('shop');
   db.close();

@@ -58,12 +58,12 @@ const gateOf = async (run: Run): Promise<Gate> => ((await run.gates()) as readon
 
 async function reject(run: Run, comments: readonly GateComment[], feedback?: string): Promise<void> {
   await run.decide(await gateOf(run), { approved: false, feedback, comments, by: ada });
-  await run.drive();
+  await run.resume();
 }
 
 async function approve(run: Run): Promise<void> {
   await run.decide(await gateOf(run), { approved: true, by: ada });
-  await run.drive();
+  await run.resume();
 }
 
 describe('comments on a design', () => {
@@ -71,7 +71,7 @@ describe('comments on a design', () => {
 
   test('reach the agent that writes it again, below what they quote', async ({ dbPath }) => {
     const { run, requests } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const other = { in: 'PRD', quote: 'A table is exported.\n', text: 'To which format?' };
     await reject(run, [one, other], 'Nearly.');
     expect(requests.design[1]?.feedback).toBe(
@@ -81,7 +81,7 @@ describe('comments on a design', () => {
 
   test('are reason enough for a rejection', async ({ dbPath }) => {
     const { run, requests } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     await reject(run, [one]);
     expect(requests.design[1]?.feedback).toBe('On TAS, line 3:\n> Two tables.\nWhy not one?');
     const told = (await run.log()).find(({ name }) => name === 'HITL_SESSION_DECIDED');
@@ -90,7 +90,7 @@ describe('comments on a design', () => {
 
   test('are part of the recorded decision', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     await reject(run, [one], 'Nearly.');
     const [closed] = await run.closedGates();
     expect(closed?.decision).toEqual({ approved: false, feedback: 'Nearly.', comments: [one] });
@@ -99,7 +99,7 @@ describe('comments on a design', () => {
 
   test('are told from each other in the next round', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { contents: [TAS, '# Design\n\nOne table.\nOne file.\n'] });
-    await run.drive();
+    await run.resume();
     expect(await run.lastComments(await gateOf(run))).toEqual([]);
     const file = { in: 'shop/TAS', quote: 'One file.', text: 'Good?' };
     await reject(run, [one, file]);
@@ -109,7 +109,7 @@ describe('comments on a design', () => {
       { ...file, since: 'unchanged' },
     ]);
     await run.edit(gate, { documents: [{ type: 'TAS', title: 'How', content: '# Design\n' }], by: ada });
-    await run.drive();
+    await run.resume();
     const both = await run.lastComments(await gateOf(run));
     expect(both.map(({ since }) => since)).toEqual(['changed', 'changed']);
     await approve(run);
@@ -127,7 +127,7 @@ describe('comments on a design', () => {
 
   test('are refused on what is not shown, before anything is written', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
     for (const [what, wrong, named] of REFUSED) {
       const comments = [one, { ...one, ...wrong }];
@@ -159,7 +159,7 @@ describe('comments on a design', () => {
 
   test('are refused in another form, or in masses', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
     for (const [what, comments, why] of INVALID) {
       await expect(run.decide(gate, { approved: false, comments, by: ada }), what).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe('comments on a design', () => {
 
   test('are not taken beside a yes, from an agent, or on another version', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
     const no = { approved: false, comments: [one] };
     const code = (answer: Parameters<Run['decide']>[1], shown = gate): Promise<unknown> =>
@@ -186,7 +186,7 @@ describe('comments on a design', () => {
   test('are masked, and quote what is masked', async ({ dbPath }) => {
     const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
     const { run, requests } = await aRun(dbPath, { contents: [`Use ${secret} here.\n`] });
-    await run.drive();
+    await run.resume();
     await reject(run, [{ in: 'TAS', quote: `Use ${secret} here.`, text: `Never ${secret}!` }]);
     const [closed] = await run.closedGates();
     expect(JSON.stringify(closed)).not.toContain(secret);
@@ -196,7 +196,7 @@ describe('comments on a design', () => {
 
   test('may quote what turns the text round', async ({ dbPath }) => {
     const { run, requests } = await aRun(dbPath, { contents: ['pay \u202Eeve\u0007 now\n'] });
-    await run.drive();
+    await run.resume();
     await reject(run, [{ in: 'TAS', quote: '\u202Eeve\u0007', line: 1, text: 'What is \u202E that?' }]);
     expect(requests.design[1]?.feedback).toContain('> \u202Eeve\u0007\nWhat is \u202E that?');
   });
@@ -206,7 +206,7 @@ test('comments survive whoever recorded them, and a driver that dies in the call
   dbPath,
 }) => {
   const { run, devs, dir } = await aRun(dbPath);
-  await run.drive();
+  await run.resume();
   const comments = [{ in: 'TAS', quote: 'Two tables.', line: 3, text: 'Why not one?' }];
   await run.decide(await gateOf(run), { approved: false, comments, by: ada });
   devs.close();
@@ -226,7 +226,7 @@ test('comments survive whoever recorded them, and a driver that dies in the call
       checks: scriptedChecks(),
     });
     const same = await next.run('shop');
-    await same.drive().catch(() => undefined);
+    await same.resume().catch(() => undefined);
     if (isLast) expect(await same.lastComments(await gateOf(same))).toMatchObject([{ since: 'changed' }]);
     next.close();
   }
@@ -238,9 +238,9 @@ test('comments survive whoever recorded them, and a driver that dies in the call
 
 test('comments on a plan reach who plans again, under the labels of its tasks', async ({ dbPath }) => {
   const { run, requests } = await aRun(dbPath);
-  await run.drive();
+  await run.resume();
   await approve(run);
-  const places = await run.places(await gateOf(run));
+  const places = await run.quotableSections(await gateOf(run));
   const [task] = places;
   expect(task?.names[0]).toBe('T1');
   const quote = task?.texts[0].split('\n')[0] ?? '';
@@ -256,10 +256,10 @@ describe('comments on code', () => {
     dbPath,
   }) => {
     const { run, requests } = await aRun(dbPath, { start: START });
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
-    const files = (await run.places(gate)).filter(({ names: [name = ''] }) => name.includes('/'));
-    const shown = await run.places(gate, { code: false });
+    const files = (await run.quotableSections(gate)).filter(({ names: [name = ''] }) => name.includes('/'));
+    const shown = await run.quotableSections(gate, { code: false });
     expect(shown.map(({ names: [name = ''] }) => name)).toEqual([`T${gate.taskId.split(':').at(-1)}`]);
     const at = files.find(({ names: [name = ''] }) => name.startsWith('implement/'));
     const [name = '', quote = ''] = [at?.names[0], at?.texts[0].trim()];
@@ -275,7 +275,7 @@ describe('comments on code', () => {
       });
     }
     const label = `T${gate.taskId.split(':').at(-1)}`;
-    const task = (await run.places(gate)).find(({ names }) => names.includes(label));
+    const task = (await run.quotableSections(gate)).find(({ names }) => names.includes(label));
     const criterion = task?.texts[0].split('\n').at(-1) ?? '';
     await reject(run, [
       { in: name, quote, line: 1, text: 'Say more.' },
@@ -293,7 +293,7 @@ describe('comments on code', () => {
 
   test('are refused where the code cannot be read', async ({ dbPath }) => {
     const { run, dir } = await aRun(dbPath, { start: START });
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
     const blind = await Orchestrator.open({ dir });
     onTestFinished(() => blind.close());
@@ -302,9 +302,11 @@ describe('comments on code', () => {
     await expect(same.decide(gate, { approved: false, comments, by: ada })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
     });
-    expect((await same.places(gate)).every(({ names }) => names.length === 2)).toBe(true);
+    expect((await same.quotableSections(gate)).every(({ names }) => names.length === 2)).toBe(true);
 
-    const at = (await run.places(gate)).find(({ names: [name = ''] }) => name.startsWith('implement/'));
+    const at = (await run.quotableSections(gate)).find(({ names: [name = ''] }) =>
+      name.startsWith('implement/'),
+    );
     await reject(run, [{ in: at?.names[0] ?? '', quote: at?.texts[0].trim() ?? '', text: 'Say more.' }]);
     const next = await gateOf(run);
     expect(await same.lastComments(next)).toMatchObject([{ since: 'unknown' }]);
@@ -323,21 +325,21 @@ describe('comments on code', () => {
 describe('the way a decision was made', () => {
   test('is recorded, and told beside the answer', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     await run.decide(await gateOf(run), { approved: true, by: ada, via: 'page' });
     const [closed] = await run.closedGates();
     expect(closed).toMatchObject({ decision: { approved: true }, via: 'page' });
     expect(Object.keys(closed?.decision as object)).toEqual(['approved']);
     const told = (await run.log()).find(({ name }) => name === 'HITL_SESSION_DECIDED');
     expect(told?.payload).toMatchObject({ via: 'page' });
-    await run.drive();
+    await run.resume();
     await approve(run);
     expect((await run.closedGates())[1]).not.toHaveProperty('via');
   });
 
   test('is a short word', async ({ dbPath }) => {
     const { run } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const gate = await gateOf(run);
     for (const via of ['', 'Page', 'a b', 'x'.repeat(33), 7]) {
       await expect(run.decide(gate, { approved: true, by: ada, via: via as string })).rejects.toThrow(
@@ -351,7 +353,7 @@ describe('the way a decision was made', () => {
 describe('a gate of another run', () => {
   test('is not decided, edited, asked about or shown under this one', async ({ dbPath }) => {
     const { run, devs } = await aRun(dbPath);
-    await run.drive();
+    await run.resume();
     const other = await devs.start({ id: 'other', brief: '# Other' });
     const gate = await gateOf(run);
     const notHere = { code: 'GATE_NOT_FOUND' };
@@ -359,8 +361,8 @@ describe('a gate of another run', () => {
     const documents = [{ type: 'TAS', title: 'T', content: 'Mine.' }];
     await expect(other.edit(gate, { documents, by: ada })).rejects.toMatchObject(notHere);
     await expect(other.ask(gate, 'Why?', { by: ada })).rejects.toMatchObject(notHere);
-    await expect(other.whyUnasked(gate)).rejects.toMatchObject(notHere);
-    await expect(other.shown(gate, ada)).rejects.toMatchObject(notHere);
+    await expect(other.askUnavailableReason(gate)).rejects.toMatchObject(notHere);
+    await expect(other.recordViewed(gate, ada)).rejects.toMatchObject(notHere);
     expect(await run.gates()).toMatchObject([{ sessionId: gate.sessionId }]);
     await approve(run);
     expect((await run.closedGates())[0]).toMatchObject({ status: 'resumed', principal: 'human:ada' });
@@ -372,7 +374,7 @@ describe('a rejection of characters that nobody sees', () => {
     'says nothing: %j',
     async (unseen, { dbPath }) => {
       const { run } = await aRun(dbPath);
-      await run.drive();
+      await run.resume();
       const gate = await gateOf(run);
       await expect(run.decide(gate, { approved: false, feedback: unseen, by: ada })).rejects.toMatchObject({
         code: 'FEEDBACK_REQUIRED',

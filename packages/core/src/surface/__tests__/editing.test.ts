@@ -31,7 +31,7 @@ async function open(
 }
 
 async function gateOf(run: Run): Promise<Gate> {
-  return only((await run.drive()).gates);
+  return only((await run.resume()).gates);
 }
 
 async function atPlan(dbPath: string, calls: string[] = []): Promise<{ run: Run; gate: Gate }> {
@@ -156,7 +156,7 @@ describe('editing what a gate shows', () => {
       },
     });
     await run.decide(again, yes);
-    const { status, commits } = await run.drive();
+    const { status, commits } = await run.resume();
     expect({ status, subjects: commits.map(({ subject }) => subject) }).toEqual({
       status: 'completed',
       subjects: ['Print labels', 'Task 2'],
@@ -194,19 +194,19 @@ describe('editing what a gate shows', () => {
   test('a person is told what they were shown last, if that was another version', async ({ dbPath }) => {
     const run = await open(dbPath);
     const first = await gateOf(run);
-    expect(await run.shown(first, ada)).toBeNull();
-    expect(await run.shown(first, ada)).toBeNull();
+    expect(await run.recordViewed(first, ada)).toBeNull();
+    expect(await run.recordViewed(first, ada)).toBeNull();
     await run.edit(first, { documents: [PRD], by: ada });
     const second = await gateOf(run);
-    expect(await run.shown(second, { kind: 'human', id: 'grace' })).toBeNull();
-    expect(await run.shownBefore(second, ada)).toEqual(first);
-    expect(await run.shown(second, ada)).toEqual(first);
-    expect(await run.shown(second, ada)).toBeNull();
-    expect(await run.shownBefore(second, ada)).toEqual(first);
-    expect(await run.shownBefore(first, ada)).toEqual(second);
-    expect(await run.shownBefore(second, { kind: 'human', id: 'grace' })).toBeNull();
+    expect(await run.recordViewed(second, { kind: 'human', id: 'grace' })).toBeNull();
+    expect(await run.lastViewed(second, ada)).toEqual(first);
+    expect(await run.recordViewed(second, ada)).toEqual(first);
+    expect(await run.recordViewed(second, ada)).toBeNull();
+    expect(await run.lastViewed(second, ada)).toEqual(first);
+    expect(await run.lastViewed(first, ada)).toEqual(second);
+    expect(await run.lastViewed(second, { kind: 'human', id: 'grace' })).toBeNull();
     await run.decide(second, yes);
-    expect(await run.shown(await gateOf(run), ada)).toBeNull();
+    expect(await run.recordViewed(await gateOf(run), ada)).toBeNull();
   });
 
   test('as often as one likes: every edit is progress', async ({ dbPath }) => {

@@ -37,26 +37,26 @@ describe('documents that were given', () => {
   test('are read at the design gate at once, and the plan is made from them', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, documents: [PRD] });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(gates).toMatchObject([
       { kind: 'design_approval', artifact: { documents: [{ type: 'BRIEF' }, { ...PRD, version: 1 }] } },
     ]);
     expect(calls).toEqual([]);
 
     await run.decide(only(gates), yes);
-    expect(await run.drive()).toMatchObject({ gates: [{ kind: 'dag_approval' }] });
+    expect(await run.resume()).toMatchObject({ gates: [{ kind: 'dag_approval' }] });
     expect(calls).toEqual(['distill']);
   });
 
   test('are written again by the agents when a human sends them back', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, documents: [PRD] });
-    await run.decide(only((await run.drive()).gates), {
+    await run.decide(only((await run.resume()).gates), {
       approved: false,
       feedback: 'Name the columns.',
       by: ada,
     });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(calls).toEqual(['design']);
     expect(gates).toMatchObject([
       { artifact: { documents: [{ type: 'BRIEF' }, { type: 'PRD', content: 'Design 2', version: 2 }] } },
@@ -68,14 +68,14 @@ describe('a plan that was given', () => {
   test('is read at its own gate at once, and its tasks become commits', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, tasks: aPlan(2) });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(gates).toMatchObject([
       { kind: 'dag_approval', artifact: { tasks: [{ name: 'Task 1' }, { name: 'Task 2' }] } },
     ]);
     expect(calls).toEqual([]);
 
     await run.decide(only(gates), yes);
-    const done = await run.drive();
+    const done = await run.resume();
     expect(done).toMatchObject({ status: 'completed', commits: [{}, {}] });
     expect(calls).not.toContain('distill');
   });
@@ -83,22 +83,22 @@ describe('a plan that was given', () => {
   test('waits for the documents that were given with it', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, documents: [PRD], tasks: aPlan(2) });
-    const first = await run.drive();
+    const first = await run.resume();
     expect(first.gates).toMatchObject([{ kind: 'design_approval' }]);
     await run.decide(only(first.gates), yes);
-    expect((await run.drive()).gates).toMatchObject([{ kind: 'dag_approval' }]);
+    expect((await run.resume()).gates).toMatchObject([{ kind: 'dag_approval' }]);
     expect(calls).toEqual([]);
   });
 
   test('is made anew by the agents when a human sends it back', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, tasks: aPlan(2) });
-    await run.decide(only((await run.drive()).gates), {
+    await run.decide(only((await run.resume()).gates), {
       approved: false,
       feedback: 'One is enough.',
       by: ada,
     });
-    expect((await run.drive()).gates).toMatchObject([{ artifact: { tasks: [{ name: 'Task 1' }] } }]);
+    expect((await run.resume()).gates).toMatchObject([{ artifact: { tasks: [{ name: 'Task 1' }] } }]);
     expect(calls).toEqual(['distill']);
   });
 });
@@ -137,7 +137,7 @@ describe('research that was declined', () => {
   test('is not asked for, and the run says so', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, research: false });
-    expect(await run.drive()).toMatchObject({ gates: [{ kind: 'design_approval' }] });
+    expect(await run.resume()).toMatchObject({ gates: [{ kind: 'design_approval' }] });
     expect(calls).toEqual(['design']);
     expect((await run.state())?.documents.map(({ type }) => type)).toEqual(['BRIEF', 'PRD']);
   });

@@ -54,10 +54,10 @@ const auto = { gates: { design: 'auto', dag: 'auto' } } as const;
 
 /** Approves every gate until the run stops for another reason. */
 async function onwards(run: Run, options: DriveRunOptions = {}): Promise<PipelineResult> {
-  let result = await run.drive(options);
+  let result = await run.resume(options);
   while (result.status === 'waiting') {
     for (const gate of result.gates) await run.decide(gate, { approved: true, by: ada });
-    result = await run.drive();
+    result = await run.resume();
   }
   return result;
 }
@@ -67,21 +67,21 @@ const subjects = ({ commits }: PipelineResult): readonly string[] => commits.map
 describe('a run that is driven until a gate is approved', () => {
   test('stops behind it, and goes on with the next drive', async ({ dbPath }) => {
     const { run, calls } = await aRun(dbPath, { start: { documents: [aDesign], gates: auto.gates } });
-    expect(await run.drive({ until: 'design' })).toMatchObject({
+    expect(await run.resume({ until: 'design' })).toMatchObject({
       status: 'paused',
       reason: 'the design is approved',
     });
     expect((await run.state())?.status).toBe('planning');
     expect(calls).toEqual([]);
-    expect(await run.drive({ until: 'dag' })).toMatchObject({ reason: 'the plan is approved', commits: [] });
-    expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 5 } });
+    expect(await run.resume({ until: 'dag' })).toMatchObject({ reason: 'the plan is approved', commits: [] });
+    expect(await run.resume()).toMatchObject({ status: 'completed', commits: { length: 5 } });
   });
 
   test('is asked again after a rejection, and keeps its goal over drives and processes', async ({
     dbPath,
   }) => {
     const { run, again } = await aRun(dbPath, { start: { documents: [aDesign] } });
-    const first = await run.drive({ until: 'design' });
+    const first = await run.resume({ until: 'design' });
     for (const gate of first.gates) await run.decide(gate, { approved: false, feedback: 'More.', by: ada });
     const end = await onwards(await again());
     expect(end).toMatchObject({ status: 'paused', reason: 'the design is approved' });
@@ -91,19 +91,19 @@ describe('a run that is driven until a gate is approved', () => {
 
   test('stops at once when that gate was approved before', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
-    await run.drive({ only: 'T1' });
-    expect(await run.drive({ until: 'dag' })).toMatchObject({ status: 'paused', commits: { length: 1 } });
+    await run.resume({ only: 'T1' });
+    expect(await run.resume({ until: 'dag' })).toMatchObject({ status: 'paused', commits: { length: 1 } });
   });
 });
 
 describe('a run that is driven for some of its tasks', () => {
   test('works on one task and what it depends on, and later on the rest, each once', async ({ dbPath }) => {
     const { run, calls, again } = await aRun(dbPath, { start: auto });
-    const first = await run.drive({ only: 'T5' });
+    const first = await run.resume({ only: 'T5' });
     expect(first).toMatchObject({ status: 'paused', reason: 'T5 is finished' });
     expect(subjects(first)).toEqual(['Task 1', 'Task 3', 'Task 5']);
 
-    const rest = await (await again()).drive();
+    const rest = await (await again()).resume();
     expect(rest.status).toBe('completed');
     expect(subjects(rest)).toEqual(['Task 1', 'Task 3', 'Task 5', 'Task 2', 'Task 4']);
     expect(new Set(calls).size).toBe(calls.length);
@@ -111,10 +111,10 @@ describe('a run that is driven for some of its tasks', () => {
 
   test('works on an epic at a time', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
-    const first = await run.drive({ epic: 'E1' });
+    const first = await run.resume({ epic: 'E1' });
     expect(first).toMatchObject({ status: 'paused', reason: 'E1 is finished' });
     expect(subjects(first)).toEqual(['Task 1', 'Task 2', 'Task 3']);
-    expect(await run.drive({ epic: 'E2' })).toMatchObject({ status: 'completed', commits: { length: 5 } });
+    expect(await run.resume({ epic: 'E2' })).toMatchObject({ status: 'completed', commits: { length: 5 } });
   });
 
   test('stops when its task is given up, and begins no other', async ({ dbPath }) => {
@@ -130,16 +130,16 @@ describe('a run that is driven for some of its tasks', () => {
         name: refuses.name,
       },
     });
-    let result = await run.drive({ only: 'T2' });
+    let result = await run.resume({ only: 'T2' });
     expect(result).toMatchObject({ status: 'waiting', gates: [{ kind: 'task_failure' }] });
     for (const gate of result.gates) await run.decide(gate, { action: 'skip', by: ada });
-    result = await run.drive();
+    result = await run.resume();
     expect(result).toMatchObject({
       status: 'paused',
       reason: 'T2 has tasks that were given up',
       commits: [],
     });
-    expect(subjects(await run.drive())).toEqual(['Task 1', 'Task 3', 'Task 4', 'Task 5']);
+    expect(subjects(await run.resume())).toEqual(['Task 1', 'Task 3', 'Task 4', 'Task 5']);
   });
 
   test('finishes what is under way before another goal counts, and repeats no call', async ({ dbPath }) => {
@@ -158,11 +158,11 @@ describe('a run that is driven for some of its tasks', () => {
         },
       },
     });
-    expect(await run.drive({ only: 'T4', abort: abort.signal })).toMatchObject({
+    expect(await run.resume({ only: 'T4', abort: abort.signal })).toMatchObject({
       status: 'paused',
       commits: [],
     });
-    const next = await run.drive({ only: 'T2' });
+    const next = await run.resume({ only: 'T2' });
     expect(next).toMatchObject({ status: 'paused', reason: 'T2 is finished' });
     expect(subjects(next)).toEqual(['Task 4', 'Task 2']);
     expect(calls).toEqual(['Task 4', 'Task 4', 'Task 2']);
@@ -170,12 +170,12 @@ describe('a run that is driven for some of its tasks', () => {
 
   test('says when the plan has no such task', async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: auto });
-    expect(await run.drive({ only: 'T9' })).toMatchObject({
+    expect(await run.resume({ only: 'T9' })).toMatchObject({
       status: 'paused',
       reason: 'the plan has no T9',
     });
-    await expect(run.drive({ only: 'four' })).rejects.toThrow('only must be T and a number');
-    await expect(run.drive({ only: 'T1', epic: 'E1' })).rejects.toThrow(RangeError);
+    await expect(run.resume({ only: 'four' })).rejects.toThrow('only must be T and a number');
+    await expect(run.resume({ only: 'T1', epic: 'E1' })).rejects.toThrow(RangeError);
   });
 });
 

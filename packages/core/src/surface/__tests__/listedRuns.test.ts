@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { localHost } from '../../state/hostIdentity.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { fakeAgents, MemoryRuns, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { drive, mailApp } from '../../testing/runs/mail.ts';
+import { driveMail, mailApp } from '../../testing/runs/mail.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 
 const BRIEF = '# CSV export\n\nExport the table as CSV.\n';
@@ -11,7 +11,7 @@ const ADA = { kind: 'human', id: 'ada' } as const;
 /** Runs that have a file each, and how often one was opened to be read. */
 async function elsewhere() {
   const runs = new MemoryRuns();
-  const opened = vi.spyOn(runs, 'look');
+  const opened = vi.spyOn(runs, 'open');
   const parts = { agents: fakeAgents({}), workspace: new MemoryWorkspace(), checks: scriptedChecks() };
   const devs = await Orchestrator.open({ runs, ...parts, budget: { usd: 5 } });
   return { runs, opened, devs };
@@ -22,12 +22,12 @@ describe('runs that have files elsewhere', () => {
     const { runs, opened, devs } = await elsewhere();
     const run = await devs.start({ id: 'export', brief: BRIEF });
     await devs.start({ id: 'waits', brief: `${BRIEF}\nSoon.\n` });
-    const first = await run.drive();
+    const first = await run.resume();
     for (const gate of first.gates) await run.decide(gate, { approved: true, by: ADA });
-    await run.drive();
+    await run.resume();
     const mail = mailApp(runs, 'asks');
     await mail.start('mail', { log: [] }, { budget: { calls: 9 } });
-    await drive(mail, 'mail');
+    await driveMail(mail, 'mail');
     opened.mockClear();
     const listed = await devs.list();
     expect(opened).not.toHaveBeenCalled();
@@ -41,7 +41,7 @@ describe('runs that have files elsewhere', () => {
   test('are read from their file while they are driven, and after they were told something', async () => {
     const { runs, opened, devs } = await elsewhere();
     const run = await devs.start({ id: 'export', brief: BRIEF });
-    const [gate] = (await run.drive()).gates;
+    const [gate] = (await run.resume()).gates;
     if (gate !== undefined) await run.decide(gate, { approved: true, by: ADA });
     opened.mockClear();
     const told = await devs.list();
@@ -61,7 +61,7 @@ describe('runs that have files elsewhere', () => {
     const held = await runs.hold('export');
     const threads = new ThreadStore(held.db, { host: { ...localHost(), bootId: 'another machine' } });
     expect(threads.claim('export').kind).toBe('claimed');
-    await held.outlet.arrived();
+    await held.outlet.pending();
     expect((await run.status()).driver).not.toBeNull();
     expect((await devs.list())[0]?.driver).not.toBeNull();
     runs.free('export');
@@ -72,7 +72,7 @@ describe('runs that have files elsewhere', () => {
   test('are listed page by page, and how many questions there are is known with the first', async () => {
     const { opened, devs } = await elsewhere();
     const ids = ['a', 'b', 'c', 'd'];
-    for (const id of ids) await (await devs.start({ id, brief: BRIEF })).drive();
+    for (const id of ids) await (await devs.start({ id, brief: BRIEF })).resume();
     opened.mockClear();
     const read: string[] = [];
     for (let after: string | undefined; ; after = read.at(-1)) {
@@ -92,7 +92,7 @@ describe('runs that have files elsewhere', () => {
     const news = await devs.news({ threadId: 'export' });
     const before = await devs.dataVersion();
     expect(await devs.dataVersion()).toBe(before);
-    await run.drive();
+    await run.resume();
     await news.next(60_000);
     expect(await devs.dataVersion()).toBeGreaterThan(before);
     news.stop();

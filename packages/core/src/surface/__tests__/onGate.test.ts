@@ -28,7 +28,7 @@ describe('onGate', () => {
       await (await devs.run(gate.threadId)).decide(gate, { approved: true, by: ada });
     });
     const run = await devs.start({ id: 'shop', brief: '# Shop' });
-    const { status } = await run.drive({ wait: true });
+    const { status } = await run.resume({ wait: true });
     expect({ status, told }).toEqual({ status: 'completed', told: ['design_approval', 'dag_approval'] });
   });
 
@@ -36,8 +36,8 @@ describe('onGate', () => {
     const told: string[] = [];
     const devs = await open(dbPath, ({ kind }) => void told.push(kind));
     const run = await devs.start({ id: 'shop', brief: '# Shop', gates: { design: 'auto' } });
-    await run.drive();
-    await run.drive();
+    await run.resume();
+    await run.resume();
     expect(told).toEqual(['dag_approval']);
   });
 
@@ -58,7 +58,7 @@ describe('onGate', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     onTestFinished(() => warned.mockRestore());
     const run = await (await open(dbPath, onGate)).start({ id: 'shop', brief: '# Shop' });
-    const { status, gates } = await run.drive();
+    const { status, gates } = await run.resume();
     expect({ status, kind: only(gates).kind }).toEqual({ status: 'waiting', kind: 'design_approval' });
     await expect
       .poll(() => warned)

@@ -31,7 +31,7 @@ describe('small work', () => {
   }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, quick: {} });
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(gates).toMatchObject([{ kind: 'review' }]);
     expect(calls.toSorted()).toEqual(['document', 'implement', 'review', 'test']);
     const decided = (await run.log()).filter(({ name }) => name === 'HITL_SESSION_DECIDED');
@@ -44,7 +44,7 @@ describe('small work', () => {
     ]);
 
     await run.decide(only(gates), { approved: true, by: ada });
-    expect(await run.drive()).toMatchObject({ status: 'completed', commits: [{}] });
+    expect(await run.resume()).toMatchObject({ status: 'completed', commits: [{}] });
     expect(calls).toHaveLength(4);
   });
 
@@ -52,7 +52,7 @@ describe('small work', () => {
     const { devs } = await open(dbPath);
     const brief = `The help text names ${'every exit code and what it means to whoever reads it '.repeat(3)}`;
     const run = await devs.start({ brief, quick: { kind: 'checked-by', checkedBy: 'review' } });
-    await run.drive();
+    await run.resume();
     const task = (await run.state())?.tasks[0];
     expect(task?.name).toBe('The help text names every exit code and what it means to whoever reads…');
     expect(task?.description).toBe(brief);

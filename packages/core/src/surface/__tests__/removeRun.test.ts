@@ -33,11 +33,11 @@ async function open(dbPath: string) {
 async function runOf(devs: Orchestrator, id: string): Promise<void> {
   const run = await devs.start({ id, brief: `# ${id}\n`, review: 'task', budget: { calls: 100 } });
   const feedback = `only ${id} says so`;
-  await run.decide(only((await run.drive()).gates), { approved: false, feedback, by: ada });
-  await run.decide(only((await run.drive()).gates), { approved: true, by: ada });
-  await run.decide(only((await run.drive()).gates), { approved: true, feedback: 'both say so', by: ada });
-  await run.decide(only((await run.drive()).gates), { approved: true, by: ada });
-  expect(await run.drive()).toMatchObject({ status: 'completed' });
+  await run.decide(only((await run.resume()).gates), { approved: false, feedback, by: ada });
+  await run.decide(only((await run.resume()).gates), { approved: true, by: ada });
+  await run.decide(only((await run.resume()).gates), { approved: true, feedback: 'both say so', by: ada });
+  await run.decide(only((await run.resume()).gates), { approved: true, by: ada });
+  expect(await run.resume()).toMatchObject({ status: 'completed' });
 }
 
 /** Tables and how many of their rows hold a text, in any column. */
@@ -95,7 +95,7 @@ describe('removing a run', () => {
   test('is refused before its end, while somebody drives it, and to an agent', async ({ dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ id: 'first', brief: '# First\n' });
-    await run.drive();
+    await run.resume();
     await expect(devs.remove('first', { by: ada })).rejects.toMatchObject({ code: 'REMOVE_REFUSED' });
     await expect(devs.remove('first', { by: { kind: 'agent', id: 'a' }, force: true })).rejects.toMatchObject(
       { code: 'AGENT_MAY_NOT_DECIDE' },

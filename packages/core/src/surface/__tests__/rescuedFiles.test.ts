@@ -38,7 +38,7 @@ describe('files that a person left in the folder of a run', () => {
       checks: scriptedChecks(),
     });
     const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     const rescued = (await run.log()).filter(({ name }) => name === 'WORKSPACE_RESCUED');
     expect(rescued.map(({ taskId, payload }) => ({ taskId, payload }))).toContainEqual({
       taskId: 'r:1',

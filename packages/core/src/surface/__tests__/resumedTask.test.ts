@@ -23,8 +23,8 @@ describe('a task whose driver went away in the middle', () => {
       checks: scriptedChecks(),
     });
     const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
 
     const db = openReadOnly({ dbPath });
     const turns = new CheckpointPersister(db).loadForTask('r:1');

@@ -75,7 +75,7 @@ describe('Run.rewind', () => {
   test('sets a finished run back, tells who did it, and the run ends again', async ({ dbPath }) => {
     const project = await start(dbPath);
     const { run, calls } = project;
-    await run.drive();
+    await run.resume();
     const before = calls.length;
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     const rewound = await run.rewind('T1', { by: ADA, reason: `T2 has the token ${secret}` });
@@ -90,7 +90,7 @@ describe('Run.rewind', () => {
       payload: { undone: 2, tasks: ['r:2', 'r:3'] },
     });
 
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     const again = calls.slice(before);
     expect(again.some((call) => call.startsWith('T1'))).toBe(false);
     expect(again.filter((call) => call === 'T2 implement')).toHaveLength(1);
@@ -99,9 +99,9 @@ describe('Run.rewind', () => {
 
   test('keeps the approval of the plan, and asks nobody again', async ({ dbPath }) => {
     const { run } = await start(dbPath);
-    await run.drive();
+    await run.resume();
     await run.rewind('T1', { by: ADA });
-    await run.drive();
+    await run.resume();
     const decided = (await run.log()).filter(({ name }) => name === 'HITL_SESSION_DECIDED');
     expect(decided).toHaveLength(2);
   });
@@ -110,7 +110,7 @@ describe('Run.rewind', () => {
     dbPath,
   }) => {
     const { run } = await start(dbPath);
-    await run.drive();
+    await run.resume();
     const turns = (task: string) =>
       reading(dbPath, (db) => new CheckpointPersister(db).loadForTask(task).length);
     const steps = () => reading(dbPath, (db) => new StepStore(db).listForThread('r').length);
@@ -122,7 +122,7 @@ describe('Run.rewind', () => {
 
   test('withdraws the question that the run waits at', async ({ dbPath }) => {
     const { run } = await start(dbPath, stuckAtT2());
-    const { gates } = await run.drive();
+    const { gates } = await run.resume();
     expect(gates).toHaveLength(1);
     const [gate] = gates;
     await run.rewind('T1', { by: ADA });
@@ -140,19 +140,19 @@ describe('Run.rewind', () => {
   test('begins a task anew whose driver went away in the middle', async ({ dbPath }) => {
     const project = await start(dbPath, {}, outage());
     const { run, calls } = project;
-    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
     const written = calls.filter((call) => call === 'T2 implement').length;
     expect(written).toBe(1);
     expect(await run.rewind('T1', { by: ADA })).not.toBeNull();
     expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
     expect(calls.filter((call) => call === 'T2 implement')).toHaveLength(2);
   });
 
   test('takes the task under way as target, too: it is begun anew', async ({ dbPath }) => {
     const project = await start(dbPath, stuckAtT2());
     const { run } = project;
-    expect((await run.drive()).status).toBe('waiting');
+    expect((await run.resume()).status).toBe('waiting');
     const [first, second] = await statusesOf(project);
     expect(first).toBe('completed');
     expect(['failed', 'in_progress']).toContain(second);
@@ -163,7 +163,7 @@ describe('Run.rewind', () => {
 
   test('has nothing to do when nothing was begun after the task', async ({ dbPath }) => {
     const { run } = await start(dbPath);
-    await run.drive();
+    await run.resume();
     const lines = (await run.log()).length;
     expect(await run.rewind('T3', { by: ADA })).toBeNull();
     expect(await run.log()).toHaveLength(lines);
@@ -172,7 +172,7 @@ describe('Run.rewind', () => {
 
   test('previews what it would undo, and changes nothing', async ({ dbPath }) => {
     const project = await start(dbPath);
-    await project.run.drive();
+    await project.run.resume();
     const lines = (await project.run.log()).length;
     expect(await project.run.previewRewind('T2')).toMatchObject({
       undone: [{ label: 'T3', status: 'completed' }],
@@ -199,7 +199,7 @@ describe('Run.rewind', () => {
     await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({
       context: { reason: 'unknown_task' },
     });
-    await run.drive({ only: 'T1' });
+    await run.resume({ only: 'T1' });
     expect(refused).toEqual(['THREAD_BUSY']);
     await expect(run.rewind('T9', { by: ADA })).rejects.toMatchObject({
       code: 'REWIND_REFUSED',
@@ -213,7 +213,7 @@ describe('Run.rewind', () => {
       code: 'POLICY_NOT_DECLARED',
     });
     await run.cancel();
-    await run.drive();
+    await run.resume();
     await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ context: { reason: 'ended' } });
     expect(await run.rewinds()).toEqual([]);
     devs.close();
@@ -222,9 +222,9 @@ describe('Run.rewind', () => {
   test('works without agents, where there are no files', async ({ dbPath }) => {
     const devs = await openOrchestrator({ dir: path.dirname(dbPath) });
     const run = await devs.start({ id: 'r', brief: '# B', gates: AUTO, tasks: aPlan(2) });
-    await run.drive();
+    await run.resume();
     expect(await run.rewind('T1', { by: ADA })).toMatchObject({ commit: null, kept: null, delivery: null });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
   });
 });
 
@@ -241,7 +241,7 @@ describe('a rewind of a run whose code is reviewed', () => {
 
   /** Drives to the next review and answers it; returns the tasks it showed. */
   async function review(run: Reviewed, answer: object): Promise<readonly string[]> {
-    const [gate] = (await run.drive()).gates;
+    const [gate] = (await run.resume()).gates;
     if (gate === undefined) throw new Error('No review is due.');
     await run.decide(gate, { ...answer, by: ADA });
     return (gate.artifact as { readonly taskIds: readonly string[] }).taskIds;
@@ -250,20 +250,20 @@ describe('a rewind of a run whose code is reviewed', () => {
   test('shows what is done anew again: an approval holds for the code that was shown', async ({ dbPath }) => {
     const { run } = await reviewed(dbPath);
     for (let task = 1; task <= 3; task += 1) await review(run, { approved: true });
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
     await run.rewind('T1', { by: ADA });
     expect(await review(run, { approved: true })).toEqual(['reviewed:2']);
     expect(await review(run, { approved: true })).toEqual(['reviewed:3']);
-    expect((await run.drive()).status).toBe('completed');
+    expect((await run.resume()).status).toBe('completed');
   });
 
   test('withdraws a review that waits, and asks it anew', async ({ dbPath }) => {
     const { run } = await reviewed(dbPath);
     await review(run, { approved: true });
-    const [waiting] = (await run.drive()).gates;
+    const [waiting] = (await run.resume()).gates;
     await run.rewind('T1', { by: ADA });
     expect(await run.gates()).toEqual([]);
-    const [again] = (await run.drive()).gates;
+    const [again] = (await run.resume()).gates;
     expect(again).toMatchObject({ kind: 'review', artifact: { taskIds: ['reviewed:2'] } });
     expect(again?.sessionId).not.toBe(waiting?.sessionId);
   });
@@ -278,7 +278,7 @@ describe('a rewind of a run whose code is reviewed', () => {
     expect(subjects).toEqual(['Task 1', 'Task 2', 'Task 2 (rework 1)']);
     await run.rewind('T1', { by: ADA });
     expect(await folder.list()).toEqual(['document/1.txt', 'implement/1.txt', 'test/1.txt']);
-    await run.drive();
+    await run.resume();
     expect((await folder.log()).at(-1)).toMatchObject({ subject: 'Task 2' });
     expect((await run.state())?.guidance).toMatchObject([{ text: 'Shorter.' }]);
   });
@@ -288,7 +288,7 @@ describe('a rewind of a run whose code is reviewed', () => {
     const { run } = await reviewed(dbPath, { workspace });
     await review(run, { approved: true });
     await review(run, { approved: false, feedback: 'Shorter.' });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
     const folder = await workspace.open('reviewed');
     expect((await folder.log()).at(-1)).toMatchObject({ subject: 'Task 2 (rework 1)' });
     await run.rewind('T2', { by: ADA });
@@ -300,12 +300,12 @@ describe('a visit that died after its commit', () => {
   test('has its commit taken out, though the state knows nothing of it', async ({ dbPath }) => {
     const workspace = new DyingWorkspace(2);
     const { run } = await start(dbPath, { workspace });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
     const folder = await workspace.open('r');
     expect((await folder.log()).map(({ subject }) => subject)).toEqual(['Task 1', 'Task 2']);
     await run.rewind('T1', { by: ADA });
     expect(await folder.list()).toHaveLength(3);
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
   });
 });
 
@@ -357,13 +357,13 @@ describe('a rewind that is cut off after it was recorded', () => {
       const workspace = new StuckWorkspace();
       const project = await start(dbPath, { workspace });
       const { run } = project;
-      await run.drive();
+      await run.resume();
       await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
       expect(await run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
       expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
       const tip = (await run.commits()).length;
 
-      expect(await run.drive()).toMatchObject({ status: 'completed' });
+      expect(await run.resume()).toMatchObject({ status: 'completed' });
       expect(await run.rewinds()).toMatchObject([{ state: 'done' }]);
       const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
       expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
@@ -374,12 +374,12 @@ describe('a rewind that is cut off after it was recorded', () => {
     const workspace = new StuckWorkspace();
     workspace.failures = 2;
     const { run, calls } = await start(dbPath, { workspace });
-    await run.drive();
+    await run.resume();
     await expect(run.rewind('T1', { by: ADA })).rejects.toThrow();
     const before = calls.length;
-    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    await expect(run.resume()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
     expect(calls).toHaveLength(before);
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
   });
 });
 
@@ -387,7 +387,7 @@ describe('Run.undoRewind', () => {
   test('puts tasks, commits and files back, and a finished run is finished', async ({ dbPath }) => {
     const project = await start(dbPath);
     const { run, workspace } = project;
-    await run.drive();
+    await run.resume();
     const before = { status: await run.status(), files: await (await workspace.open('r')).list() };
     await run.rewind('T1', { by: ADA });
     expect(await run.undoRewind({ by: ADA, reason: 'by mistake' })).toMatchObject({ target: 'T1' });
@@ -403,7 +403,7 @@ describe('Run.undoRewind', () => {
       name: 'REWIND_UNDONE',
       payload: { principal: 'human:ada', reason: 'by mistake' },
     });
-    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(await run.resume()).toMatchObject({ status: 'completed' });
   });
 
   test('is refused once another node has committed, without a rewind, twice, and to agents', async ({
@@ -411,7 +411,7 @@ describe('Run.undoRewind', () => {
   }) => {
     const { run } = await start(dbPath);
     const refused = { code: 'REWIND_REFUSED', context: { reason: 'moved_on' } };
-    await run.drive();
+    await run.resume();
     await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
     await run.rewind('T1', { by: ADA });
     await expect(run.undoRewind({ by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
@@ -420,16 +420,16 @@ describe('Run.undoRewind', () => {
     await run.undoRewind({ by: ADA });
     await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
     await run.rewind('T1', { by: ADA });
-    await run.drive({ only: 'T2' });
+    await run.resume({ only: 'T2' });
     await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
   });
 
   test('asks the question again that the run waited at', async ({ dbPath }) => {
     const { run } = await start(dbPath, stuckAtT2());
-    const [asked] = (await run.drive()).gates;
+    const [asked] = (await run.resume()).gates;
     await run.rewind('T2', { by: ADA });
     await run.undoRewind({ by: ADA });
-    const { status, gates } = await run.drive();
+    const { status, gates } = await run.resume();
     expect(status).toBe('waiting');
     expect(gates.map(({ kind }) => kind)).toEqual([asked?.kind]);
     expect(gates[0]?.sessionId).not.toBe(asked?.sessionId);
@@ -438,7 +438,7 @@ describe('Run.undoRewind', () => {
 
 test('a rewind wakes whoever waits for the gate that it withdrew', async ({ dbPath }) => {
   const { run } = await start(dbPath, stuckAtT2());
-  await run.drive();
+  await run.resume();
   const stands = () => reading(dbPath, (db) => new ThreadStore(db).require('r'));
   expect(stands().wakeSeq).toBe(stands().handledSeq);
   await run.rewind('T2', { by: ADA });

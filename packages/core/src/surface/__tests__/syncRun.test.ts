@@ -21,7 +21,7 @@ async function finished(dbPath: string, workspace: MemoryWorkspace) {
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-  await run.drive();
+  await run.resume();
   return run;
 }
 

@@ -9,11 +9,15 @@ test('a sandbox is lifted by a human alone, and the log keeps their name', async
   const logged = async () => (await run.log()).filter(({ name }) => name === 'SANDBOX_WAIVED');
   const refusal = (code: string) => expect.objectContaining({ code });
 
-  await expect(run.waiveSandbox({ kind: 'agent', id: 'a' })).rejects.toThrow(refusal('AGENT_MAY_NOT_DECIDE'));
-  await expect(run.waiveSandbox({ kind: 'policy', id: 'p' })).rejects.toThrow(refusal('POLICY_NOT_DECLARED'));
+  await expect(run.skipSandboxOnce({ kind: 'agent', id: 'a' })).rejects.toThrow(
+    refusal('AGENT_MAY_NOT_DECIDE'),
+  );
+  await expect(run.skipSandboxOnce({ kind: 'policy', id: 'p' })).rejects.toThrow(
+    refusal('POLICY_NOT_DECLARED'),
+  );
   expect(await logged()).toEqual([]);
 
-  await run.waiveSandbox({ kind: 'human', id: 'ada' });
+  await run.skipSandboxOnce({ kind: 'human', id: 'ada' });
   expect(await logged()).toMatchObject([{ payload: { principal: 'human:ada' } }]);
   devs.close();
 });

@@ -1,5 +1,5 @@
 import { internalsOf } from '../../engine/appInternals.ts';
-import { exchangesAt } from '../../engine/asks.ts';
+import { exchangesAt } from '../../engine/gateQuestions.ts';
 import { briefOf, draftsOf } from '../../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../../orchestration/nodes/pivotNode.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
@@ -17,7 +17,7 @@ const STAGES: Readonly<Partial<Record<HitlSessionKind, AnsweringStage>>> = {
 };
 
 /** Who answers for a gate; `null` where nobody can. */
-export function stageOf({ kind, question }: HitlSession): AnsweringStage | null {
+export function answeringStage({ kind, question }: HitlSession): AnsweringStage | null {
   const { artifact } = (question ?? {}) as { readonly artifact?: { readonly reason?: unknown } | null };
   if (kind === 'task_failure' && artifact?.reason === PIVOTS_EXHAUSTED) return 'pivot';
   return STAGES[kind] ?? null;
@@ -43,7 +43,7 @@ export async function answerRequest(
   const task = state?.tasks.find(({ taskId }) => taskId === session.taskId);
   const workspace = await readerOf(threadId, pipeline);
   return {
-    stage: stageOf(session) ?? 'design',
+    stage: answeringStage(session) ?? 'design',
     gate: { kind: session.kind, message, artifact },
     question,
     earlier: exchangesAt(threadId, session.id, internalsOf(app).store.steps).map((each) => ({

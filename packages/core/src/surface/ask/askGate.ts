@@ -1,10 +1,15 @@
 import { internalsOf } from '../../engine/appInternals.ts';
-import { askKey, type GateExchange, giveUpAsks, type RecordedExchange } from '../../engine/asks.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { assertDecidable, principalText } from '../../engine/gates/decidable.ts';
-import { shortWords } from '../../engine/gates/decisionWords.ts';
+import {
+  abandonQuestions,
+  exchangeKey,
+  type GateExchange,
+  type RecordedExchange,
+} from '../../engine/gateQuestions.ts';
+import { assertDecidable, principalText } from '../../engine/gates/assertDecidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
+import { shortenText } from '../../engine/gates/summarizeDecision.ts';
 import { UsageReports } from '../../engine/guards/usage.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
@@ -16,7 +21,7 @@ import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state
 import type { Lease } from '../../state/ThreadStore.ts';
 import { isBlank } from '../../values/blankText.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
-import { answerRequest, stageOf } from './answerRequest.ts';
+import { answeringStage, answerRequest } from './answerRequest.ts';
 
 /** Characters of a question. */
 const MAX_QUESTION = 8_000;
@@ -42,7 +47,7 @@ interface AskDeps {
   readonly pipeline: PipelineDeps | null;
 }
 
-type Answer = (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
+type AnswerAgent = (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
 
 const NEVER: AbortSignal = new AbortController().signal;
 
@@ -58,20 +63,20 @@ export async function askGate(
   const { store } = internalsOf(deps.app);
   const session = openSession(threadId, gate, deps);
   const { answer, pipeline } = answererOf(session, deps.pipeline);
-  const key = askKey(threadId, session.id, question);
-  return internalsOf(deps.app).hold(threadId, async (lease) => {
+  const key = exchangeKey(threadId, session.id, question);
+  return internalsOf(deps.app).withLease(threadId, async (lease) => {
     openSession(threadId, gate, deps);
-    giveUpAsks(threadId, store.steps);
+    abandonQuestions(threadId, store.steps);
     const recorded = recordedAt(key, deps);
     if (recorded !== null) return recorded;
     const request = await answerRequest(session, question, { app: deps.app, pipeline });
-    const ask: Ask = { lease, key, session, principal, redacted };
-    await make(ask, request, { answer, signal }, deps);
+    const ask: GateAsk = { lease, key, session, principal, redacted };
+    await askAndRecord(ask, request, { answer, signal }, deps);
     return recordedAt(key, deps) as GateExchange;
   });
 }
 
-interface Ask {
+interface GateAsk {
   readonly lease: Lease;
   readonly key: StepKey;
   readonly session: HitlSession;
@@ -81,10 +86,10 @@ interface Ask {
 }
 
 /** Counted and recorded as begun before it is made; a process that dies in it leaves what may have been paid. */
-async function make(
-  ask: Ask,
+async function askAndRecord(
+  ask: GateAsk,
   request: AnswerRequest,
-  { answer, signal }: { readonly answer: Answer; readonly signal: AbortSignal },
+  { answer, signal }: { readonly answer: AnswerAgent; readonly signal: AbortSignal },
   { app }: AskDeps,
 ): Promise<void> {
   const { store } = internalsOf(app);
@@ -93,7 +98,7 @@ async function make(
   const fence = store.threads.fence(lease);
   const step: NewStep = { ...key, node: 'ask', taskId: request.task?.taskId ?? null };
   const reserve = store.commitUnder(lease, () =>
-    admitted(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
+    admitAsk(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
       store.steps.intent({ ...step, reserve: held }, fence),
     ),
   );
@@ -107,7 +112,7 @@ async function make(
       store.steps.finish(key, value satisfies RecordedExchange, reports.total(store.prices), fence);
       const { id: sessionId, kind, taskId } = session;
       const scope = { threadId, taskId };
-      emit('GATE_ASKED', { sessionId, kind, principal, question: shortWords(value.question) }, scope);
+      emit('GATE_ASKED', { sessionId, kind, principal, question: shortenText(value.question) }, scope);
       const redacted = ask.redacted + count;
       if (redacted > 0)
         emit('SECRET_REDACTED', { place: `question at ${sessionId}`, count: redacted }, scope);
@@ -118,9 +123,9 @@ async function make(
   }
 }
 
-function admitted(
+function admitAsk(
   step: NewStep,
-  { session }: Ask,
+  { session }: GateAsk,
   { passed, reserve }: ReturnType<EngineStore['budgets']['judge']>,
   begin: (reserve: Reserve) => void,
 ): Reserve {
@@ -152,11 +157,11 @@ function openSession(
 export function whyUnasked(session: HitlSession, agents: StageAgents | null): string | null {
   if (agents === null) return 'the run has no agents';
   if (agents.answer === undefined) return `the agents "${agents.name}" do not answer questions`;
-  return stageOf(session) === null ? 'its content was not made by an agent' : null;
+  return answeringStage(session) === null ? 'its content was not made by an agent' : null;
 }
 
 interface Answerer {
-  readonly answer: Answer;
+  readonly answer: AnswerAgent;
   readonly pipeline: PipelineDeps;
 }
 

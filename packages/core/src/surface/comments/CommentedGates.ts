@@ -2,11 +2,11 @@ import { whenFree } from '../../db/busy.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
 import { ruleOf } from '../../engine/gates/GateRule.ts';
-import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
+import type { QuotableSection, QuotableSections } from '../../engine/gates/quotes.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
-import { codeReader, quotedFiles, type ReadCode, reviewedCode, shownFiles } from './codeQuoted.ts';
+import { codeReader, quotedFiles, type ReadQuotedCode, reviewedCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';
 
 export interface PlacesOptions {
@@ -19,7 +19,7 @@ export class CommentedGates {
   readonly #threadId: string;
   readonly #store: EngineStore;
   readonly #code: CodeOfRuns | null;
-  readonly #read: ReadCode | null;
+  readonly #read: ReadQuotedCode | null;
 
   constructor(threadId: string, store: EngineStore, code: CodeOfRuns | null) {
     this.#threadId = threadId;
@@ -55,12 +55,12 @@ export class CommentedGates {
   }
 
   /** Whoever cannot answer the session anyway is told so by the decision. */
-  async #filesQuoted(session: HitlSession, answer: object): Promise<readonly ShownPlace[]> {
+  async #filesQuoted(session: HitlSession, answer: object): Promise<readonly QuotableSection[]> {
     if (session.kind !== 'review' || session.status !== 'awaiting_approval') return [];
     return quotedFiles(gateOf(session), answer, this.#shown('review'));
   }
 
-  async places(gate: Gate, { code = true }: PlacesOptions): Promise<readonly ShownPlace[]> {
+  async places(gate: Gate, { code = true }: PlacesOptions): Promise<readonly QuotableSection[]> {
     const { places, read } = this.#shown(gate.kind);
     return [...places(gate.artifact), ...(await shownFiles(gate, code ? read : null))];
   }
@@ -69,7 +69,7 @@ export class CommentedGates {
     return lastComments(gate, { ...this.#shown(gate.kind), sessions: this.#store.sessions });
   }
 
-  #shown(kind: HitlSessionKind): { readonly places: ShownPlaces; readonly read: ReadCode | null } {
+  #shown(kind: HitlSessionKind): { readonly places: QuotableSections; readonly read: ReadQuotedCode | null } {
     const { places = () => [] } = ruleOf(this.#store.rules, kind);
     return { places, read: this.#read };
   }

@@ -1,6 +1,6 @@
 import type { Gate } from '../../engine/Gate.ts';
 import { comments } from '../../engine/gates/comments.ts';
-import { placeNamed, type ShownPlace, type ShownPlaces } from '../../engine/gates/quotes.ts';
+import { placeNamed, type QuotableSection, type QuotableSections } from '../../engine/gates/quotes.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
@@ -9,10 +9,10 @@ import type { CodeOfRuns } from '../../orchestration/ports.ts';
 // What a code review shows lies in git: its session names commits and holds no line of them.
 
 /** Reads a file of a run's commit, without its secrets, as comments on it are recorded; `null` where there is none. */
-export type ReadCode = (commit: string, path: string) => Promise<string | null>;
+export type ReadQuotedCode = (commit: string, path: string) => Promise<string | null>;
 
 /** `null` where nobody said where the code of runs is. */
-export function codeReader(threadId: string, code: CodeOfRuns | null): ReadCode | null {
+export function codeReader(threadId: string, code: CodeOfRuns | null): ReadQuotedCode | null {
   const readAt = code?.readAt?.bind(code);
   if (readAt === undefined) return null;
   return async (commit, path) => {
@@ -40,7 +40,10 @@ export async function reviewedCode(
 type Reviewed = Pick<Gate, 'kind' | 'threadId' | 'artifact'>;
 
 /** The files that a code review shows first; none at other gates, and where no code can be read. */
-export async function shownFiles(gate: Reviewed, read: ReadCode | null): Promise<readonly ShownPlace[]> {
+export async function shownFiles(
+  gate: Reviewed,
+  read: ReadQuotedCode | null,
+): Promise<readonly QuotableSection[]> {
   if (gate.kind !== 'review' || read === null) return [];
   const { files } = (gate.artifact as CodeReview).range;
   return filePlaces(gate, { paths: files.map(({ path }) => path), read });
@@ -55,25 +58,25 @@ export async function shownFiles(gate: Reviewed, read: ReadCode | null): Promise
 export async function quotedFiles(
   gate: Reviewed,
   answer: { readonly comments?: unknown },
-  { places, read }: { readonly places: ShownPlaces; readonly read: ReadCode | null },
-): Promise<readonly ShownPlace[]> {
+  { places, read }: { readonly places: QuotableSections; readonly read: ReadQuotedCode | null },
+): Promise<readonly QuotableSection[]> {
   const given = comments().safeParse(answer.comments);
   if (!given.success) return [];
   const own = places(gate.artifact);
   const names = new Set(given.data.map(({ in: name }) => name));
   const paths = [...names].filter((name) => placeNamed(own, name) === null);
   if (paths.length === 0) return [];
-  if (read === null) throw unreadable(gate);
+  if (read === null) throw codeUnreadable(gate);
   return filePlaces(gate, { paths, read });
 }
 
 /** Of those that are other files now than before the range. */
 async function filePlaces(
   { artifact }: Reviewed,
-  { paths, read }: { readonly paths: readonly string[]; readonly read: ReadCode },
-): Promise<readonly ShownPlace[]> {
+  { paths, read }: { readonly paths: readonly string[]; readonly read: ReadQuotedCode },
+): Promise<readonly QuotableSection[]> {
   const { from, to } = (artifact as CodeReview).range;
-  const places: ShownPlace[] = [];
+  const places: QuotableSection[] = [];
   for (const path of paths) {
     const [now, before] = [await read(to, path), await read(from, path)];
     if (now !== before) places.push({ names: [path], texts: [now ?? '', before ?? ''] });
@@ -81,7 +84,7 @@ async function filePlaces(
   return places;
 }
 
-const unreadable = ({ threadId }: Reviewed): DevsError =>
+const codeUnreadable = ({ threadId }: Reviewed): DevsError =>
   new DevsError(
     `Comments on the code of run "${threadId}" cannot be checked, because the code cannot be read here.`,
     {

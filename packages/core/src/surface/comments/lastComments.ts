@@ -1,19 +1,19 @@
 import type { Gate } from '../../engine/Gate.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
+import { principalText } from '../../engine/gates/assertDecidable.ts';
 import { commentsOf, type GateComment } from '../../engine/gates/comments.ts';
-import { principalText } from '../../engine/gates/decidable.ts';
 import {
   placeNamed,
-  type ShownPlace,
-  type ShownPlaces,
-  type SinceQuoted,
+  type QuotableSection,
+  type QuotableSections,
+  type QuoteStatus,
   sinceQuoted,
 } from '../../engine/gates/quotes.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { ReadCode } from './codeQuoted.ts';
+import type { ReadQuotedCode } from './codeQuoted.ts';
 
 /** What somebody said of the last version that a gate showed, and what became of it in this one. */
 export interface LastComment extends GateComment {
@@ -23,21 +23,21 @@ export interface LastComment extends GateComment {
   readonly at: string;
   /** The gate it was said at. */
   readonly sessionId: string;
-  readonly since: SinceQuoted;
+  readonly since: QuoteStatus;
 }
 
-interface Deps {
+interface CommentDeps {
   readonly sessions: HitlSessionStore;
-  readonly places: ShownPlaces;
-  readonly read: ReadCode | null;
+  readonly places: QuotableSections;
+  readonly read: ReadQuotedCode | null;
 }
 
 /** The comments of the rejection before a gate, in the order they were given. */
 export async function lastComments(
   gate: Gate,
-  { sessions, places, read }: Deps,
+  { sessions, places, read }: CommentDeps,
 ): Promise<readonly LastComment[]> {
-  const last = lastDecision(gate, sessions);
+  const last = decisionBefore(gate, sessions);
   if (last === null) return [];
   const [before, now] = [places(artifactOf(last)), places(gate.artifact)];
   const about = {
@@ -45,7 +45,7 @@ export async function lastComments(
     at: new Date(last.decidedAt).toISOString(),
     sessionId: last.id,
   };
-  const sinceOf = async (comment: GateComment): Promise<SinceQuoted> => {
+  const sinceOf = async (comment: GateComment): Promise<QuoteStatus> => {
     const then = placeNamed(before, comment.in);
     if (then !== null || gate.kind !== 'review')
       return sinceQuoted(comment.quote, then, placeNamed(now, comment.in));
@@ -58,21 +58,21 @@ export async function lastComments(
 }
 
 /** A session of a run that was decided: these are all there. */
-type Decided = HitlSession & {
+type DecidedSession = HitlSession & {
   readonly decision: object;
   readonly principal: Principal;
   readonly decidedAt: number;
 };
 
 /** An edit decides nothing: what was said before it still stands. */
-function lastDecision(gate: Gate, sessions: HitlSessionStore): Decided | null {
+function decisionBefore(gate: Gate, sessions: HitlSessionStore): DecidedSession | null {
   const openedAt = Date.parse(gate.openedAt);
-  const isBefore = (session: Decided): boolean =>
+  const isBefore = (session: DecidedSession): boolean =>
     session.id !== gate.sessionId &&
     session.suspendedAt <= openedAt &&
     !isEdit(session.decision) &&
     isAboutSame(artifactOf(session), gate);
-  const decided = sessions.listDecided(gate.threadId, gate.kind) as readonly Decided[];
+  const decided = sessions.listDecided(gate.threadId, gate.kind) as readonly DecidedSession[];
   return decided.findLast(isBefore) ?? null;
 }
 
@@ -89,13 +89,13 @@ type ReviewsInTurn = readonly [CodeReview, CodeReview];
 async function sinceInCode(
   { in: path, quote }: GateComment,
   reviews: ReviewsInTurn,
-  read: ReadCode | null,
-): Promise<SinceQuoted> {
+  read: ReadQuotedCode | null,
+): Promise<QuoteStatus> {
   if (read === null) return 'unknown';
   try {
     const [before, after] = reviews;
     const [then, now] = await Promise.all([read(before.range.to, path), read(after.range.to, path)]);
-    const placeOf = (text: string | null): ShownPlace => ({ names: [path], texts: [text ?? ''] });
+    const placeOf = (text: string | null): QuotableSection => ({ names: [path], texts: [text ?? ''] });
     return sinceQuoted(quote, placeOf(then), then !== null && now === null ? null : placeOf(now));
   } catch (error) {
     // Commits of a run that was carried over to others may be gone.

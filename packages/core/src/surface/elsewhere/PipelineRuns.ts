@@ -3,22 +3,29 @@ import { graphFingerprint } from '../../engine/compile/graphShape.ts';
 import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { decisionSignal } from '../../engine/files/decisionSignal.ts';
-import { HeldApp } from '../../engine/files/HeldApp.ts';
-import { newRunFile } from '../../engine/files/newRunFile.ts';
-import { RunAccess } from '../../engine/files/RunAccess.ts';
-import { standingOf } from '../../engine/files/standing.ts';
 import type { Gate, GateAnswer } from '../../engine/Gate.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
-import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../../engine/runs/Runs.ts';
-import type { Admission } from '../../engine/start/RunStarts.ts';
+import { decisionSignal } from '../../engine/remote/decisionSignal.ts';
+import { LeasedApp } from '../../engine/remote/LeasedApp.ts';
+import { newRunFile } from '../../engine/remote/newRunFile.ts';
+import { RunAccess } from '../../engine/remote/RunAccess.ts';
+import { releaseOf } from '../../engine/remote/runIndex.ts';
+import type {
+  LeasedRun,
+  QueueOptions,
+  RunDriver,
+  RunQueue,
+  RunRelease,
+  Runs,
+} from '../../engine/runs/Runs.ts';
+import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { gitRecord } from '../../state/gitRecord.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
+import { type DriveRunOptions, driveRun, type PipelineDriveHooks } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
@@ -30,10 +37,10 @@ const GRAPH = 'pipeline';
 
 const accessTo = (plan: OrchestrationPlan, runs: Runs) => new RunAccess(plan, runs);
 
-const heldApp = (held: HeldRun, plan: OrchestrationPlan) => new HeldApp(held, plan);
+const heldApp = (held: LeasedRun, plan: OrchestrationPlan) => new LeasedApp(held, plan);
 
 /** The pipeline over the file of a run. */
-type Opened = Pick<ReturnType<OrchestrationPlan['open']>, 'app' | 'parts'>;
+type OpenedPipeline = Pick<ReturnType<OrchestrationPlan['open']>, 'app' | 'parts'>;
 
 /**
  * The pipeline's runs where each has a file of its own that is not here: looked at as copies, told things, and held to be
@@ -55,11 +62,11 @@ export class PipelineRuns implements RunDriver {
   }
 
   /** Records a run and has it driven; one that is known stays as it is. */
-  async admit(admission: Admission, place: RunPlace): Promise<void> {
+  async admit(admission: NewRunRecord, place: QueueOptions): Promise<void> {
     const db = newRunFile();
     try {
       const opened = this.#plan.open({ db });
-      await internalsOf(opened.app).admit(admission);
+      await internalsOf(opened.app).recordRun(admission);
       const { threadId: id } = admission;
       const index = await this.#standing(id, opened);
       await this.#runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
@@ -103,9 +110,9 @@ export class PipelineRuns implements RunDriver {
   }
 
   async drive(
-    held: HeldRun,
+    held: LeasedRun,
     { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
-  ): Promise<HeldRunEnd> {
+  ): Promise<RunRelease> {
     const opened = heldApp(held, this.#plan);
     await opened.drive((told) => this.#driveOver(held.id, opened, { signal }, told), abort);
     return this.#standing(held.id, opened);
@@ -120,7 +127,7 @@ export class PipelineRuns implements RunDriver {
     return this.#access.tell(id, async (opened) => {
       const before = internalsOf(opened.app).store.sessions.require(gate.sessionId);
       const left = await this.#runOver(id, opened).decide(gate, answer);
-      return { left, signal: decisionSignal(before, left, scrubbedWords(answer)) };
+      return { left, signal: decisionSignal(before, left, scrubbedAnswer(answer)) };
     });
   }
 
@@ -134,41 +141,41 @@ export class PipelineRuns implements RunDriver {
   /** Deletes a run with its file: folders and branches are where they are. */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
     const { workspace: _, ...asked } = removal;
-    const assert = ({ parts }: Opened): void => void assertRemovable(id, asked, parts.store);
+    const assert = ({ parts }: OpenedPipeline): void => void assertRemovable(id, asked, parts.store);
     // Before it is held: who drives it need not be waited for where it is refused.
     await this.#access.look(id, async (opened) => assert(opened));
-    const here = async ({ app }: Opened): Promise<number> => (await removeRun(id, asked, app)).bytes;
+    const here = async ({ app }: OpenedPipeline): Promise<number> => (await removeRun(id, asked, app)).bytes;
     const bytes = await this.#access.remove(id, { assert, here }, (opened) => this.#standing(id, opened));
     return { id, branch: null, bytes };
   }
 
   #driveOver(
     id: string,
-    opened: Opened,
+    opened: OpenedPipeline,
     options: Omit<DriveRunOptions, 'abort'>,
-    told: ToldDrive,
+    told: PipelineDriveHooks,
   ): Promise<PipelineResult> {
     const pipeline = this.#pipelineOver(opened);
     return driveRun(id, options, { app: PipelineApp.over(opened.app), pipeline }, told);
   }
 
-  #runOver(id: string, opened: Opened): Run {
+  #runOver(id: string, opened: OpenedPipeline): Run {
     const deps = { ...this.#deps, pipeline: this.#pipelineOver(opened) };
     return new Run(id, PipelineApp.over(opened.app), deps);
   }
 
-  #pipelineOver({ app }: Opened): PipelineDeps | null {
+  #pipelineOver({ app }: OpenedPipeline): PipelineDeps | null {
     const { pipeline } = this.#deps;
     return pipeline && { ...pipeline, workspace: travelling(pipeline.workspace, internalsOf(app).store) };
   }
 
   /** A run of this shape is driven by this release from then on. */
-  async #standing(id: string, opened: Opened): Promise<HeldRunEnd> {
+  async #standing(id: string, opened: OpenedPipeline): Promise<RunRelease> {
     const { store } = opened.parts;
     const isOurs = store.threads.require(id).graphFingerprint === this.queue.fingerprint;
     const status = await this.#runOver(id, opened).status();
     const listed = { title: status.title, view: listedStatus(status) };
-    return { ...standingOf(id, store), ...listed, ...(isOurs && { queue: this.queue }) };
+    return { ...releaseOf(id, store), ...listed, ...(isOurs && { queue: this.queue }) };
   }
 }
 
@@ -188,7 +195,7 @@ export const pipelineRuns = (
  * An answer whose words are without secrets while it is on its way. An edit stays as it is: what stands for hidden places in it is
  * told apart from masks where it is recorded, and scrubbed there.
  */
-function scrubbedWords(given: GateAnswer) {
+function scrubbedAnswer(given: GateAnswer) {
   if (isEdit(given)) return { answer: given, redacted: 0 };
   const { by, ...said } = given;
   const { value, count: redacted } = scrub(said);

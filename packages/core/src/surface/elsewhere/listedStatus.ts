@@ -1,4 +1,4 @@
-import type { ListedRun } from '../../engine/files/standing.ts';
+import type { ListedRun } from '../../engine/remote/runIndex.ts';
 import type { RunIndex } from '../../engine/runs/Runs.ts';
 import type { PipelineRunInfo } from '../views.ts';
 

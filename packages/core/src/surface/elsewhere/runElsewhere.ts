@@ -4,20 +4,20 @@ import { onlyHere } from './onlyHere.ts';
 import type { PipelineRuns } from './PipelineRuns.ts';
 
 /** `look`: at a copy. `hold`: nobody drives the run meanwhile. `here`: nothing of it can be done where the run is elsewhere. */
-type Way = 'look' | 'hold' | 'here';
+type AccessWay = 'look' | 'hold' | 'here';
 
 /** Methods that tell the run something, drive it, or do not need its file. */
-type Own = 'drive' | 'decide' | 'edit' | 'pause' | 'cancel' | 'onActivity';
+type Own = 'resume' | 'decide' | 'edit' | 'pause' | 'cancel' | 'onActivity';
 
 type Plain = Exclude<keyof Run, 'id' | Own>;
 
 /** How a method reaches the file of its run; a new one has to say. */
-const WAYS: Readonly<Record<Plain, Way>> = {
+const WAYS: Readonly<Record<Plain, AccessWay>> = {
   status: 'look',
   budget: 'look',
   gates: 'look',
   closedGates: 'look',
-  shownBefore: 'look',
+  lastViewed: 'look',
   exchanges: 'look',
   draft: 'look',
   rewinds: 'look',
@@ -32,18 +32,18 @@ const WAYS: Readonly<Record<Plain, Way>> = {
   documents: 'look',
   recursionDepth: 'look',
   agentsRef: 'look',
-  places: 'look',
+  quotableSections: 'look',
   lastComments: 'look',
-  whyUnasked: 'look',
+  askUnavailableReason: 'look',
   // What a person was shown is not kept: it would wait for whoever drives the run.
-  shown: 'look',
+  recordViewed: 'look',
   previewRewind: 'look',
   ask: 'hold',
   reveal: 'hold',
   prune: 'hold',
   acceptGraph: 'hold',
   revive: 'hold',
-  waiveSandbox: 'hold',
+  skipSandboxOnce: 'hold',
   sync: 'hold',
   rewind: 'hold',
   undoRewind: 'hold',
@@ -59,7 +59,7 @@ export function runElsewhere(id: string, open: () => Promise<PipelineRuns>, even
   const plain = (Object.keys(WAYS) as Plain[]).map((name) => [name, methodOf(name, id, open)] as const);
   const decide: Run['decide'] = async (gate, answer) => (await open()).decide(id, gate, answer);
   const own: Pick<Run, Own> = {
-    drive: async (options = {}) => (await open()).driveHere(id, options),
+    resume: async (options = {}) => (await open()).driveHere(id, options),
     decide,
     edit: async (gate, { by, ...edit }) => decide(gate, { action: 'edit', ...edit, by }),
     pause: async () => (await open()).request(id, 'pause'),

@@ -1,12 +1,12 @@
 import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import { cursorOf, type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
-import type { RunDriver, RunPlace, Runs } from '../../engine/runs/Runs.ts';
-import type { Admission } from '../../engine/start/RunStarts.ts';
+import type { QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
-import { notFound } from '../../state/threadRow.ts';
+import { runNotFound } from '../../state/threadRow.ts';
 import { statusListed } from '../elsewhere/listedStatus.ts';
 import { onlyHere } from '../elsewhere/onlyHere.ts';
 import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
@@ -58,7 +58,7 @@ export class ElsewhereHome implements PipelineHome {
   }
 
   async require(id: string): Promise<void> {
-    if (!(await this.#runs.indexed([id])).has(id)) notFound(id);
+    if (!(await this.#runs.indexed([id])).has(id)) runNotFound(id);
   }
 
   /** Every machine has a folder of its own. */
@@ -66,7 +66,7 @@ export class ElsewhereHome implements PipelineHome {
     return null;
   }
 
-  async admit(admission: Admission, place: RunPlace): Promise<void> {
+  async admit(admission: NewRunRecord, place: QueueOptions): Promise<void> {
     await (await this.#work()).admit(admission, place);
   }
 
@@ -94,7 +94,7 @@ export class ElsewhereHome implements PipelineHome {
 
   /** Where a page begins after a run. @throws DevsError `THREAD_NOT_FOUND` */
   async #placeOf(id: string): Promise<string> {
-    const run = (await this.#runs.indexed([id])).get(id) ?? notFound(id);
+    const run = (await this.#runs.indexed([id])).get(id) ?? runNotFound(id);
     return cursorOf({ at: run.createdAt, id });
   }
 

@@ -2,8 +2,8 @@ import type { Backup } from '../../db/backup.ts';
 import type { ClosedGate, Gate } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import type { PageRequest } from '../../engine/runs/pages.ts';
-import type { RunDriver, RunPlace } from '../../engine/runs/Runs.ts';
-import type { Admission } from '../../engine/start/RunStarts.ts';
+import type { QueueOptions, RunDriver } from '../../engine/runs/Runs.ts';
+import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import type { DoctorReport } from '../../state/doctor.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
@@ -50,7 +50,7 @@ export interface PipelineHome {
   /** What a run's folder is called in its record; `null` where that says nothing to whoever reads it. */
   folderName(folder: string): string | null;
   /** Records a run; one that is known stays as it is. */
-  admit(admission: Admission, place: RunPlace): Promise<void>;
+  admit(admission: NewRunRecord, place: QueueOptions): Promise<void>;
   /** A handle; whether there is such a run is not asked. */
   handle(id: string): Run;
   /** Reads a run as it is at one moment. @throws DevsError `THREAD_NOT_FOUND` */

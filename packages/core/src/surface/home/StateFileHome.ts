@@ -8,7 +8,7 @@ import { type GatePage, inbox } from '../../engine/runs/inbox.ts';
 import { statusesOf } from '../../engine/runs/listRuns.ts';
 import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { RunDriver } from '../../engine/runs/Runs.ts';
-import type { Admission } from '../../engine/start/RunStarts.ts';
+import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor.ts';
@@ -40,7 +40,7 @@ export class StateFileHome implements PipelineHome {
   async driver(): Promise<RunDriver> {
     throw new DevsError('A worker cannot execute runs in a local state file.', {
       code: 'CONFIG_INVALID',
-      remedy: 'Open the orchestrator with `runs`, or execute each run with `run.drive()`.',
+      remedy: 'Open the orchestrator with `runs`, or execute each run with `run.resume()`.',
     });
   }
 
@@ -56,8 +56,8 @@ export class StateFileHome implements PipelineHome {
     return workspaceName(folder, this.#dir);
   }
 
-  async admit(admission: Admission): Promise<void> {
-    await internalsOf(await this.#app.engine()).admit(admission);
+  async admit(admission: NewRunRecord): Promise<void> {
+    await internalsOf(await this.#app.engine()).recordRun(admission);
   }
 
   handle(id: string): Run {

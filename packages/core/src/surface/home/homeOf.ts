@@ -34,11 +34,11 @@ export function homeOf(
   if (runs !== undefined) refuseKey(options.encryptionKey);
   if (runs !== undefined) return new ElsewhereHome(runs, about, deps);
   const folder = dir ?? '';
-  const db = openFile(folder, options);
+  const db = openPipelineFile(folder, options);
   return new StateFileHome(PipelineApp.open(deps.pipeline, { db, ...about }), folder, deps);
 }
 
-function openFile(
+function openPipelineFile(
   dir: string,
   { file = STATE_FILE, readOnly = false, busyTimeoutMs, encryptionKey }: HomeOptions,
 ): Database {
@@ -56,13 +56,13 @@ function openFile(
   }
 }
 
-const told = new Set<string>();
+const announcedHomes = new Set<string>();
 
 /** Who only reads goes on: what is there may be looked at. Once a process and file. */
 function tellForeign(db: Database): void {
-  const foreign = told.has(db.name) ? null : foreignSchema(db);
+  const foreign = announcedHomes.has(db.name) ? null : foreignSchema(db);
   if (foreign === null) return;
-  told.add(db.name);
+  announcedHomes.add(db.name);
   const text = `${foreign.message} ${foreign.remedy} The file was not changed.`;
   process.emitWarning(visibleText(text), 'DevsSchemaWarning');
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { holdLease, releasing } from '../../engine/drive/LeaseKeeper.ts';
-import { principalText } from '../../engine/gates/decidable.ts';
+import { principalText } from '../../engine/gates/assertDecidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { EventBus } from '../../events/EventBus.ts';

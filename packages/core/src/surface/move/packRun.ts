@@ -1,7 +1,7 @@
 import { openStateCopy } from '../../db/createDatabase.ts';
 import { recordedAs } from '../../engine/compile/graphOfRun.ts';
 import { EngineStore } from '../../engine/EngineStore.ts';
-import { standingOf } from '../../engine/files/standing.ts';
+import { releaseOf } from '../../engine/remote/runIndex.ts';
 import type { RunIndex } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
@@ -46,7 +46,7 @@ export async function packRun(
     await pack(gitRecord(id, store), agentsRefOf(policies));
     if (briefSha256 === null && graph !== undefined)
       store.commit(() => store.threads.updatePolicies(id, { ...policies, ...recordedAs(graph) }));
-    const { status, reason, view, gates } = standingOf(id, store);
+    const { status, reason, view, gates } = releaseOf(id, store);
     const { title } = policies;
     return {
       file: db.serialize(),

@@ -1,7 +1,7 @@
 import { type Backup, backup } from '../../db/backup.ts';
 import { openStateCopy } from '../../db/createDatabase.ts';
 import { EngineStore } from '../../engine/EngineStore.ts';
-import { takeSignals } from '../../engine/files/takeSignals.ts';
+import { applySignals } from '../../engine/remote/applySignals.ts';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
@@ -31,7 +31,7 @@ export async function receiveRun({ id, file, signals, unpack, target }: Arrival)
   try {
     const store = new EngineStore(db, { events: new EventBus(), rules: PIPELINE_GATES });
     store.threads.evict(id);
-    await takeSignals(id, signals, { store });
+    await applySignals(id, signals, { store });
     await unpack(gitRecord(id, store), agentsRefOf(store.threads.require(id).policies));
     store.gitPacks.clear(id); // what is beside the file is newer from now on
     return backup(db, target);

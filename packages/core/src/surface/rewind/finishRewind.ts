@@ -26,7 +26,8 @@ export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps):
   const rewind = store.rewinds.unfinished(threadId);
   if (rewind === null) return null;
   const move = moveOf(rewind);
-  const kept = move === null ? null : await follow(move, pipeline, { threadId, ...driverOf(store, lease) });
+  const kept =
+    move === null ? null : await followMove(move, pipeline, { threadId, ...driverOf(store, lease) });
   store.commitUnder(lease, (emit) => {
     store.rewinds.finish(rewind.id);
     if (kept !== null) emit('WORKSPACE_RESCUED', { ...kept }, { threadId });
@@ -48,7 +49,7 @@ export function moveOf({ id, refBefore, refAfter, before }: Rewind): BranchMove 
   return before.folder === null ? null : { id, from: refBefore, to: refAfter, folder: before.folder };
 }
 
-async function follow(
+async function followMove(
   move: BranchMove,
   pipeline: PipelineDeps | null,
   { threadId, ...driver }: Driver & { readonly threadId: string },

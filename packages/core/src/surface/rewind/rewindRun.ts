@@ -1,15 +1,15 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { principalText } from '../../engine/gates/decidable.ts';
+import { principalText } from '../../engine/gates/assertDecidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
-import { oneLine } from '../../orchestration/task/oneLine.ts';
+import { singleLine } from '../../orchestration/task/singleLine.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
 import type { NewRewind } from '../../state/RewindStore.ts';
-import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
+import { isOfExecution, type StepSummary } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { ability } from '../ability.ts';
 import { withCurrentCommits } from '../currentCommits.ts';
@@ -50,7 +50,7 @@ export async function previewRewind(id: string, task: string, deps: RewindDeps):
   const standing = await standingAt(id, task, deps);
   if (standing === null) return null;
   await withdrawal('preview', standing, deps, 'Preview');
-  return planView(standing, deps);
+  return rewindPlanView(standing, deps);
 }
 
 /** Sets a run back to the end of a task; see {@link Run.rewind}. */
@@ -62,17 +62,17 @@ export async function rewindRun(
 ): Promise<Rewound | null> {
   const by = asHuman(request.by, id, 'rewind');
   const { app } = deps;
-  return internalsOf(app).hold(id, async (lease) => {
+  return internalsOf(app).withLease(id, async (lease) => {
     await finishRewind(lease, deps);
     const standing = await standingAt(id, task, deps);
     if (standing === null) return null;
     const author = rewindAuthor({ ...request, by });
     const rewindId = internalsOf(app).newId();
-    const move = await withdrawal(rewindId, standing, deps, commitMessage(standing, author));
-    await commit({ rewindId, lease, standing, move, author }, deps);
+    const move = await withdrawal(rewindId, standing, deps, rewindCommitMessage(standing, author));
+    await commitRewind({ rewindId, lease, standing, move, author }, deps);
     const kept = await finishRewind(lease, deps);
     const delivery = move === null ? null : await deliverRun(id, deps);
-    return { ...planView(standing, deps), id: rewindId, commit: move?.to ?? null, kept, delivery };
+    return { ...rewindPlanView(standing, deps), id: rewindId, commit: move?.to ?? null, kept, delivery };
   });
 }
 
@@ -93,7 +93,7 @@ export async function deliverRun(id: string, { pipeline }: RewindDeps): Promise<
 }
 
 /** Where a run stands, and what going back means there. */
-interface Standing {
+interface RewindContext {
   readonly threadId: string;
   readonly state: GraphState;
   readonly target: TaskRecord;
@@ -105,7 +105,11 @@ interface Standing {
 }
 
 /** `null` when nothing was begun after the task. */
-async function standingAt(threadId: string, task: string, { app }: RewindDeps): Promise<Standing | null> {
+async function standingAt(
+  threadId: string,
+  task: string,
+  { app }: RewindDeps,
+): Promise<RewindContext | null> {
   if (internalsOf(app).store.threads.require(threadId).status === 'cancelled') {
     throw rewindRefused(threadId, 'ended', {
       what: 'it was cancelled',
@@ -137,7 +141,7 @@ async function standingAt(threadId: string, task: string, { app }: RewindDeps): 
 
 /** Tasks of visits that have recorded steps and are not committed: their driver went away in the middle. */
 function begunTasks(threadId: string, due: readonly string[], store: EngineStore): ReadonlySet<string> {
-  const isDue = (step: StepSummary): boolean => due.some((id) => isOfVisit(step, id));
+  const isDue = (step: StepSummary): boolean => due.some((id) => isOfExecution(step, id));
   const steps = store.steps.listForThread(threadId).filter(isDue);
   return new Set(steps.flatMap(({ taskId }) => taskId ?? []));
 }
@@ -154,7 +158,7 @@ function withBegun(state: GraphState, begun: ReadonlySet<string>): GraphState {
 /** Computes what becomes of the run's files; `null` in a run without. */
 async function withdrawal(
   id: string,
-  { threadId, earlier: { undone }, made }: Standing,
+  { threadId, earlier: { undone }, made }: RewindContext,
   { pipeline }: RewindDeps,
   message: string,
 ): Promise<BranchMove | null> {
@@ -165,17 +169,17 @@ async function withdrawal(
   return ability(workspace, 'withdraw')({ id, commits, begun: made.begun, unfinished, message });
 }
 
-interface Commit {
+interface RewindCommit {
   readonly rewindId: string;
   readonly lease: Lease;
-  readonly standing: Standing;
+  readonly standing: RewindContext;
   readonly move: BranchMove | null;
   readonly author: RewindAuthor;
 }
 
 /** All that is recorded of a rewind, in one transaction; the files follow it. */
-async function commit(
-  { rewindId, lease, standing, move, author }: Commit,
+async function commitRewind(
+  { rewindId, lease, standing, move, author }: RewindCommit,
   { app }: RewindDeps,
 ): Promise<void> {
   const { threads, rewinds, journal } = internalsOf(app).store;
@@ -183,12 +187,12 @@ async function commit(
   const { principal, reason } = author;
   const undoneIds = earlier.undone.map(({ taskId }) => taskId);
   const update = rewoundState(state, target, earlier, step + 1);
-  await internalsOf(app).setBack(lease, { node: 'verify', update }, (emit, placedId) => {
+  await internalsOf(app).rewindTo(lease, { node: 'verify', update }, (emit, placedId) => {
     const { status } = threads.require(threadId);
     const folder = move?.folder ?? null;
     const before = { checkpointId, placedId, status, principal, reason, folder, takesBack: null };
     rewinds.insert({ ...recordOf(rewindId, standing, move), before });
-    threads.reopen(lease, 'paused', `rewound ${whereTo(target)}`);
+    threads.reopen(lease, 'paused', `rewound ${formatRewindGoal(target)}`);
     journal.deleteAfter(target.taskId, [target.taskId, ...undoneIds], threadId);
     const payload = { targetTaskId: target.taskId, undone: undoneIds.length, tasks: undoneIds, principal };
     emit('REWOUND', { ...payload, ...(reason !== null && { reason }) }, { threadId, taskId: target.taskId });
@@ -197,7 +201,7 @@ async function commit(
 
 function recordOf(
   id: string,
-  { threadId, target, earlier, made }: Standing,
+  { threadId, target, earlier, made }: RewindContext,
   move: BranchMove | null,
 ): Omit<NewRewind, 'before'> {
   const undone = earlier.undone.map(({ taskId, status }) => ({
@@ -209,7 +213,10 @@ function recordOf(
   return { id, threadId, targetTaskId: target.taskId, undone, ...refs };
 }
 
-function planView({ threadId, state, target, earlier }: Standing, { app }: RewindDeps): RewindPlan {
+function rewindPlanView(
+  { threadId, state, target, earlier }: RewindContext,
+  { app }: RewindDeps,
+): RewindPlan {
   const views = (withCurrentCommits(state, threadId, internalsOf(app).store)?.tasks ?? []).map(taskView);
   const viewsOf = (tasks: readonly TaskRecord[]): readonly TaskView[] =>
     views.filter((view) => tasks.some(({ taskId }) => taskId === view.taskId));
@@ -218,16 +225,19 @@ function planView({ threadId, state, target, earlier }: Standing, { app }: Rewin
 }
 
 /** `to the end of T2`, or `to the beginning of T3` for a task that was not finished. */
-function whereTo({ taskId, status }: TaskRecord): string {
+function formatRewindGoal({ taskId, status }: TaskRecord): string {
   return `to the ${status === 'completed' ? 'end' : 'start'} of ${taskLabel(taskId)}`;
 }
 
-function commitMessage({ target, earlier }: Standing, { principal, reason }: RewindAuthor): string {
-  const undone = earlier.undone.map(({ taskId, name }) => `- ${taskLabel(taskId)} ${oneLine(name)}`);
+function rewindCommitMessage(
+  { target, earlier }: RewindContext,
+  { principal, reason }: RewindAuthor,
+): string {
+  const undone = earlier.undone.map(({ taskId, name }) => `- ${taskLabel(taskId)} ${singleLine(name)}`);
   return [
-    `Go back ${whereTo(target)}`,
-    ...(reason === null ? [] : [oneLine(reason)]),
+    `Go back ${formatRewindGoal(target)}`,
+    ...(reason === null ? [] : [singleLine(reason)]),
     `Undone:\n${undone.join('\n')}`,
-    `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${oneLine(principal)}`,
+    `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${singleLine(principal)}`,
   ].join('\n\n');
 }

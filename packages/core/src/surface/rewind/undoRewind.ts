@@ -28,13 +28,13 @@ export async function undoRewind(
 ): Promise<RewindUndone> {
   const by = asHuman(request.by, id, 'undo the rewind of');
   const { app } = deps;
-  return internalsOf(app).hold(id, async (lease) => {
+  return internalsOf(app).withLease(id, async (lease) => {
     await finishRewind(lease, deps);
-    const rewind = await lastRewind(id, deps);
+    const rewind = await requireLastRewind(id, deps);
     const author = rewindAuthor({ ...request, by });
     const undoId = internalsOf(app).newId();
     const move = await wayBack(undoId, rewind, author, deps);
-    await commit({ undoId, lease, rewind, move, author }, deps);
+    await commitUndo({ undoId, lease, rewind, move, author }, deps);
     const kept = await finishRewind(lease, deps);
     const delivery = move === null ? null : await deliverRun(id, deps);
     return {
@@ -48,7 +48,7 @@ export async function undoRewind(
 }
 
 /** The rewind that nothing was committed after. */
-async function lastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind> {
+async function requireLastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind> {
   const last = internalsOf(app).store.rewinds.list(threadId).at(-1);
   const { config } = await app.graph.getState({ configurable: { thread_id: threadId } });
   const isLast = last?.before.placedId === config.configurable?.['checkpoint_id'];
@@ -78,7 +78,7 @@ async function wayBack(
   return ability(workspace, 'reinstate')({ id, move, message });
 }
 
-interface Commit {
+interface UndoCommit {
   readonly undoId: string;
   readonly lease: Lease;
   readonly rewind: Rewind;
@@ -86,11 +86,14 @@ interface Commit {
   readonly author: RewindAuthor;
 }
 
-async function commit({ undoId, lease, rewind, move, author }: Commit, { app }: RewindDeps): Promise<void> {
+async function commitUndo(
+  { undoId, lease, rewind, move, author }: UndoCommit,
+  { app }: RewindDeps,
+): Promise<void> {
   const { threads, rewinds } = internalsOf(app).store;
   const { id, threadId, targetTaskId, before } = rewind;
   const { principal, reason } = author;
-  await internalsOf(app).setBack(lease, { copyOf: before.checkpointId }, (emit, placedId) => {
+  await internalsOf(app).rewindTo(lease, { copyOf: before.checkpointId }, (emit, placedId) => {
     const { status } = threads.require(threadId);
     const stood = { checkpointId: before.placedId, placedId, status, takesBack: id };
     rewinds.markUndone(id);

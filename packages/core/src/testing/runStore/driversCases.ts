@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { isDevsError } from '../../errors/DevsError.ts';
-import type { Fact } from '../../events/Fact.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
 import type { Lease } from '../../state/threadRecords.ts';
 import type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './RunStoreUnderTest.ts';
-import { type Called, DRIVERS_VERBS, type DriversVerb, QUIET_VERBS, RUN, started } from './verbs.ts';
+import { DRIVERS_VERBS, type DriversVerb, QUIET_VERBS, RUN, started, type VerbCall } from './verbs.ts';
 
 /** A fact that no row can hold: whoever writes it fails half way. */
-const unwritable = { ...started, payload: { node: 'work', attempt: 1n } } as unknown as Fact;
+const unwritableFact = { ...started, payload: { node: 'work', attempt: 1n } } as unknown as NewEvent;
 
 const left = new Error('left half way');
 
@@ -26,7 +26,11 @@ export function takenOver({ runs, elsewhere }: RunStoreUnderTest, lease: Lease):
   assert.equal(elsewhere.claim(RUN).kind, 'claimed');
 }
 
-function prepared(made: RunStoreUnderTest, verb: DriversVerb, facts: readonly Fact[] = [started]): Called {
+function prepareCall(
+  made: RunStoreUnderTest,
+  verb: DriversVerb,
+  facts: readonly NewEvent[] = [started],
+): VerbCall {
   const lease = claimed(made);
   const called = { runs: made.runs, at: lease, lease, facts };
   verb.before?.(called);
@@ -47,7 +51,7 @@ function onRecord(verb: DriversVerb): RunStoreCase {
   return {
     name: `${verb.name} is on record as it returns, and told then`,
     check(made) {
-      const called = prepared(made, verb);
+      const called = prepareCall(made, verb);
       const before = made.read(RUN);
       verb.call(called);
       const after = made.read(RUN);
@@ -61,18 +65,18 @@ function halfWay(verb: DriversVerb): RunStoreCase {
   return {
     name: `${verb.name} that fails half way has done nothing and told nothing`,
     check(made) {
-      const called = prepared(made, verb, [started, unwritable]);
+      const called = prepareCall(made, verb, [started, unwritableFact]);
       changesOf(made, () => assert.throws(() => verb.call(called)));
       verb.call({ ...called, facts: [] });
     },
   };
 }
 
-function fenced(verb: DriversVerb): RunStoreCase {
+function fencedCase(verb: DriversVerb): RunStoreCase {
   return {
     name: `${verb.name} is refused once there is a newer driver, and then nothing is written or told`,
     check(made) {
-      const called = prepared(made, verb);
+      const called = prepareCall(made, verb);
       takenOver(made, called.lease);
       changesOf(made, () => assert.throws(() => verb.call(called), isLost));
     },
@@ -83,7 +87,7 @@ function inOne(verb: DriversVerb): RunStoreCase {
   return {
     name: `${verb.name} goes with the rest of what it was called together with`,
     check(made) {
-      const called = prepared(made, verb);
+      const called = prepareCall(made, verb);
       const both = () =>
         made.runs.together(() => {
           verb.call(called);
@@ -96,6 +100,6 @@ function inOne(verb: DriversVerb): RunStoreCase {
 
 /** What holds of every verb of a driver. */
 export const DRIVERS_CASES: readonly RunStoreCase[] = [
-  ...DRIVERS_VERBS.flatMap((verb) => [onRecord(verb), halfWay(verb), fenced(verb), inOne(verb)]),
-  ...QUIET_VERBS.flatMap((verb) => [fenced(verb), inOne(verb)]),
+  ...DRIVERS_VERBS.flatMap((verb) => [onRecord(verb), halfWay(verb), fencedCase(verb), inOne(verb)]),
+  ...QUIET_VERBS.flatMap((verb) => [fencedCase(verb), inOne(verb)]),
 ];

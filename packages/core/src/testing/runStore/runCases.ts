@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import type { RunSettlement } from '../../state/RunStore.ts';
+import type { StatusUpdate } from '../../state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';
 import { RUN, started } from './verbs.ts';
 
-const paused: RunSettlement = { status: 'paused', reason: 'asked to', seenWakeSeq: 0, facts: [started] };
+const pausedSettlement: StatusUpdate = {
+  status: 'paused',
+  reason: 'asked to',
+  seenWakeSeq: 0,
+  facts: [started],
+};
 const aPause = { id: 'asked', kind: 'pause', payload: null } as const;
 
 const LEASES: readonly RunStoreCase[] = [
@@ -88,7 +93,7 @@ const STANDING: readonly RunStoreCase[] = [
     check(made) {
       const lease = claimed(made);
       const beside: string[] = [];
-      const settlement = { ...paused, beside: () => void beside.push('called') };
+      const settlement = { ...pausedSettlement, beside: () => void beside.push('called') };
       assert.equal(made.runs.settle(lease, settlement), 'settled');
       assert.deepEqual([made.read(RUN).status, made.told, beside], ['paused', ['NODE_STARTED'], ['called']]);
       assert.equal(made.elsewhere.claim(RUN).kind, 'claimed');
@@ -101,10 +106,10 @@ const STANDING: readonly RunStoreCase[] = [
       const seq = made.elsewhere.signal(RUN, aPause);
       const before = made.read(RUN);
       const beside: string[] = [];
-      const settlement = { ...paused, beside: () => void beside.push('called') };
+      const settlement = { ...pausedSettlement, beside: () => void beside.push('called') };
       assert.equal(made.runs.settle(lease, settlement), 'again');
       assert.deepEqual([made.read(RUN), made.told, beside], [before, [], []]);
-      assert.equal(made.runs.settle(lease, { ...paused, seenWakeSeq: seq }), 'settled');
+      assert.equal(made.runs.settle(lease, { ...pausedSettlement, seenWakeSeq: seq }), 'settled');
     },
   },
   {
@@ -116,7 +121,7 @@ const STANDING: readonly RunStoreCase[] = [
         ...{ taskId: RUN, artifactHash: 'a'.repeat(64), question: {}, checkpointId: 'c-1' },
       };
       made.runs.ask(lease, [{ question, facts: () => [] }]);
-      made.runs.settle(lease, { ...paused, status: 'cancelled', withdrawsQuestions: true });
+      made.runs.settle(lease, { ...pausedSettlement, status: 'cancelled', withdrawsQuestions: true });
       assert.deepEqual(made.read(RUN).questions, ['interrupt cancelled']);
     },
   },

@@ -1,5 +1,5 @@
-import type { Fact } from '../../events/Fact.ts';
-import type { Place, RunStore, VisitTurn } from '../../state/RunStore.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
+import type { NodeTurn, RunStore, WriteScope } from '../../state/RunStore.ts';
 import type { NewStep } from '../../state/stepRecords.ts';
 import type { Lease } from '../../state/threadRecords.ts';
 import type { TurnType } from '../../state/types.ts';
@@ -15,9 +15,9 @@ export const DRAFT: NewStep = {
   taskId: null,
 };
 
-export const MAY_BEGIN = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] as readonly Fact[] };
+export const MAY_BEGIN = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] as readonly NewEvent[] };
 
-export const started: Fact = {
+export const started: NewEvent = {
   name: 'NODE_STARTED',
   payload: { node: 'work', attempt: 1 },
   scope: { threadId: RUN },
@@ -25,7 +25,7 @@ export const started: Fact = {
 
 let turns = 0;
 
-export function aTurn(turnType: TurnType, facts: readonly Fact[] = []): VisitTurn {
+export function aTurn(turnType: TurnType, facts: readonly NewEvent[] = []): NodeTurn {
   turns += 1;
   const about = { graphId: RUN, nodeName: 'work', taskId: RUN, visit: 'visit-1' };
   const entry = { ...about, id: `turn-${turns}`, turnType, state: { draft: turns }, createdAt: new Date(0) };
@@ -44,20 +44,20 @@ export const aQuestion = {
 } as const;
 
 /** What a verb is called with. */
-export interface Called {
+export interface VerbCall {
   readonly runs: RunStore;
-  readonly at: Place;
+  readonly at: WriteScope;
   readonly lease: Lease;
   /** Told with what it writes. */
-  readonly facts: readonly Fact[];
+  readonly facts: readonly NewEvent[];
 }
 
 /** A verb that a driver writes with, and where its work is seen. */
 export interface DriversVerb {
   readonly name: string;
   /** @defaultValue nothing */
-  readonly before?: (called: Called) => void;
-  readonly call: (called: Called) => unknown;
+  readonly before?: (called: VerbCall) => void;
+  readonly call: (called: VerbCall) => unknown;
 }
 
 /** Each verb of a driver that writes, as it is called in a run that was claimed. */
@@ -70,8 +70,8 @@ export const DRIVERS_VERBS: readonly DriversVerb[] = [
   },
   ...(['done', 'failed', 'refused'] as const).map((kind) => ({
     name: `endStep ${kind}`,
-    before: ({ runs, at }: Called) => void runs.beginStep(at, DRAFT, () => MAY_BEGIN),
-    call: ({ runs, at, facts }: Called) => {
+    before: ({ runs, at }: VerbCall) => void runs.beginStep(at, DRAFT, () => MAY_BEGIN),
+    call: ({ runs, at, facts }: VerbCall) => {
       const refusal = { code: 'VALUE_TOO_LARGE', message: 'Too large.' } as const;
       runs.endStep(at, DRAFT, { kind, result: 'text', refusal, usage: {}, facts });
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { Fact } from '../../events/Fact.ts';
+import type { NewEvent } from '../../events/NewEvent.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';
@@ -8,7 +8,7 @@ import { aQuestion, aTurn, DRAFT, MAY_BEGIN, RUN, started } from './verbs.ts';
 
 const done: StepEnd = { kind: 'done', result: { text: 'hello' }, usage: { tokensOut: 3 }, facts: [] };
 
-const finished: Fact = {
+const finished: NewEvent = {
   name: 'NODE_FINISHED',
   payload: { node: 'work', durationMs: 1 },
   scope: { threadId: RUN },
@@ -119,7 +119,7 @@ const STEPS: readonly RunStoreCase[] = [
       };
       assert.throws(() => made.runs.endStep(lease, DRAFT, failing), isLost);
       assert.deepEqual([made.read(RUN).steps, made.told], [['draft intent 1'], []]);
-      made.runs.endStep(lease, DRAFT, { ...done, beside: () => made.runs.note(lease, [started]) });
+      made.runs.endStep(lease, DRAFT, { ...done, inSameTransaction: () => made.runs.note(lease, [started]) });
       assert.deepEqual([made.read(RUN).steps, made.told], [['draft done 1'], ['NODE_STARTED']]);
     },
   },

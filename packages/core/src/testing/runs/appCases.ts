@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Gate } from '../../engine/Gate.ts';
 import { FOLLOW_CASES } from './followCases.ts';
-import { ADA, BOB, drive, type MailApp, mailApp, waiting, YES } from './mail.ts';
+import { ADA, BOB, driveMail, type MailApp, mailApp, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 import { rejected } from './tellMail.ts';
 
@@ -17,7 +17,7 @@ const STARTS: readonly RunsCase[] = [
         (await app.list()).runs.map(({ id, status }) => [id, status]),
         [['m', 'created']],
       );
-      assert.deepEqual((await drive(app, 'm')).status, 'completed');
+      assert.deepEqual((await driveMail(app, 'm')).status, 'completed');
       assert.deepEqual(await app.values('m'), { log: ['one', 'worked', 'sent'] });
     },
   },
@@ -29,7 +29,7 @@ const STARTS: readonly RunsCase[] = [
         () => app.values('nobody'),
         () => app.start('nobody'),
         () => app.cancel('nobody'),
-        () => drive(app, 'nobody'),
+        () => driveMail(app, 'nobody'),
       ];
       for (const find of finds) await assert.rejects(find, rejected('THREAD_NOT_FOUND'));
       await assert.rejects(
@@ -61,7 +61,7 @@ const NAMES: readonly RunsCase[] = [
     name: 'a run of another graph of the same shape is neither read, told, driven nor decided',
     async check({ runs, elsewhere }) {
       const [mail, letters] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks', { graph: 'letters' })];
-      const gate = await waiting(mail, 'm');
+      const gate = await waitingMail(mail, 'm');
       const before = await mail.result('m');
       const tries: readonly (() => Promise<unknown>)[] = [
         () => letters.values('m'),
@@ -82,18 +82,18 @@ const NAMES: readonly RunsCase[] = [
       for (const attempt of tries) await assert.rejects(attempt, rejected('THREAD_NOT_FOUND'));
       assert.deepEqual(await mail.result('m'), before);
       await mail.decide(gate, YES);
-      assert.equal((await drive(mail, 'm')).status, 'completed');
+      assert.equal((await driveMail(mail, 'm')).status, 'completed');
     },
   },
   {
     name: 'a graph that was given another name takes its runs over where a human says so',
     async check({ runs, elsewhere }) {
       const [mail, letters] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks', { graph: 'letters' })];
-      const gate = await waiting(mail, 'm');
+      const gate = await waitingMail(mail, 'm');
       await letters.acceptGraph('m', { by: ADA });
       await assert.rejects(mail.values('m'), rejected('THREAD_NOT_FOUND'));
       await letters.decide(gate, YES);
-      assert.equal((await drive(letters, 'm')).status, 'completed');
+      assert.equal((await driveMail(letters, 'm')).status, 'completed');
     },
   },
 ];
@@ -105,7 +105,7 @@ const GATES: readonly RunsCase[] = [
     name: 'of two who decide a gate one wins, and the other is told who',
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'asks');
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       const both = await Promise.allSettled([
         app.decide(gate, YES),
         mailApp(elsewhere, 'asks').decide(gate, { value: 'no', by: BOB }),
@@ -115,7 +115,7 @@ const GATES: readonly RunsCase[] = [
       assert.ok(winner?.status === 'fulfilled' && loser?.status === 'rejected');
       assert.ok(rejected('GATE_ALREADY_DECIDED')(loser.reason));
       assert.deepEqual((await app.openGates()).gates, []);
-      assert.equal((await drive(app, 'm')).status, 'completed');
+      assert.equal((await driveMail(app, 'm')).status, 'completed');
       const said = winner.value.principal?.id === 'ada' ? 'yes' : 'no';
       assert.deepEqual(await app.values('m'), { log: [`asked: ${said}`, 'sent'] });
       await assert.rejects(app.decide(gate, YES), rejected('GATE_ALREADY_DECIDED'));
@@ -125,7 +125,7 @@ const GATES: readonly RunsCase[] = [
     name: 'an answer to something else than is shown is refused, and nothing is told',
     async check({ runs }) {
       const app = mailApp(runs, 'asks');
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       const stale = { ...gate, artifactHash: '0'.repeat(64) };
       await assert.rejects(app.decide(stale, YES), rejected('GATE_STALE'));
       await assert.rejects(app.decide(gate, { approved: true, by: ADA }), rejected('INVALID_ANSWER'));
@@ -133,25 +133,25 @@ const GATES: readonly RunsCase[] = [
         (await app.openGates()).gates.map(({ sessionId }) => sessionId),
         [gate.sessionId],
       );
-      assert.equal((await drive(app, 'm')).status, 'waiting');
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
     },
   },
   {
     name: 'votes are counted, each once, and the last one that is wanted decides',
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'works', { approvals: 2 });
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       const other = mailApp(elsewhere, 'works', { approvals: 2 });
       for (const voting of [app, other, app]) {
         const { status, votes } = await voting.decide(gate, { approved: true, by: ADA });
         assert.deepEqual([status, votes?.length], ['awaiting_approval', 1]);
       }
       assert.equal((await app.openGates()).gates.length, 1);
-      assert.equal((await drive(app, 'm')).status, 'waiting');
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
       const { status } = await other.decide(gate, { approved: true, by: BOB });
       assert.equal(status, 'decided');
       assert.equal((await app.openGates()).gates.length, 0);
-      assert.equal((await drive(app, 'm')).status, 'completed');
+      assert.equal((await driveMail(app, 'm')).status, 'completed');
     },
   },
   {
@@ -159,7 +159,7 @@ const GATES: readonly RunsCase[] = [
     async check({ runs }) {
       const app = mailApp(runs, 'asks');
       const asked = [];
-      for (const id of ['m-1', 'm-2', 'm-3']) asked.push(await waiting(app, id));
+      for (const id of ['m-1', 'm-2', 'm-3']) asked.push(await waitingMail(app, id));
       const read: Gate[] = [];
       let after: string | undefined;
       do {
@@ -188,13 +188,13 @@ const TOLD: readonly RunsCase[] = [
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'listens');
       await app.start('m', { log: [] });
-      assert.equal((await drive(app, 'm')).status, 'waiting');
+      assert.equal((await driveMail(app, 'm')).status, 'waiting');
       const tell = (from: MailApp, word: string) =>
         from.signal('m', 'word', word, { by: ADA, signalId: word });
       assert.deepEqual(await tell(app, 'one'), { isNew: true });
       assert.deepEqual(await tell(mailApp(elsewhere, 'listens'), 'one'), { isNew: false });
       assert.deepEqual(await tell(mailApp(elsewhere, 'listens'), 'two'), { isNew: true });
-      assert.equal((await drive(app, 'm')).status, 'completed');
+      assert.equal((await driveMail(app, 'm')).status, 'completed');
       assert.deepEqual(await app.values('m'), { log: ['heard: one two', 'sent'] });
       await assert.rejects(tell(app, 'three'), rejected('SIGNAL_NOT_TAKEN'));
     },
@@ -203,12 +203,12 @@ const TOLD: readonly RunsCase[] = [
     name: 'a run that waits is cancelled without being driven, and its question is withdrawn',
     async check({ runs }) {
       const app = mailApp(runs, 'asks');
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       await app.cancel('m');
       assert.deepEqual(await app.gates('m'), []);
       assert.equal((await app.result('m', { wait: true })).status, 'cancelled');
       await assert.rejects(app.decide(gate, YES), rejected('GATE_STALE'));
-      assert.equal((await drive(app, 'm')).status, 'cancelled');
+      assert.equal((await driveMail(app, 'm')).status, 'cancelled');
       assert.deepEqual((await app.openGates()).gates, []);
       assert.deepEqual(
         (await app.list({ status: 'cancelled' })).runs.map(({ id }) => id),
@@ -224,7 +224,7 @@ const STANDS: readonly RunsCase[] = [
     async check({ runs }) {
       const app = mailApp(runs, 'sleeps');
       await app.start('m', { log: [] });
-      const { status, until } = await drive(app, 'm');
+      const { status, until } = await driveMail(app, 'm');
       assert.equal(status, 'waiting');
       assert.ok(until !== null && until > Date.now());
       assert.equal((await app.result('m')).until, until);
@@ -236,7 +236,7 @@ const STANDS: readonly RunsCase[] = [
       const [asking, working] = [mailApp(runs, 'asks'), mailApp(runs, 'works', { version: '2' })];
       for (const id of ['m-1', 'm-2', 'm-3']) await asking.start(id, { log: [] });
       await working.start('w', { log: [] });
-      await drive(working, 'w');
+      await driveMail(working, 'w');
       const ids: string[] = [];
       let after: string | undefined;
       do {
@@ -264,10 +264,10 @@ const STANDS: readonly RunsCase[] = [
       await free('m');
       const other = mailApp(elsewhere, 'asks');
       assert.equal((await other.gates('m')).length, 1);
-      assert.equal((await drive(other, 'm')).status, 'waiting');
+      assert.equal((await driveMail(other, 'm')).status, 'waiting');
       const [gate] = await other.gates('m');
       await other.decide(gate as Gate, YES);
-      assert.equal((await drive(other, 'm')).status, 'completed');
+      assert.equal((await driveMail(other, 'm')).status, 'completed');
     },
   },
 ];

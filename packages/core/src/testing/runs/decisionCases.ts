@@ -8,7 +8,7 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import type { Principal } from '../../state/hitlSession.ts';
-import { ADA, drive } from './mail.ts';
+import { ADA, driveMail } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 
 const Sale = Annotation.Root({ cents: Annotation<number>() });
@@ -27,15 +27,15 @@ const saleApp = (runs: Runs, answer: typeof Price, now: () => number = Date.now)
 
 type SaleApp = ReturnType<typeof saleApp>;
 
-async function waiting(app: SaleApp): Promise<Gate> {
+async function waitingSale(app: SaleApp): Promise<Gate> {
   await app.start('s', { cents: 0 });
-  await drive(app, 's');
+  await driveMail(app, 's');
   return (await app.gates('s'))[0] as Gate;
 }
 
 /** What a run's file says of a question. */
-async function recorded(runs: Runs, sessionId: string) {
-  const { db, close } = await runs.look('s');
+async function recordedSession(runs: Runs, sessionId: string) {
+  const { db, close } = await runs.open('s');
   const session = new HitlSessionStore(db).require(sessionId);
   const events = new EventStore(db).list('s');
   close();
@@ -50,15 +50,15 @@ export const DECISION_CASES: readonly RunsCase[] = [
     name: 'a value that does not fit is refused by who knows the schema, else it is on record, and asked again',
     async check({ runs, elsewhere }) {
       const app = saleApp(runs, EvenPrice);
-      const gate = await waiting(app);
+      const gate = await waitingSale(app);
       const odd = { value: { cents: 7 }, by: ADA };
       await assert.rejects(
         app.decide(gate, odd),
         (error) => isDevsError(error) && error.code === 'INVALID_ANSWER',
       );
       await saleApp(elsewhere, Price).decide(gate, odd);
-      assert.equal((await drive(app, 's')).status, 'waiting');
-      const { session, events } = await recorded(runs, gate.sessionId);
+      assert.equal((await driveMail(app, 's')).status, 'waiting');
+      const { session, events } = await recordedSession(runs, gate.sessionId);
       assert.deepEqual([session.decision, session.principal], [{ value: { cents: 7 } }, ADA]);
       const refused = events.filter(({ name }) => name === 'HITL_ANSWER_REFUSED');
       assert.deepEqual(
@@ -68,7 +68,7 @@ export const DECISION_CASES: readonly RunsCase[] = [
       const [again] = await app.gates('s');
       assert.notEqual(again?.sessionId, gate.sessionId);
       await app.decide(again as Gate, { value: { cents: 8 }, by: ADA });
-      assert.equal((await drive(app, 's')).status, 'completed');
+      assert.equal((await driveMail(app, 's')).status, 'completed');
       assert.deepEqual(await app.values('s'), { cents: 8 });
     },
   },
@@ -76,14 +76,14 @@ export const DECISION_CASES: readonly RunsCase[] = [
     name: 'a decision has the time at which it was given, whenever a driver takes it',
     async check({ runs, elsewhere }) {
       const app = saleApp(runs, Price);
-      const gate = await waiting(app);
+      const gate = await waitingSale(app);
       const { decidedAt } = await saleApp(elsewhere, Price, () => AT).decide(gate, {
         value: { cents: 7 },
         by: ADA,
       });
       assert.equal(decidedAt, AT);
-      assert.equal((await drive(app, 's')).status, 'completed');
-      const { session } = await recorded(runs, gate.sessionId);
+      assert.equal((await driveMail(app, 's')).status, 'completed');
+      const { session } = await recordedSession(runs, gate.sessionId);
       assert.equal(session.decidedAt, AT);
     },
   },
@@ -91,7 +91,7 @@ export const DECISION_CASES: readonly RunsCase[] = [
     name: 'who decides is read once: what is checked is what is recorded',
     async check({ runs }) {
       const app = saleApp(runs, Price);
-      const gate = await waiting(app);
+      const gate = await waitingSale(app);
       const kinds: Principal['kind'][] = ['human', 'agent', 'agent', 'agent'];
       const by = {
         id: 'ada',
@@ -100,19 +100,19 @@ export const DECISION_CASES: readonly RunsCase[] = [
         },
       };
       await app.decide(gate, { value: { cents: 7 }, by });
-      assert.equal((await drive(app, 's')).status, 'completed');
-      assert.deepEqual((await recorded(runs, gate.sessionId)).session.principal, ADA);
+      assert.equal((await driveMail(app, 's')).status, 'completed');
+      assert.deepEqual((await recordedSession(runs, gate.sessionId)).session.principal, ADA);
     },
   },
   {
     name: 'a decision arrives as it was given, and what the log tells of it is masked',
     async check({ runs }) {
       const app = saleApp(runs, Price);
-      const gate = await waiting(app);
+      const gate = await waitingSale(app);
       const feedback = 'use ghp_16C7e42F292c6912E7710c838347Ae178B4a';
       await app.decide(gate, { approved: false, feedback, by: ADA });
-      assert.equal((await drive(app, 's')).status, 'cancelled');
-      const { session, events } = await recorded(runs, gate.sessionId);
+      assert.equal((await driveMail(app, 's')).status, 'cancelled');
+      const { session, events } = await recordedSession(runs, gate.sessionId);
       assert.deepEqual(session.decision, { approved: false, feedback });
       assert.ok(!JSON.stringify(events).includes('ghp_16'));
     },

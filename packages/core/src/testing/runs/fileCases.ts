@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { LOOK_CASES } from './lookCases.ts';
-import { ADA, drive, mailApp } from './mail.ts';
+import { ADA, driveMail, mailApp } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { LATER, rejected, STANDS, told, waiting, word } from './tellMail.ts';
+import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';
 
-const idsOf = (signals: readonly RunSignal[]): readonly string[] => signals.map(({ id }) => id);
+const signalIds = (signals: readonly RunSignal[]): readonly string[] => signals.map(({ id }) => id);
 
 const TELLING: readonly RunsCase[] = [
   {
     name: 'what is written to a copy goes nowhere',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
-      const looked = await runs.look('m');
+      await waitingDecision({ runs }, 'm');
+      const looked = await runs.open('m');
       assert.equal(looked.isCopy, true);
       new ThreadStore(looked.db).signal('m', { id: 'x', kind: 'cancel', payload: null });
       looked.close();
-      const again = await elsewhere.look('m');
+      const again = await elsewhere.open('m');
       assert.equal(new ThreadStore(again.db).signals.find('x'), null);
       assert.deepEqual(again.signals, []);
       again.close();
@@ -26,15 +26,15 @@ const TELLING: readonly RunsCase[] = [
   {
     name: 'a run is told something as of what was seen: of two who have seen the same one is told to look again',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
-      const [one, other] = [await runs.look('m'), await elsewhere.look('m')];
+      await waitingDecision({ runs }, 'm');
+      const [one, other] = [await runs.open('m'), await elsewhere.open('m')];
       assert.deepEqual(
         await Promise.all([one.tell(word('a')), other.tell(word('b'))]).then((all) => all.sort()),
         [false, true],
       );
       one.close();
       other.close();
-      const { signals, close } = await runs.look('m');
+      const { signals, close } = await runs.open('m');
       assert.equal(signals.length, 1);
       close();
     },
@@ -42,10 +42,10 @@ const TELLING: readonly RunsCase[] = [
   {
     name: 'the same signal is told once',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
-      assert.equal(await told({ runs }, 'm', word('a')), true);
-      assert.equal(await told({ runs: elsewhere }, 'm', word('a')), true);
-      const looked = await runs.look('m');
+      await waitingDecision({ runs }, 'm');
+      assert.equal(await sendSignal({ runs }, 'm', word('a')), true);
+      assert.equal(await sendSignal({ runs: elsewhere }, 'm', word('a')), true);
+      const looked = await runs.open('m');
       assert.deepEqual(looked.signals, [word('a')]);
       looked.close();
     },
@@ -53,28 +53,31 @@ const TELLING: readonly RunsCase[] = [
   {
     name: 'a decision takes its gate out of the inbox with it, and is refused at another gate or version of it',
     async check({ runs }) {
-      const decision = await waiting({ runs }, 'm');
+      const decision = await waitingDecision({ runs }, 'm');
       assert.equal(
-        await told({ runs }, 'm', { ...decision, id: 'd-1', artifactHash: '0'.repeat(64) }),
+        await sendSignal({ runs }, 'm', { ...decision, id: 'd-1', artifactHash: '0'.repeat(64) }),
         false,
       );
-      assert.equal(await told({ runs }, 'm', { ...decision, id: 'd-2', sessionId: 'nobody' }), false);
+      assert.equal(await sendSignal({ runs }, 'm', { ...decision, id: 'd-2', sessionId: 'nobody' }), false);
       assert.equal((await runs.gates()).gates.length, 1);
-      assert.equal(await told({ runs }, 'm', { ...decision, id: 'a vote', closes: false }), true);
+      assert.equal(await sendSignal({ runs }, 'm', { ...decision, id: 'a vote', closes: false }), true);
       assert.equal((await runs.gates()).gates.length, 1);
-      assert.equal(await told({ runs }, 'm', decision), true);
+      assert.equal(await sendSignal({ runs }, 'm', decision), true);
       assert.equal((await runs.gates()).gates.length, 0);
-      assert.equal(await told({ runs }, 'm', { ...decision, id: 'late' }), false);
+      assert.equal(await sendSignal({ runs }, 'm', { ...decision, id: 'late' }), false);
       assert.equal(await runs.runOfGate(decision.sessionId), 'm');
     },
   },
   {
     name: 'a gate that is still asked when all that was told is taken is open again',
     async check({ runs }) {
-      const decision = await waiting({ runs }, 'm');
-      assert.equal(await told({ runs }, 'm', { ...decision, answer: { approved: true, by: ADA } }), true);
+      const decision = await waitingDecision({ runs }, 'm');
+      assert.equal(
+        await sendSignal({ runs }, 'm', { ...decision, answer: { approved: true, by: ADA } }),
+        true,
+      );
       assert.equal((await runs.gates()).gates.length, 0);
-      assert.equal((await drive(mailApp(runs, 'asks'), 'm')).status, 'waiting');
+      assert.equal((await driveMail(mailApp(runs, 'asks'), 'm')).status, 'waiting');
       assert.equal((await runs.gates()).gates.length, 1);
     },
   },
@@ -84,17 +87,17 @@ const HOLDING: readonly RunsCase[] = [
   {
     name: 'what a run was told is given out in order, once to each holder until one of them has settled it',
     async check({ runs, free }) {
-      await waiting({ runs }, 'm');
-      for (const text of ['a', 'b', 'c']) assert.equal(await told({ runs }, 'm', word(text)), true);
+      await waitingDecision({ runs }, 'm');
+      for (const text of ['a', 'b', 'c']) assert.equal(await sendSignal({ runs }, 'm', word(text)), true);
       const all = ['message:a', 'message:b', 'message:c'];
       const dying = await runs.hold('m');
-      assert.deepEqual(idsOf(await dying.signals()), all);
-      await dying.outlet.arrived();
+      assert.deepEqual(signalIds(await dying.signals()), all);
+      await dying.outlet.pending();
       await dying.close();
       await free('m');
       const held = await runs.hold('m');
-      assert.deepEqual(idsOf(await held.signals()), all);
-      assert.deepEqual(idsOf(await held.signals()), []);
+      assert.deepEqual(signalIds(await held.signals()), all);
+      assert.deepEqual(signalIds(await held.signals()), []);
       assert.equal(await held.settle(STANDS), 'settled');
       await held.close();
       const next = await runs.hold('m');
@@ -105,12 +108,12 @@ const HOLDING: readonly RunsCase[] = [
   {
     name: 'a run is not let go of while it was told something that its holder does not know',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const held = await runs.hold('m');
       assert.deepEqual(await held.signals(), []);
-      assert.equal(await told({ runs: elsewhere }, 'm', word('a')), true);
+      assert.equal(await sendSignal({ runs: elsewhere }, 'm', word('a')), true);
       assert.equal(await held.settle(STANDS), 'again');
-      assert.deepEqual(idsOf(await held.signals()), ['message:a']);
+      assert.deepEqual(signalIds(await held.signals()), ['message:a']);
       assert.equal(await held.settle(STANDS), 'settled');
       await held.close();
     },
@@ -118,25 +121,25 @@ const HOLDING: readonly RunsCase[] = [
   {
     name: 'its holder hears that a run was told something',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const held = await runs.hold('m');
       const heard = new Promise<void>((resolve) => held.onSignal(resolve));
-      assert.equal(await told({ runs: elsewhere }, 'm', word('a')), true);
+      assert.equal(await sendSignal({ runs: elsewhere }, 'm', word('a')), true);
       await heard;
-      assert.deepEqual(idsOf(await held.signals()), ['message:a']);
+      assert.deepEqual(signalIds(await held.signals()), ['message:a']);
       await held.close();
     },
   },
   {
     name: 'who was taken over is told, and nothing of his arrives',
     async check({ runs, elsewhere, free }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const zombie = await runs.hold('m');
       await free('m');
       const held = await elsewhere.hold('m');
       assert.ok(held.epoch > zombie.epoch);
       new ThreadStore(zombie.db).signal('m', { id: 'x', kind: 'cancel', payload: null });
-      await assert.rejects(async () => zombie.outlet.arrived(), rejected('LEASE_LOST'));
+      await assert.rejects(async () => zombie.outlet.pending(), rejected('LEASE_LOST'));
       await assert.rejects(zombie.settle(STANDS), rejected('LEASE_LOST'));
       if (!zombie.lost.aborted)
         await new Promise((resolve) => zombie.lost.addEventListener('abort', resolve, { once: true }));
@@ -145,7 +148,7 @@ const HOLDING: readonly RunsCase[] = [
       new ThreadStore(held.db).signal('m', { id: 'y', kind: 'pause', payload: null });
       assert.equal(await held.settle(STANDS), 'settled');
       await held.close();
-      const looked = await runs.look('m');
+      const looked = await runs.open('m');
       assert.notEqual(new ThreadStore(looked.db).signals.find('y'), null);
       assert.equal(new ThreadStore(looked.db).signals.find('x'), null);
       looked.close();
@@ -154,10 +157,10 @@ const HOLDING: readonly RunsCase[] = [
   {
     name: 'a lease in a file that was handed out keeps nobody waiting',
     async check({ runs, elsewhere, free }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const dying = await runs.hold('m');
       assert.equal(new ThreadStore(dying.db).claim('m').kind, 'claimed');
-      await dying.outlet.arrived();
+      await dying.outlet.pending();
       await free('m');
       const held = await elsewhere.hold('m');
       assert.equal(held.isCopy, true);
@@ -170,7 +173,7 @@ const HOLDING: readonly RunsCase[] = [
   {
     name: 'a run can be given to other workers when it is let go of',
     async check({ runs }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const held = await runs.hold('m');
       const fingerprint = 'f'.repeat(64);
       assert.equal(await held.settle({ ...STANDS, queue: { graph: 'mail', fingerprint } }), 'settled');

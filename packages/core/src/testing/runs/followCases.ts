@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Gate } from '../../engine/Gate.ts';
-import { ADA, BOB, drive, type MailApp, mailApp, waiting, YES } from './mail.ts';
+import { ADA, BOB, driveMail, type MailApp, mailApp, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 import { rejected } from './tellMail.ts';
 
@@ -13,9 +13,9 @@ const FOLLOWS: readonly RunsCase[] = [
       const following = mailApp(elsewhere, 'asks');
       const [all, later] = [eventsOf(following, 'm'), eventsOf(following, 'm', 2)];
       const ended = following.result('m', { wait: true });
-      const { gates } = await drive(app, 'm');
+      const { gates } = await driveMail(app, 'm');
       await following.decide(gates[0] as Gate, YES);
-      await drive(app, 'm');
+      await driveMail(app, 'm');
       const recorded = await eventsOf(app, 'm');
       assert.deepEqual(await all, recorded);
       assert.deepEqual(
@@ -34,7 +34,7 @@ const FOLLOWS: readonly RunsCase[] = [
     name: 'who waits is let go of when he wants to be, and finds the run where it stands',
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'asks');
-      await waiting(app, 'm');
+      await waitingMail(app, 'm');
       const stop = new AbortController();
       const following = mailApp(elsewhere, 'asks');
       const ended = following.result('m', { wait: true, signal: stop.signal });
@@ -64,16 +64,16 @@ const FORKS: readonly RunsCase[] = [
     name: 'a run is forked where it stood, and both go their own way',
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'asks');
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       const other = mailApp(elsewhere, 'asks');
       assert.equal((await other.fork('m', { as: 'n', by: ADA })).id, 'n');
       await assert.rejects(other.fork('m', { as: 'n', by: ADA }), rejected('THREAD_EXISTS'));
       await assert.rejects(other.fork('nobody', { as: 'o', by: ADA }), rejected('THREAD_NOT_FOUND'));
-      assert.equal((await drive(app, 'n')).status, 'waiting');
+      assert.equal((await driveMail(app, 'n')).status, 'waiting');
       const [own] = await app.gates('n');
       assert.notEqual(own?.sessionId, gate.sessionId);
       await app.decide(own as Gate, { value: 'no', by: BOB });
-      assert.equal((await drive(app, 'n')).status, 'completed');
+      assert.equal((await driveMail(app, 'n')).status, 'completed');
       assert.deepEqual(await app.values('n'), { log: ['asked: no', 'sent'] });
       assert.deepEqual(await app.gates('m'), [gate]);
       assert.deepEqual(
@@ -89,11 +89,11 @@ const FORKS: readonly RunsCase[] = [
     name: 'a run that has ended is deleted by a human, and no other',
     async check({ runs, elsewhere }) {
       const app = mailApp(runs, 'asks');
-      const gate = await waiting(app, 'm');
+      const gate = await waitingMail(app, 'm');
       const other = mailApp(elsewhere, 'asks');
       await assert.rejects(other.delete('m', { by: ADA }), rejected('REMOVE_REFUSED'));
       await app.decide(gate, YES);
-      await drive(app, 'm');
+      await driveMail(app, 'm');
       const agent = { kind: 'agent', id: 'a' } as const;
       await assert.rejects(other.delete('m', { by: agent }), rejected('AGENT_MAY_NOT_DECIDE'));
       const held = await runs.hold('m');
@@ -116,7 +116,7 @@ const FORKS: readonly RunsCase[] = [
       const held = await runs.hold('m');
       assert.equal(await held.remove(), true);
       await held.close();
-      await assert.rejects(elsewhere.look('m'), rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(elsewhere.open('m'), rejected('THREAD_NOT_FOUND'));
     },
   },
 ];

@@ -1,48 +1,48 @@
 import assert from 'node:assert/strict';
 import { ThreadStore } from '../../state/ThreadStore.ts';
-import { drive, mailApp } from './mail.ts';
+import { driveMail, mailApp } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { LATER, rejected, STANDS, told, waiting, word } from './tellMail.ts';
+import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';
 
 /** Who looks at a run that has a file of its own, and looks again. */
 export const LOOK_CASES: readonly RunsCase[] = [
   {
     name: 'who looks again is given what is new, as a whole, and nothing where nothing is',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
-      const first = await elsewhere.look('m');
-      assert.equal(await elsewhere.lookAgain('m', first.at), null);
-      assert.equal(await told({ runs }, 'm', word('a')), true);
-      const second = await elsewhere.lookAgain('m', first.at);
+      await waitingDecision({ runs }, 'm');
+      const first = await elsewhere.open('m');
+      assert.equal(await elsewhere.reopen('m', first.at), null);
+      assert.equal(await sendSignal({ runs }, 'm', word('a')), true);
+      const second = await elsewhere.reopen('m', first.at);
       assert.deepEqual(second?.signals, [word('a')]);
       const held = await runs.hold('m');
       new ThreadStore(held.db).signal('m', { id: 'x', kind: 'pause', payload: null });
-      await held.outlet.arrived();
-      const third = await elsewhere.lookAgain('m', second.at);
+      await held.outlet.pending();
+      const third = await elsewhere.reopen('m', second.at);
       assert.ok(third !== null);
       assert.notEqual(new ThreadStore(third.db).signals.find('x'), null);
       assert.equal(new ThreadStore(first.db).signals.find('x'), null);
       await held.signals();
       assert.equal(await held.settle(STANDS), 'settled');
-      const fourth = await elsewhere.lookAgain('m', third.at);
+      const fourth = await elsewhere.reopen('m', third.at);
       assert.deepEqual(fourth?.signals, []);
       assert.deepEqual(third.db.serialize(), fourth.db.serialize());
       for (const each of [first, second, third, fourth, held]) await each.close();
-      await assert.rejects(elsewhere.lookAgain('nobody', first.at), rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(elsewhere.reopen('nobody', first.at), rejected('THREAD_NOT_FOUND'));
     },
   },
   {
     name: 'what is listed of a run is what its file says: nothing while somebody drives it or it was told something',
     async check({ runs, elsewhere, free }) {
       const app = mailApp(runs, 'asks');
-      const decision = await waiting({ runs }, 'm');
+      const decision = await waitingDecision({ runs }, 'm');
       await app.start('n', { log: [] });
       const index = async (id: string) => (await elsewhere.indexed(['m', 'n', 'nobody'])).get(id)?.index;
       assert.deepEqual([(await index('m'))?.status, (await index('n'))?.status], ['waiting', 'created']);
       assert.deepEqual((await index('m'))?.gates, await app.gates('m'));
       assert.equal(await index('nobody'), undefined);
       assert.equal(await elsewhere.countGates(), 1);
-      assert.equal(await told({ runs }, 'm', decision), true);
+      assert.equal(await sendSignal({ runs }, 'm', decision), true);
       assert.equal(await index('m'), null);
       assert.equal(await elsewhere.countGates(), 0);
       const dying = await runs.hold('n');
@@ -51,23 +51,23 @@ export const LOOK_CASES: readonly RunsCase[] = [
       await dying.close();
       await free('n');
       assert.equal(await index('n'), null);
-      await drive(app, 'm');
+      await driveMail(app, 'm');
       assert.deepEqual([(await index('m'))?.status, (await index('m'))?.gates], ['completed', []]);
     },
   },
   {
     name: 'who looks is told whether somebody has the run, whatever its file says of leases',
     async check({ runs, elsewhere, free }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const isDriven = async (): Promise<boolean> => {
-        const looked = await elsewhere.look('m');
+        const looked = await elsewhere.open('m');
         looked.close();
         return looked.isDriven;
       };
       assert.equal(await isDriven(), false);
       const dying = await runs.hold('m');
       assert.equal(new ThreadStore(dying.db).claim('m').kind, 'claimed');
-      await dying.outlet.arrived();
+      await dying.outlet.pending();
       assert.equal(await isDriven(), true);
       await free('m');
       assert.equal(await isDriven(), false);
@@ -77,7 +77,7 @@ export const LOOK_CASES: readonly RunsCase[] = [
   {
     name: 'who watches a run is told of what arrives and of what the run is told, who watches all of every new run',
     async check({ runs, elsewhere }) {
-      await waiting({ runs }, 'm');
+      await waitingDecision({ runs }, 'm');
       const heard = { one: 0, all: 0 };
       const ends = [
         await elsewhere.watch('m', () => {
@@ -92,15 +92,15 @@ export const LOOK_CASES: readonly RunsCase[] = [
         await work();
         while (heard[who] === before) await new Promise((resolve) => setTimeout(resolve, 5));
       };
-      await hears('one', () => told({ runs }, 'm', word('a')));
+      await hears('one', () => sendSignal({ runs }, 'm', word('a')));
       const held = await runs.hold('m');
       const write = async (): Promise<void> => {
         new ThreadStore(held.db).signal('m', { id: 'x', kind: 'pause', payload: null });
-        await held.outlet.arrived();
+        await held.outlet.pending();
       };
       await hears('one', write);
       await held.close();
-      await hears('all', () => waiting({ runs }, 'n'));
+      await hears('all', () => waitingDecision({ runs }, 'n'));
       for (const end of ends) end();
     },
   },

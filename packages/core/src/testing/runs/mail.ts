@@ -3,7 +3,7 @@ import { durable } from '../../engine/durable.ts';
 import type { Gate } from '../../engine/Gate.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { waitFor } from '../../engine/node/waitFor.ts';
-import type { HeldRunEnd, Runs } from '../../engine/runs/Runs.ts';
+import type { RunRelease, Runs } from '../../engine/runs/Runs.ts';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;
 export const BOB = { kind: 'human', id: 'bob' } as const;
@@ -13,7 +13,7 @@ const Mail = Annotation.Root({
 });
 
 /** What a node of the graph does. */
-type Work = () => Promise<string> | string;
+type MailWork = () => Promise<string> | string;
 
 const WORKS = {
   asks: () => `asked: ${String(interrupt('Send?'))}`,
@@ -26,7 +26,7 @@ const WORKS = {
     return 'slept';
   },
   works: () => 'worked',
-} satisfies Readonly<Record<string, Work>>;
+} satisfies Readonly<Record<string, MailWork>>;
 
 export interface MailOptions {
   readonly approvals?: number;
@@ -60,14 +60,14 @@ export function mailApp(
 
 export type MailApp = ReturnType<typeof mailApp>;
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** Holds a run, drives it as a worker does, and lets go of it. */
-export async function drive(app: Pick<MailApp, 'runs' | 'drive'>, id: string): Promise<HeldRunEnd> {
+export async function driveMail(app: Pick<MailApp, 'runs' | 'drive'>, id: string): Promise<RunRelease> {
   const held = await app.runs.hold(id);
   try {
     for (;;) {
-      const end = await app.drive(held, { signal: never, abort: never });
+      const end = await app.drive(held, { signal: neverAborted, abort: neverAborted });
       if ((await held.settle(end)) === 'settled') return end;
     }
   } finally {
@@ -78,8 +78,8 @@ export async function drive(app: Pick<MailApp, 'runs' | 'drive'>, id: string): P
 export const YES = { value: 'yes', by: ADA };
 
 /** A run that waits at its question. */
-export async function waiting(app: MailApp, id: string): Promise<Gate> {
+export async function waitingMail(app: MailApp, id: string): Promise<Gate> {
   await app.start(id, { log: [] });
-  await drive(app, id);
+  await driveMail(app, id);
   return (await app.gates(id))[0] as Gate;
 }

@@ -1,6 +1,6 @@
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { ADA, drive, mailApp } from './mail.ts';
+import { ADA, driveMail, mailApp } from './mail.ts';
 import type { RunsUnderTest } from './RunsUnderTest.ts';
 
 export const LATER: AbortSignal = new AbortController().signal;
@@ -12,12 +12,12 @@ export const word = (text: string): RunSignal => ({
 });
 
 /** Tells a run something as of a new look. */
-export async function told(
+export async function sendSignal(
   { runs }: Pick<RunsUnderTest, 'runs'>,
   id: string,
   signal: RunSignal,
 ): Promise<boolean> {
-  const looked = await runs.look(id);
+  const looked = await runs.open(id);
   try {
     return await looked.tell(signal);
   } finally {
@@ -26,13 +26,13 @@ export async function told(
 }
 
 /** A run that waits at its question, and that question as a decision. */
-export async function waiting(
+export async function waitingDecision(
   { runs }: Pick<RunsUnderTest, 'runs'>,
   id: string,
 ): Promise<RunSignal & { readonly kind: 'decision' }> {
   const app = mailApp(runs, 'asks');
   await app.start(id, { log: [] });
-  const { gates } = await drive(app, id);
+  const { gates } = await driveMail(app, id);
   const { sessionId = '', artifactHash = '' } = gates[0] ?? {};
   const answer = { value: 'yes', by: ADA };
   return { id: `decision:${sessionId}`, kind: 'decision', sessionId, artifactHash, answer, closes: true };

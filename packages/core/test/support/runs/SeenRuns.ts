@@ -1,20 +1,20 @@
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/EngineStore.ts';
-import { standingOf } from '../../../src/engine/files/standing.ts';
+import { releaseOf } from '../../../src/engine/remote/runIndex.ts';
 import type { GatePage } from '../../../src/engine/runs/inbox.ts';
 import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
 import type { PageRequest } from '../../../src/engine/runs/pages.ts';
 import type {
-  HeldRun,
-  HeldRunEnd,
-  IndexedRun,
-  LookedAtRun,
-  NewRunFile,
+  LeasedRun,
+  NewRun,
+  RunFileView,
+  RunListItem,
+  RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
+import { immediateBarrier } from '../../../src/state/CommitBarrier.ts';
 import { hashOf, sha256Hex } from '../../../src/state/canonicalJson.ts';
-import { atOnce } from '../../../src/state/Outlet.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 
 /** Of a long drive what has come last is seen when the run is let go of: to copy it takes longer than to drive. */
@@ -40,23 +40,23 @@ export class SeenRuns implements Runs {
     return this.#last;
   }
 
-  async create(run: NewRunFile): Promise<boolean> {
+  async create(run: NewRun): Promise<boolean> {
     this.#last = run.id;
     return (await this.#runs).create(run);
   }
 
-  async look(id: string): Promise<LookedAtRun> {
-    const looked = await (await this.#runs).look(id);
+  async open(id: string): Promise<RunFileView> {
+    const looked = await (await this.#runs).open(id);
     this.#last = id;
     return this.#seeing(id, looked);
   }
 
-  async lookAgain(id: string, at: string): Promise<LookedAtRun | null> {
-    const looked = await (await this.#runs).lookAgain(id, at);
+  async reopen(id: string, at: string): Promise<RunFileView | null> {
+    const looked = await (await this.#runs).reopen(id, at);
     return looked && this.#seeing(id, looked);
   }
 
-  #seeing(id: string, looked: LookedAtRun): LookedAtRun {
+  #seeing(id: string, looked: RunFileView): RunFileView {
     const { db, signals } = looked;
     const what = hashOf([sha256Hex(db.serialize()), signals]);
     const close = (): void => {
@@ -68,21 +68,21 @@ export class SeenRuns implements Runs {
     return { ...looked, tell: (signal) => looked.tell(signal), close };
   }
 
-  async hold(id: string): Promise<HeldRun> {
+  async hold(id: string): Promise<LeasedRun> {
     const held = await (await this.#runs).hold(id);
     this.#last = id;
     const see = (): void => this.#see(id, held.db);
     let arrivals = 0;
     return {
       ...{ id, epoch: held.epoch, db: held.db, isCopy: held.isCopy, lost: held.lost },
-      outlet: atOnce(async () => {
-        await held.outlet.arrived();
+      outlet: immediateBarrier(async () => {
+        await held.outlet.pending();
         arrivals += 1;
         if (arrivals <= SEEN_AT_ONCE) see();
       }),
       signals: () => held.signals(),
       onSignal: (tell) => held.onSignal(tell),
-      settle: (end: HeldRunEnd) => {
+      settle: (end: RunRelease) => {
         see();
         return held.settle(end);
       },
@@ -97,7 +97,7 @@ export class SeenRuns implements Runs {
     if (id === null) throw new RangeError('There is no run whose file could be changed.');
     const held = await this.hold(id);
     try {
-      const end = standingOf(id, new EngineStore(held.db, { events: new EventBus() }));
+      const end = releaseOf(id, new EngineStore(held.db, { events: new EventBus() }));
       const done = work(held.db);
       this.#see(id, held.db);
       await held.settle(end);
@@ -122,7 +122,7 @@ export class SeenRuns implements Runs {
     return (await this.#runs).watch(id, tell);
   }
 
-  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, IndexedRun>> {
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
     return (await this.#runs).indexed(ids);
   }
 

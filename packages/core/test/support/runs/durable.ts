@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
 import { type AppInternals, registerInternals } from '../../../src/engine/appInternals.ts';
 import type { DurableApp } from '../../../src/engine/DurableApp.ts';
-import type { DriveDueOptions } from '../../../src/engine/drive/driveDue.ts';
-import { unlessBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
+import { nullIfBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
+import type { RunDueOptions } from '../../../src/engine/drive/runDue.ts';
 import { durable as durableOver } from '../../../src/engine/durable.ts';
-import type { RunsApp } from '../../../src/engine/files/RunsApp.ts';
+import type { RunsApp } from '../../../src/engine/remote/RunsApp.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { StateFile } from '../../../src/state/StateFile.ts';
 import { runsOf } from './places.ts';
@@ -45,7 +45,7 @@ function throughRuns(
 function internalsOver(app: AnyRunsApp, db: Database): AppInternals<unknown> {
   const own = {
     drive: (id: string, options: object) => app.run(id, undefined, options),
-    admit: async ({ threadId, input, ...others }: { threadId: string; input: object }) => {
+    recordRun: async ({ threadId, input, ...others }: { threadId: string; input: object }) => {
       if (Object.keys(others).length > 0) throw new Error('A run has no more than an input through `Runs`.');
       await app.start(threadId, input);
     },
@@ -64,12 +64,12 @@ interface Parts {
 }
 
 /** As a worker does: where a run stands says when it goes on by itself. */
-async function driveDue(app: AnyRunsApp, clock: () => number, { now = clock() }: DriveDueOptions = {}) {
+async function runDue(app: AnyRunsApp, clock: () => number, { now = clock() }: RunDueOptions = {}) {
   const driven: object[] = [];
   for (const { id } of (await app.list()).runs.toReversed()) {
     const { until = Number.POSITIVE_INFINITY } = await app.result(id);
     const drive = async () => driven.push({ id, ...(await app.run(id)) });
-    if (until <= now) await unlessBusy(drive);
+    if (until <= now) await nullIfBusy(drive);
   }
   return { driven, refused: [] };
 }
@@ -84,7 +84,7 @@ class AsDurable implements ProxyHandler<AnyRunsApp> {
     const { app, now, close } = parts;
     this.#others = {
       close,
-      driveDue: (options?: DriveDueOptions) => driveDue(app, now, options),
+      runDue: (options?: RunDueOptions) => runDue(app, now, options),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { onTestFinished, TestRunner } from 'vitest';
-import { FileRuns } from '../../../src/engine/files/FileRuns.ts';
+import { FileRuns } from '../../../src/engine/remote/FileRuns.ts';
 import type { Runs } from '../../../src/engine/runs/Runs.ts';
 import { MemoryRuns } from '../../../src/testing/MemoryRuns.ts';
 import { SeenRuns } from './SeenRuns.ts';

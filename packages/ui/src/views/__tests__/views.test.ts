@@ -1,7 +1,7 @@
 import type { ClosedGate, Gate } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import type { ReadableRun } from '../../state/RunsPlace.ts';
-import { choicesAt, wordsOf } from '../choices.ts';
+import { choiceButtons, gateLabel } from '../choices.ts';
 import { exactComments } from '../exactComments.ts';
 import { runView } from '../runView.ts';
 import { shownView } from '../shownView.ts';
@@ -48,17 +48,17 @@ describe('views', () => {
 
   test('no plain yes is offered where a value is wanted, and nothing at a gate of a kind that is not known', () => {
     const names = (takes?: Gate['takes']) =>
-      choicesAt({ kind: 'node_gate', artifact: null, ...(takes && { takes }) }).map(({ name }) => name);
+      choiceButtons({ kind: 'node_gate', artifact: null, ...(takes && { takes }) }).map(({ name }) => name);
     expect(names()).toEqual(['approve', 'reject']);
     expect(names({ gate: 'publish', value: true })).toEqual(['value', 'reject']);
     expect(names({ gate: 'publish', edit: 'artifact' })).toEqual(['approve', 'reject', 'version']);
     const unknown = 'of another release' as HitlSessionKind;
-    expect(wordsOf(unknown)).toEqual({ name: unknown, choices: [] });
+    expect(gateLabel(unknown)).toEqual({ name: unknown, choices: [] });
   });
 
   test('a choice is filled in from what its gate shows, where there is something to choose', () => {
     const formsAt = (kind: HitlSessionKind, artifact: unknown) =>
-      Object.fromEntries(choicesAt({ kind, artifact }).map(({ name, form }) => [name, form]));
+      Object.fromEntries(choiceButtons({ kind, artifact }).map(({ name, form }) => [name, form]));
     const limit = { measure: 'usd', limit: 2, spent: 2, taskId: null };
     expect(formsAt('budget', { limits: [limit, { ...limit, limit: 1, taskId: 'a' }] })).toEqual({
       raise: { kind: 'raise', sums: [{ measure: 'usd', limit: 1 }] },

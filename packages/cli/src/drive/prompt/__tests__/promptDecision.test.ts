@@ -1,7 +1,7 @@
 import type { Gate, Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../../gates/Decision.ts';
-import type { ChoiceName } from '../../../gates/gateWords.ts';
+import type { ChoiceName } from '../../../gates/gateLabels.ts';
 import type { Session } from '../../../project/Session.ts';
 import { promptDecision } from '../promptDecision.ts';
 

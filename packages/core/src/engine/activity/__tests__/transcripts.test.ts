@@ -12,8 +12,8 @@ import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { step } from '../../node/step.ts';
-import { KeptPieces } from '../KeptPieces.ts';
 import { StepActivities } from '../StepActivities.ts';
+import { TranscriptWindow } from '../TranscriptWindow.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -212,7 +212,7 @@ describe('what a step tells', () => {
     const store = new EngineStore(db, { events });
     const place = { threadId: 'run', lgTaskId: 'v', name: 'call', attempt: 1, node: 'n', taskId: null };
     const at = { threadId: 'run', epoch: null };
-    const deps = { runs: store.runs, at, events, kept: new KeptPieces(HALF) };
+    const deps = { runs: store.runs, at, events, kept: new TranscriptWindow(HALF) };
     const told = new StepActivities(place, 0, deps);
     for (let n = 0; n < LINES; n += 1) {
       told.tell({ kind: 'tool', id: line(n), name: 'print', state: 'started' });

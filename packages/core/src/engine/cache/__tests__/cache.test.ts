@@ -6,8 +6,8 @@ import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
+import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';
-import { progress } from '../../node/visitContext.ts';
 import { waitFor } from '../../node/waitFor.ts';
 
 const cachePolicy = { keyFunc: () => 'same' };
@@ -135,7 +135,7 @@ describe('a node with a cache policy', () => {
     await app.run('late', { log: [] });
     await tell('late');
     expect((await app.run('late')).values?.log).toEqual(['for late', 'after']);
-    await internalsOf(app).admit({ threadId: 'early', input: { log: [] } });
+    await internalsOf(app).recordRun({ threadId: 'early', input: { log: [] } });
     await tell('early');
     expect((await app.run('early')).values?.log).toEqual(['for early', 'after']);
     expect(await app.run('untold', { log: [] })).toMatchObject({ status: 'waiting' });

@@ -155,7 +155,7 @@ describe('the next turn of a run', () => {
       ),
       { db },
     );
-    await internalsOf(below).admit({ threadId: 'unrelated', input: {} });
+    await internalsOf(below).recordRun({ threadId: 'unrelated', input: {} });
     expect(await app.run('p', {}, { turn: 'm-1' })).toMatchObject({ status: 'failed' });
     expect(await app.run('p', {}, { turn: 'm-2' })).toMatchObject({ status: 'completed' });
     expect(['c', 'unrelated'].map((id) => internalsOf(app).store.threads.require(id).status)).toEqual([
@@ -178,7 +178,7 @@ describe('removing a run', () => {
     );
     await app.run('p', {});
     const remove = (id: string) =>
-      internalsOf(app).hold(id, async (lease) => internalsOf(app).store.remover.remove(lease));
+      internalsOf(app).withLease(id, async (lease) => internalsOf(app).store.remover.remove(lease));
     await expect(remove('p')).rejects.toMatchObject({
       code: 'REMOVE_REFUSED',
       context: { reason: 'child_not_ended' },
@@ -211,7 +211,9 @@ describe('a request to cancel', () => {
   test('that somebody has done meanwhile leaves the run as it stands', async ({ db }) => {
     const app = durable(asking(), { db });
     await app.run('r', {});
-    await internalsOf(app).hold('r', async (lease) => endCancelled(lease, { store: internalsOf(app).store }));
+    await internalsOf(app).withLease('r', async (lease) =>
+      endCancelled(lease, { store: internalsOf(app).store }),
+    );
     expect(internalsOf(app).store.threads.require('r').status).toBe('waiting');
     expect(await app.gates('r')).toHaveLength(1);
   });
@@ -225,7 +227,7 @@ test('a child of a cancelled run is removed alone: nobody begins it anew', async
   );
   await app.run('p', {});
   await app.cancel('p');
-  await internalsOf(app).hold('c', async (lease) => internalsOf(app).store.remover.remove(lease));
+  await internalsOf(app).withLease('c', async (lease) => internalsOf(app).store.remover.remove(lease));
   expect(internalsOf(app).store.threads.get('c')).toBeNull();
   expect(internalsOf(app).store.threads.require('p').status).toBe('cancelled');
 });

@@ -184,7 +184,7 @@ describe('child()', () => {
     const ran = await app.run('p', {});
     expect(ran).toMatchObject({ status: 'waiting', gates: [], children: ['c'] });
     expect(await app.run('p')).toMatchObject({ status: 'waiting', children: ['c'] });
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
     expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['tea', 'second'] } });
   });
@@ -203,7 +203,7 @@ describe('child()', () => {
     const { wakeSeq } = internalsOf(app).store.threads.require('p');
     expect(await below.run('c')).toMatchObject({ status: 'completed' });
     expect(internalsOf(app).store.threads.require('p').wakeSeq).toBe(wakeSeq + 1);
-    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
   });
 
   test('that sleeps says until when, and is due with its parent', async ({ db }) => {
@@ -221,10 +221,10 @@ describe('child()', () => {
       { db, now },
     );
     expect(await app.run('p', {})).toMatchObject({ until: clock.at + HOUR, children: ['c'] });
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     clock.step(HOUR);
     // As another process would: it knows no app of the child yet.
-    const { driven, refused } = await app.driveDue();
+    const { driven, refused } = await app.runDue();
     expect(refused).toEqual([]);
     expect(only(driven)).toMatchObject({
       id: 'p',
@@ -304,10 +304,10 @@ describe('child()', () => {
     );
     await app.run('p', {});
     await below.decide(only(await below.gates('c')), { value: 'green', by: ada });
-    await internalsOf(below).hold('c', async () => {
-      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    await internalsOf(below).withLease('c', async () => {
+      expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     });
-    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
   });
 
   test('that can go on is no reason to drive a parent that somebody has paused', async ({ db }) => {
@@ -330,7 +330,7 @@ describe('child()', () => {
     );
     expect(await app.run('p', {})).toMatchObject({ status: 'paused', reason: 'pause' });
     expect(internalsOf(app).store.threads.require('c').status).toBe('created');
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     expect(await app.run('p')).toMatchObject({ status: 'completed' });
   });
 

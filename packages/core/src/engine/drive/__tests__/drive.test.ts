@@ -28,8 +28,8 @@ import {
 import { internalsOf } from '../../appInternals.ts';
 import type { Gate } from '../../Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
+import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';
-import { progress } from '../../node/visitContext.ts';
 
 const gated = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
 
@@ -590,7 +590,7 @@ describe('an abort signal', () => {
     };
     const app = durable(twoSteps(node), { db });
     expect(await app.run('run', {})).toMatchObject({ status: 'paused', reason: 'enough for today' });
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     expect((await app.run('run')).status).toBe('completed');
   });
 });
@@ -888,7 +888,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await internalsOf(app).admit({ threadId: 'run', input: {} });
+      await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       expect(await app.run('run')).toMatchObject({
         status: 'dead_letter',
@@ -900,7 +900,7 @@ describe('a run that is taken over', () => {
 
   test('is not given up because a machine goes down again and again before it works', async ({ db }) => {
     const app = durable(twoSteps(), { db });
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
     await plant(db, (file) => diesOften(file, 50));
     expect(new ThreadStore(db).require('run').recoveries).toBe(1);
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
@@ -911,7 +911,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await internalsOf(app).admit({ threadId: 'run', input: {} });
+      await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
       await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
       expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
@@ -923,7 +923,7 @@ describe('a run that is taken over', () => {
     ofOneFile('plants rows'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await internalsOf(app).admit({ threadId: 'run', input: {} });
+      await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       await app.run('run');
       await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
@@ -951,10 +951,10 @@ describe('a run that is taken over', () => {
     notThroughRuns('asks another method'),
     async ({ db }) => {
       const app = durable(twoSteps(), { db });
-      await internalsOf(app).admit({ threadId: 'run', input: {}, workspace: '/w' });
+      await internalsOf(app).recordRun({ threadId: 'run', input: {}, workspace: '/w' });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
       await app.run('run');
-      await internalsOf(app).admit({ threadId: 'other', input: {}, workspace: '/w' });
+      await internalsOf(app).recordRun({ threadId: 'other', input: {}, workspace: '/w' });
       await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
       expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });
     },
@@ -983,7 +983,7 @@ describe('a run that is taken over', () => {
       .addEdge(START, 'work')
       .addConditionalEdges('work', () => (visits < 9 ? 'work' : END), ['work', END]);
     const app = durable(long, { db });
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
     const statuses: string[] = [];
     while (statuses.at(-1) !== 'completed' && statuses.length < 12) {
       stop = new AbortController();

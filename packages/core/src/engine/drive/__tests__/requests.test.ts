@@ -159,7 +159,7 @@ describe('requests to a run', () => {
       .addEdge(START, 'work')
       .addEdge('work', END);
     const app = durable(builder, { db });
-    await internalsOf(app).admit({ threadId: 'r', input: { rounds: 0 } });
+    await internalsOf(app).recordRun({ threadId: 'r', input: { rounds: 0 } });
     const leaveAsADeadDriver = db.prepare("UPDATE threads SET lease_owner = '1:gone', lease_boot_id = ?");
     const bootId = localHost().bootId;
     for (const _ of names.slice(1)) {

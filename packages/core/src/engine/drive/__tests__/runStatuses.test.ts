@@ -144,7 +144,7 @@ class Watched {
 
   async #drivesDue(): Promise<void> {
     this.#clock.advance(HOUR);
-    const { driven } = await this.#app.driveDue();
+    const { driven } = await this.#app.runDue();
     const own = driven.find(({ id }) => id === RUN);
     if (own !== undefined) await this.#compare(own);
   }

@@ -94,10 +94,10 @@ describe('a run whose driver has died', () => {
     dies(db, 'left-once');
     const held = own.run('held');
     await aWhile();
-    expect(await own.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await own.runDue()).toEqual({ driven: [], refused: [] });
     hold.keep();
     await held;
-    const { driven } = await own.driveDue();
+    const { driven } = await own.runDue();
     expect(driven.map(({ id, status }) => [id, status])).toEqual([
       ['left-once', 'completed'],
       ['left-twice', 'completed'],

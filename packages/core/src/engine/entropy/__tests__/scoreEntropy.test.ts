@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { AgentAction } from '../AgentAction.ts';
 import { entropyAlong, scoreEntropy } from '../scoreEntropy.ts';
-import type { Turn } from '../Turn.ts';
 
-const shares = (turns: readonly Turn[]): Readonly<Record<string, number>> =>
+const shares = (turns: readonly AgentAction[]): Readonly<Record<string, number>> =>
   Object.fromEntries(scoreEntropy(turns).parts.map(({ part, share }) => [part, share]));
 
-const times = (count: number, turn: (index: number) => Turn): readonly Turn[] =>
+const times = (count: number, turn: (index: number) => AgentAction): readonly AgentAction[] =>
   Array.from({ length: count }, (_, index) => turn(index + 1));
 
 /** Few values per field, so that repetitions of every kind are frequent. */
-const aTurn: fc.Arbitrary<Turn> = fc.record(
+const aTurn: fc.Arbitrary<AgentAction> = fc.record(
   {
     action: fc.constantFrom('read a', 'read b', 'edit a', 'test'),
     tool: fc.constantFrom('read', 'edit', 'test'),
@@ -83,7 +83,7 @@ describe('scoreEntropy', () => {
     const loop = times(10, () => ({ action: 'read', output: 'x'.repeat(60) }));
     const fresh = times(200, (i) => ({ action: `read ${i}`, output: `part ${i}` }));
     expect(scoreEntropy([...loop, ...fresh]).score).toBe(0);
-    const huge = (middle: string): Turn => ({
+    const huge = (middle: string): AgentAction => ({
       action: 'log',
       output: `${'a '.repeat(2_000)}${middle}${'b '.repeat(2_000)}`,
     });
@@ -162,7 +162,7 @@ describe('the parts of the score', () => {
 
   test('same_test_results takes fewer failures than ever for proof of progress, and green for no loop', () => {
     const stuck = times(5, (i) => ({ action: `try ${i}`, tests: { passed: 9, failed: 2 } }));
-    const better: Turn = { action: 'try 6', tests: { passed: 10, failed: 1 } };
+    const better: AgentAction = { action: 'try 6', tests: { passed: 10, failed: 1 } };
     expect(scoreEntropy([...stuck, better]).score).toBeLessThan(0.2);
     expect(
       scoreEntropy(times(9, (i) => ({ action: `edit ${i}`, tests: { passed: 9, failed: 0 } }))).score,
@@ -195,7 +195,7 @@ describe('polling', () => {
   });
 
   test('does not hide work between', () => {
-    const work: Turn = { action: 'deploy', error: 'readiness probe failed' };
+    const work: AgentAction = { action: 'deploy', error: 'readiness probe failed' };
     const mixed = turns.slice(0, 5).flatMap((turn) => [turn, work]);
     expect(scoreEntropy(mixed, { polling: ['ci'] })).toMatchObject({
       parts: [{ evidence: expect.stringContaining('turns 2, 4, 6, 8, 10') }],
@@ -211,7 +211,7 @@ describe('turns that cannot be read', () => {
   });
 
   test('are refused: no action, an output that is no text', () => {
-    expect(() => scoreEntropy([{} as Turn])).toThrow(TypeError);
+    expect(() => scoreEntropy([{} as AgentAction])).toThrow(TypeError);
     expect(() => scoreEntropy([{ action: 'a', output: 5 as unknown as string }])).toThrow(
       new TypeError('Expected output of turn 1 to be a string, got 5.'),
     );

@@ -10,7 +10,7 @@ const NEAR = 0.7;
 /** Texts a new one is compared with: bounds the work per turn. */
 const COMPARED = 8;
 
-interface Text {
+interface NumberedText {
   readonly number: number;
   readonly text: string;
   readonly shingles: ReadonlySet<string>;
@@ -18,7 +18,7 @@ interface Text {
 
 class NearSameOutput implements Watch {
   readonly #testsSeen = new Set<string>();
-  #texts: readonly Text[] = [];
+  #texts: readonly NumberedText[] = [];
   #last = { number: 0, of: 0, percent: 0 };
 
   observe(turn: ReadTurn): Sign {

@@ -14,11 +14,11 @@ class SameError implements Watch {
   }
 
   evidence(): string {
-    return `the same error ${this.#seen.told(this.#last)}: ${excerpt(this.#last)}`;
+    return `the same error ${this.#seen.told(this.#last)}: ${shortError(this.#last)}`;
   }
 }
 
-const excerpt = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 119)}…`);
+const shortError = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 119)}…`);
 
 /**
  * An error whose fingerprint was seen before, whatever was done to meet it. Three in a row are the pivot's; four trip.

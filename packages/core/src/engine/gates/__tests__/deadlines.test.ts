@@ -43,18 +43,18 @@ describe('a deadline of a gate', () => {
     const { gates, until } = await app.run('r', {});
     const { sessionId } = only(gates);
     expect(until).toBe(clock.at + HOUR);
-    expect(await app.driveDue()).toMatchObject({ driven: [] });
+    expect(await app.runDue()).toMatchObject({ driven: [] });
     clock.step(HOUR);
-    expect(only((await app.driveDue()).driven)).toMatchObject({
+    expect(only((await app.runDue()).driven)).toMatchObject({
       status: 'waiting',
       until: clock.at - HOUR + DAY,
     });
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
     expect(eventsOf(db, 'GATE_REMINDED')).toEqual([{ sessionId, kind: 'node_gate', within: HOUR }]);
     clock.step(-DAY);
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
     clock.step(3 * DAY);
-    await Promise.all([app.driveDue(), app.driveDue()]);
+    await Promise.all([app.runDue(), app.runDue()]);
     expect(eventsOf(db, 'GATE_REMINDED')).toHaveLength(2);
     await app.decide(only(await app.gates('r')), { approved: true, by: ada });
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
@@ -72,11 +72,11 @@ describe('a deadline of a gate', () => {
     const untils = [(await app.run('r', {})).until];
     for (const _ of [1, 2]) {
       clock.step(HOUR);
-      untils.push(only((await app.driveDue()).driven).until);
+      untils.push(only((await app.runDue()).driven).until);
     }
     expect(untils).toEqual([1, 2, 3].map((hours) => start + hours * HOUR));
     clock.step(HOUR);
-    expect(only((await app.driveDue()).driven)).toMatchObject({
+    expect(only((await app.runDue()).driven)).toMatchObject({
       status: 'completed',
       values: { log: ['start', 'slept', 'right'] },
     });
@@ -92,10 +92,10 @@ describe('a deadline of a gate', () => {
     expect(only(gates)).not.toHaveProperty('assignedTo');
     expect(only(gates).dueAt).toBe(new Date(clock.at + HOUR).toISOString());
     clock.step(HOUR);
-    const [driven] = (await app.driveDue()).driven;
+    const [driven] = (await app.runDue()).driven;
     expect(driven?.gates).toMatchObject([{ assignedTo: ['bob'] }]);
     clock.step(DAY);
-    await app.driveDue();
+    await app.runDue();
     expect(await app.gates('r')).toMatchObject([{ assignedTo: ['eve', 'mia'] }]);
     expect(only(await app.gates('r'))).not.toHaveProperty('dueAt');
     expect(eventsOf(db, 'GATE_REASSIGNED')).toMatchObject([{ to: ['bob'] }, { to: ['eve', 'mia'] }]);
@@ -111,7 +111,7 @@ describe('a deadline of a gate', () => {
     ]);
     await app.run('r', {});
     clock.step(2 * DAY); // nobody has looked for two days
-    const { driven } = await app.driveDue();
+    const { driven } = await app.runDue();
     expect(only(driven)).toMatchObject({ status: 'cancelled', reason: /^rejected: Nobody decided within/ });
     expect(eventsOf(db, 'GATE_REMINDED')).toHaveLength(1);
     expect(eventsOf(db, 'HITL_SESSION_DECIDED')).toMatchObject([
@@ -130,7 +130,7 @@ describe('a deadline of a gate', () => {
     });
     await app.run('r', {});
     clock.step(HOUR);
-    expect(only((await app.driveDue()).driven).values?.log).toEqual([
+    expect(only((await app.runDue()).driven).values?.log).toEqual([
       'first',
       `Nobody decided within ${HOUR} ms.`,
     ]);
@@ -162,7 +162,7 @@ describe('a deadline of a gate', () => {
     };
     await forged();
     clock.step(HOUR);
-    await app.driveDue();
+    await app.runDue();
     await forged();
     clock.step(DAY);
     await forged();
@@ -201,7 +201,7 @@ describe('a deadline of a gate', () => {
       const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
       await app.decide(only((await app.run('r', {})).gates), { approved: true, by: ada });
       clock.step(DAY);
-      expect((await app.driveDue()).driven).toEqual([]);
+      expect((await app.runDue()).driven).toEqual([]);
       expect(await app.run('r')).toMatchObject({ status: 'completed' });
     },
   );
@@ -211,7 +211,7 @@ describe('a deadline of a gate', () => {
     await gated(db, clock, [{ within: HOUR, do: 'remind' }]).run('r', {});
     const later = gated(db, clock, [{ within: 1, do: 'approve' }]);
     clock.step(HOUR);
-    expect(only((await later.driveDue()).driven)).toMatchObject({ status: 'waiting' });
+    expect(only((await later.runDue()).driven)).toMatchObject({ status: 'waiting' });
     expect(eventsOf(db, 'GATE_REMINDED')).toHaveLength(1);
   });
 
@@ -225,7 +225,7 @@ describe('a deadline of a gate', () => {
     shown = 'two';
     expect(await app.run('r')).toMatchObject({ status: 'waiting', until: clock.at + DAY });
     clock.step(DAY / 2);
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
   });
 
   test('rejects what several have to approve, whoever they are', async ({ db }) => {
@@ -241,7 +241,7 @@ describe('a deadline of a gate', () => {
     const gate = only((await app.run('r', {})).gates);
     await app.decide(gate, { approved: true, by: ada });
     clock.step(DAY);
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'cancelled' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ status: 'cancelled' });
     await expect(app.decide(gate, { approved: true, by: bob })).rejects.toMatchObject({
       code: 'GATE_ALREADY_DECIDED',
     });

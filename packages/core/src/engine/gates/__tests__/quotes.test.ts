@@ -4,12 +4,12 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { maskAtGate } from '../../../masking/maskAtGate.ts';
 import type { HitlSession } from '../../../state/hitlSession.ts';
 import { type GateComment, rejectionText } from '../comments.ts';
-import { assertQuoted, type ShownPlace, sinceQuoted } from '../quotes.ts';
+import { assertQuoted, type QuotableSection, sinceQuoted } from '../quotes.ts';
 
 const numRuns = howMany('DEVS_QUOTE_CASES', 300);
 
 const session = { id: 's' } as HitlSession;
-const placeOf = (text: string): ShownPlace => ({ names: ['TAS'], texts: [text] });
+const placeOf = (text: string): QuotableSection => ({ names: ['TAS'], texts: [text] });
 const isShown = (comment: Partial<GateComment>, text: string): boolean => {
   const comments = [{ in: 'TAS', quote: '', text: 'Why?', ...comment }];
   try {

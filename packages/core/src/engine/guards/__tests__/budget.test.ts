@@ -290,7 +290,7 @@ describe('a budget', () => {
   test('is raised by no policy and no agent', notThroughRuns('asks another method'), async ({ db }) => {
     const { builder } = eightCallers();
     const app = durable(builder, { db, budget: { calls: 1 } });
-    await internalsOf(app).admit({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });
     const { gates } = await app.run('run');
     const raise = { action: 'raise', calls: 1 };
     const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
@@ -329,7 +329,10 @@ describe('a budget', () => {
 
   test('belongs to the run: another process without one is held to it', async ({ db }) => {
     const { builder } = eightCallers();
-    await internalsOf(durable(builder, { db, budget: { calls: 1 } })).admit({ threadId: 'run', input: {} });
+    await internalsOf(durable(builder, { db, budget: { calls: 1 } })).recordRun({
+      threadId: 'run',
+      input: {},
+    });
     const { gates } = await durable(builder, { db, budget: { calls: 100 } }).run('run');
     expect(only(gates)).toMatchObject({ artifact: { limits: [{ limit: 1 }] } });
   });

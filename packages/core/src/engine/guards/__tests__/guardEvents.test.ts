@@ -9,10 +9,10 @@ import { EventStore } from '../../../state/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import type { GraphProfile } from '../../GraphProfile.ts';
-import { FaultBox } from '../../node/FaultBox.ts';
+import { EngineFaults } from '../../node/EngineFaults.ts';
 import { recordFailure } from '../../node/turns.ts';
+import { nodeExecutionOf } from '../../nodeExecution.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
-import { visitOf } from '../../visit.ts';
 
 const guardEvents = (db: Database, run: string) =>
   new EventStore(db)
@@ -55,7 +55,7 @@ describe('the events of guards', () => {
       ...ownGraphProfile(),
       willRetry: (_error, attempt) => attempt < 3,
     };
-    const faults = new FaultBox();
+    const faults = new EngineFaults();
     const deps = {
       runs: store.runs,
       store,
@@ -72,7 +72,7 @@ describe('the events of guards', () => {
         configurable: { thread_id: 'run' },
         executionInfo,
       } as unknown as LangGraphRunnableConfig;
-      recordFailure(new Error('no connection'), visitOf('design', config), deps);
+      recordFailure(new Error('no connection'), nodeExecutionOf('design', config), deps);
     }
     expect(guardEvents(db, 'run')).toEqual(['GUARD_TRIPPED attempts 3']);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { NO_FENCE } from '../../../state/Fence.ts';
 import { StepStore } from '../../../state/StepStore.ts';
-import { isPassed, limitUses, raised, reserveOf } from '../limitUses.ts';
+import { isPassed, limitUses, raisedLimits, reserveOf } from '../limitUses.ts';
 
 const nothing = {
   usd: 0,
@@ -25,7 +25,7 @@ describe('what is held back', () => {
 
 describe('a limit', () => {
   it('is raised by what every human has added, and by nothing where it was not declared', () => {
-    expect(raised({ usd: 5, calls: 3 }, [{ usd: 1 }, { usd: 0.5, tokens: 9 }])).toEqual({
+    expect(raisedLimits({ usd: 5, calls: 3 }, [{ usd: 1 }, { usd: 0.5, tokens: 9 }])).toEqual({
       usd: 6.5,
       calls: 3,
     });

@@ -30,9 +30,9 @@ import { EngineStore } from '../../EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGate.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
-import { FaultBox } from '../FaultBox.ts';
+import { EngineFaults } from '../EngineFaults.ts';
+import { progress } from '../nodeContext.ts';
 import { type StepCall, step } from '../step.ts';
-import { progress } from '../visitContext.ts';
 
 /** What the first node of a run makes of its steps; `failures` times it then throws. */
 function nodeOf<T>(work: () => Promise<T>, failures = 0) {
@@ -524,7 +524,7 @@ function storyOf(db: Database): unknown {
 
 function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: DyingSaver) {
   const events = new EventBus();
-  const faults = new FaultBox();
+  const faults = new EngineFaults();
   const store = new EngineStore(db, { events });
   const { graph, shape } = compileDurable(builder, {
     checkpointer: saver,

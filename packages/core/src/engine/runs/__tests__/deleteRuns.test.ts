@@ -106,7 +106,7 @@ describe('deleting a run', () => {
     const app = open(db);
     await app.run('waits', { log: [] });
     await ended(app, 'ended', 'yes');
-    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'folder', workspace: '/somewhere', input: {} });
     await app.cancel('folder');
     const before = rowsIn(db);
     const refusals = [
@@ -121,7 +121,7 @@ describe('deleting a run', () => {
       ['ended', { by: { kind: 'policy', id: 'p' } }, { code: 'POLICY_NOT_DECLARED' }],
     ] as const;
     for (const [id, by, error] of refusals) await expect(app.delete(id, by)).rejects.toMatchObject(error);
-    await internalsOf(app).hold('ended', async () => {
+    await internalsOf(app).withLease('ended', async () => {
       await expect(app.delete('ended', { by: ada })).rejects.toMatchObject({ code: 'THREAD_BUSY' });
     });
     expect(rowsIn(db)).toEqual(before);
@@ -152,7 +152,7 @@ describe('deleting runs by their age', () => {
     const now = { ms: 1000 };
     const app = open(db, now);
     for (const id of ['held', 'free', 'failed']) await ended(app, id, 'yes');
-    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'folder', workspace: '/somewhere', input: {} });
     await app.cancel('folder');
     // Driven again: it has not ended.
     db.prepare("UPDATE threads SET status = 'failed' WHERE thread_id = 'failed'").run();
@@ -160,7 +160,7 @@ describe('deleting runs by their age', () => {
     const again = durable(twoSteps(), { db });
     internalsOf(app).store.threads.setFingerprint('failed', again.fingerprint);
     const expiry = { endedBefore: new Date(5000), by: ada };
-    await internalsOf(app).hold('held', async () => {
+    await internalsOf(app).withLease('held', async () => {
       internalsOf(app).store.threads.begin(claimed(app, 'failed'));
       expect((await app.deleteOlderThan(expiry)).runs).toBe(1);
     });
@@ -171,7 +171,7 @@ describe('deleting runs by their age', () => {
   test('deletes more than one transaction does', async ({ db }) => {
     const app = open(db);
     for (let i = 0; i < 45; i += 1) {
-      await internalsOf(app).admit({ threadId: `r${i}`, input: {} });
+      await internalsOf(app).recordRun({ threadId: `r${i}`, input: {} });
       await app.cancel(`r${i}`);
     }
     expect((await app.deleteOlderThan({ endedBefore: new Date(1), by: ada })).runs).toBe(45);

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { drive, mailApp } from '../../../testing/runs/mail.ts';
-import { FileRuns } from '../../files/FileRuns.ts';
+import { driveMail, mailApp } from '../../../testing/runs/mail.ts';
+import { FileRuns } from '../../remote/FileRuns.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 
@@ -12,10 +12,10 @@ test('a run that was deleted with its decisions can be begun again, and the file
   const db = createDatabase({ dbPath });
   const app = mailApp(new FileRuns(db), 'asks');
   await app.start('m', { log: [] });
-  await drive(app, 'm');
+  await driveMail(app, 'm');
   const [gate] = await app.gates('m');
   if (gate !== undefined) await app.decide(gate, { value: 'yes', by: ADA });
-  await drive(app, 'm');
+  await driveMail(app, 'm');
   await app.delete('m', { by: ADA });
   await app.start('m', { log: ['again'] });
   expect(await app.gates('m')).toEqual([]);

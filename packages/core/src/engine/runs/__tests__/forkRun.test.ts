@@ -9,7 +9,7 @@ import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
-import type { Forked } from '../forkRun.ts';
+import type { ForkResult } from '../forkRun.ts';
 import type { RunSnapshot } from '../snapshots.ts';
 
 /** Two nodes with a call each, and a gate before the second. */
@@ -64,7 +64,7 @@ describe('a fork', () => {
 
     const forked = await app.fork('old', { as: 'new', checkpointId: beforeSecond, by: bob });
     expect(forked).toEqual({ id: 'new', checkpointId: beforeSecond });
-    expectTypeOf(forked).toEqualTypeOf<Forked>();
+    expectTypeOf(forked).toEqualTypeOf<ForkResult>();
     expect(await app.getState('new')).toMatchObject({
       values: { log: ['in', 'first 1'] },
       next: ['second'],
@@ -205,7 +205,7 @@ describe('a fork', () => {
   test('begins from a run that is being driven, and from one whose breakpoint waits', async ({ db }) => {
     const app = durable(twoSteps().compile({ interruptBefore: ['second'] }), { db });
     await app.run('old', {});
-    await internalsOf(app).hold('old', async () => {
+    await internalsOf(app).withLease('old', async () => {
       await app.fork('old', { as: 'new', by: ada });
     });
     const gate = only((await app.run('new')).gates);
@@ -218,8 +218,8 @@ describe('a fork', () => {
     const app = paying(db, []);
     const changed = paying(db, [], '2');
     await app.run('old', { log: [] });
-    await internalsOf(app).admit({ threadId: 'unbegun', input: {} });
-    await internalsOf(app).admit({ threadId: 'folder', workspace: '/somewhere', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'unbegun', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'folder', workspace: '/somewhere', input: {} });
     const plain = twoSteps(says('a'), says('b')).compile({ checkpointer: app.graph.checkpointer as never });
     await plain.invoke({}, { configurable: { thread_id: 'raw' } });
     const total = () => db.prepare('SELECT total_changes()').pluck().get();

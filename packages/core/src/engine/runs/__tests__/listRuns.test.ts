@@ -55,7 +55,7 @@ describe('a list of runs', () => {
     await app.decide(gates[0] as never, { approved: true, by: ada });
     now.ms = 3000;
     await app.run('second');
-    await internalsOf(app).admit({ threadId: 'third', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'third', input: {} });
 
     const { runs, next } = await app.list();
     expect(next).toBeNull();
@@ -81,8 +81,8 @@ describe('a list of runs', () => {
 
   test('tells a run that is driven from one whose driver has died', async ({ db }) => {
     const app = open(db);
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
-    await internalsOf(app).hold('run', async () => {
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
+    await internalsOf(app).withLease('run', async () => {
       expect((await app.list()).runs).toMatchObject([{ isDriven: true }]);
     });
     db.prepare("UPDATE threads SET lease_owner = '999999:1', lease_boot_id = 'another'").run();
@@ -98,7 +98,7 @@ describe('a list of runs', () => {
     const other = open(db, now, '2');
     await app.run('waits', {});
     now.ms = 20;
-    await internalsOf(app).admit({ threadId: 'created', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'created', input: {} });
     now.ms = 30;
     await other.run('others', {});
     const idsOf = async (filter: RunFilter) => (await app.list(filter)).runs.map(({ id }) => id);
@@ -119,7 +119,7 @@ describe('a list of runs', () => {
       const { runs } = await app.list({ due: true, ...more });
       return runs.map(({ id, isDriven }) => (isDriven ? `${id}, driven` : id));
     };
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
     expect(await due()).toEqual(['run']);
     expect(await due({ status: 'waiting' })).toEqual([]);
     expect(await due({ graph: 'another' })).toEqual([]);
@@ -133,7 +133,7 @@ describe('a list of runs', () => {
     expect(await due()).toEqual([]);
     await app.decide(gates[0] as never, { approved: true, by: ada });
     const other = open(createDatabase({ dbPath }));
-    await internalsOf(other).hold('run', async () => expect(await due()).toEqual(['run, driven']));
+    await internalsOf(other).withLease('run', async () => expect(await due()).toEqual(['run, driven']));
     internalsOf(other).store.db.close();
     expect(await due()).toEqual(['run']);
 
@@ -179,7 +179,7 @@ describe('a list of runs', () => {
         fc.integer({ min: 1, max: 5 }),
         async (runs, status, limit) => {
           for (const { id, status: is, at } of runs) {
-            await internalsOf(app).admit({ threadId: id, input: {} });
+            await internalsOf(app).recordRun({ threadId: id, input: {} });
             set.run(is, at, id);
           }
           const expected = runs

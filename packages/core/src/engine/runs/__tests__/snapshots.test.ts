@@ -80,7 +80,7 @@ describe('the state of a run and its history', () => {
 
   test('are there before a run has begun, and of a run that its own channels refuse', async ({ db }) => {
     const app = durable(twoSteps(), { db });
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
     expect(await app.getState('run')).toMatchObject({ next: [], tasks: [] });
     expect(await app.getStateHistory('run')).toEqual([]);
   });

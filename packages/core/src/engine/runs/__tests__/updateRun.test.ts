@@ -207,7 +207,7 @@ describe('an update of the state is refused', () => {
 
   test('before it has begun, and once it was cancelled', async ({ db }) => {
     const app = gated(db);
-    await internalsOf(app).admit({ threadId: 'run', input: {} });
+    await internalsOf(app).recordRun({ threadId: 'run', input: {} });
     await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('not_begun'));
     await app.run('run');
     await app.cancel('run');
@@ -232,7 +232,7 @@ describe('an update of the state is refused', () => {
       { db, gates: { end: () => 'Go?' } },
     );
     await app.run('run', { n: 0 });
-    await internalsOf(app).hold('run', async () => {
+    await internalsOf(app).withLease('run', async () => {
       await expect(app.updateState('run', { n: 1 }, { asNode: 'one', by: ada })).rejects.toMatchObject({
         code: 'THREAD_BUSY',
       });

@@ -59,7 +59,7 @@ describe('the store of a graph', () => {
   test('outlives the run that wrote it', async ({ db }) => {
     const app = durable(remembering(), { db, store: 'file' });
     await app.run('run', { log: [] });
-    await internalsOf(app).hold('run', async (lease) => internalsOf(app).store.remover.remove(lease));
+    await internalsOf(app).withLease('run', async (lease) => internalsOf(app).store.remover.remove(lease));
     expect(internalsOf(app).store.threads.get('run')).toBeNull();
     expect(await app.memory.get(NS, 'name')).not.toBeNull();
   });

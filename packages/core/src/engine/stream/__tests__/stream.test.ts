@@ -19,9 +19,9 @@ import { twoBranches } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { RunStreams } from '../RunStreams.ts';
+import { runEnded } from '../runStreamEvent.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
 import { streamRun } from '../streamRun.ts';
-import { runEnded } from '../toldOfRun.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 const EVERYTHING = { streamMode: ['updates', 'values', 'custom'] } as const;
@@ -184,7 +184,7 @@ describe('a stream that drives', () => {
     expect(await codeOf(app.stream('nobody'))).toEqual(['THREAD_NOT_FOUND', undefined]);
     await app.run('run', { log: ['one'] });
     expect(await codeOf(app.stream('run', { log: ['two'] }))).toEqual(['INPUT_NOT_TAKEN', undefined]);
-    await internalsOf(app).hold('run', async () => {
+    await internalsOf(app).withLease('run', async () => {
       expect(await codeOf(app.stream('run'))).toEqual(['THREAD_BUSY', undefined]);
     });
     app.close();
@@ -371,7 +371,7 @@ describe('what is not kept', () => {
   test('is a run that was removed', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
     await app.run('run', {});
-    await internalsOf(app).hold('run', async (lease) => internalsOf(app).store.remover.remove(lease));
+    await internalsOf(app).withLease('run', async (lease) => internalsOf(app).store.remover.remove(lease));
     expect(await codeOf(app.stream('run', null))).toEqual(['THREAD_NOT_FOUND', undefined]);
     const { n } =
       internalsOf(app).store.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM stream_events').get() ??

@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../durable.ts';
-import type { GateOpened, Restarted, RunEnded, TokensChunk } from '../StreamEvent.ts';
+import type { GateOpenedEvent, RestartedEvent, RunEnded, TokensChunk } from '../StreamEvent.ts';
 
 const State = Annotation.Root({ count: Annotation<number>() });
 
@@ -24,7 +24,7 @@ describe('the type of a stream', () => {
     expectTypeOf<Several['mode']>().toEqualTypeOf<'values' | 'custom' | 'gate' | 'end'>();
     const tokens = () => app.stream('run', undefined, { streamMode: 'messages' });
     expectTypeOf<EventOf<ReturnType<typeof tokens>>>().toEqualTypeOf<
-      TokensChunk | Restarted | GateOpened | RunEnded
+      TokensChunk | RestartedEvent | GateOpenedEvent | RunEnded
     >();
   });
 

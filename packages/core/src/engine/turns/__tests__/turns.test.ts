@@ -390,7 +390,7 @@ describe('a turn that did not complete', () => {
     fails = false;
     expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'waiting' });
     now += 120_000;
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
   });
 
   test('as a dead letter is followed by none until a human has brought it back', async ({ db }) => {
@@ -407,7 +407,7 @@ describe('a turn that did not complete', () => {
   test('is not cancelled by a request to the one before that comes late', async ({ db }) => {
     const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
     await app.run('run', {}, turn('1'));
-    await internalsOf(app).hold('run', async (lease) =>
+    await internalsOf(app).withLease('run', async (lease) =>
       endCancelled(lease, { store: internalsOf(app).store }),
     );
     expect(await app.run('run')).toMatchObject({ status: 'waiting' });

@@ -20,7 +20,7 @@ const napping = (db: Database, clock: AClock, hours = 1) =>
     { db, now: clock.now },
   );
 
-describe('driveDue()', () => {
+describe('runDue()', () => {
   test('drives the one that is due longest first, no more than it may', async ({ db }) => {
     const clock = new AClock();
     for (const [id, hours] of [
@@ -33,7 +33,7 @@ describe('driveDue()', () => {
     clock.step(DAY);
     const app = napping(db, clock);
     const ids = async (limit?: number) =>
-      (await app.driveDue(limit === undefined ? {} : { limit })).driven.map(({ id }) => id);
+      (await app.runDue(limit === undefined ? {} : { limit })).driven.map(({ id }) => id);
     expect(await ids(2)).toEqual(['early', 'middle']);
     expect(await ids()).toEqual(['late']);
     expect(await ids()).toEqual([]);
@@ -49,20 +49,19 @@ describe('driveDue()', () => {
     const app = durable(graph, { db, now: clock.now });
     await app.run('r', {});
     const until = clock.at + HOUR;
-    expect((await app.driveDue({ now: until - 1 })).driven).toEqual([]);
-    expect(only((await app.driveDue({ now: until + DAY })).driven)).toMatchObject({
+    expect((await app.runDue({ now: until - 1 })).driven).toEqual([]);
+    expect(only((await app.runDue({ now: until + DAY })).driven)).toMatchObject({
       status: 'waiting',
       until,
     });
-    expect(only((await app.driveDue({ now: until })).driven)).toMatchObject({ status: 'completed' });
+    expect(only((await app.runDue({ now: until })).driven)).toMatchObject({ status: 'completed' });
   });
 
   test('refuses what is no number of runs and no time', async ({ db }) => {
     const app = napping(db, new AClock());
-    for (const limit of [0, -1, Number.NaN])
-      await expect(app.driveDue({ limit })).rejects.toThrow(RangeError);
+    for (const limit of [0, -1, Number.NaN]) await expect(app.runDue({ limit })).rejects.toThrow(RangeError);
     for (const now of [Number.NaN, Number.POSITIVE_INFINITY])
-      await expect(app.driveDue({ now })).rejects.toThrow(RangeError);
+      await expect(app.runDue({ now })).rejects.toThrow(RangeError);
   });
 
   test('tells of runs that it cannot drive, which keep no other from it', async ({ db }) => {
@@ -81,10 +80,10 @@ describe('driveDue()', () => {
     const app = napping(db, clock);
     await app.run('own', {});
     clock.step(HOUR);
-    const { driven, refused } = await app.driveDue({ limit: 1 });
+    const { driven, refused } = await app.runDue({ limit: 1 });
     expect(only(driven)).toMatchObject({ id: 'own', status: 'completed' });
     expect(only(refused)).toMatchObject({ id: 'foreign', error: { code: 'GRAPH_CHANGED' } });
-    expect((await other.driveDue()).driven).toMatchObject([{ id: 'foreign', status: 'completed' }]);
+    expect((await other.runDue()).driven).toMatchObject([{ id: 'foreign', status: 'completed' }]);
   });
 
   test('leaves a run alone that another process drives, or has driven meanwhile', async ({ db }) => {
@@ -92,11 +91,11 @@ describe('driveDue()', () => {
     const app = napping(db, clock);
     await app.run('r', {});
     clock.step(HOUR);
-    await internalsOf(app).hold('r', async () => {
-      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    await internalsOf(app).withLease('r', async () => {
+      expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     });
     // Both have read the same list before one of them drives.
-    const [one, two] = await Promise.all([app.driveDue(), app.driveDue()]);
+    const [one, two] = await Promise.all([app.runDue(), app.runDue()]);
     expect([...one.driven, ...two.driven]).toMatchObject([{ id: 'r', status: 'completed' }]);
     expect([...one.refused, ...two.refused]).toEqual([]);
   });
@@ -109,7 +108,7 @@ describe('driveDue()', () => {
     db.exec(
       "UPDATE waits SET state = 'due', ended_at = 0, row_sha256 = NULL; UPDATE threads SET status = 'running'",
     );
-    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
   });
 
   test('goes on with a turn that was recorded and never driven, once nobody is about to', async ({ db }) => {
@@ -118,10 +117,10 @@ describe('driveDue()', () => {
     for (const turn of ['1', '2']) {
       await app.start('r', { log: [turn] }, { turn });
       clock.step(9_999);
-      expect(await app.driveDue({ now: clock.at + DAY })).toEqual({ driven: [], refused: [] });
+      expect(await app.runDue({ now: clock.at + DAY })).toEqual({ driven: [], refused: [] });
       clock.step(1);
-      expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed', turn });
-      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+      expect(only((await app.runDue()).driven)).toMatchObject({ id: 'r', status: 'completed', turn });
+      expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     }
     expect((await app.values('r'))?.log).toEqual(['1', 'first', 'second', '2', 'first', 'second']);
   });
@@ -130,7 +129,7 @@ describe('driveDue()', () => {
     const app = durable(twoSteps(), { db });
     await app.start('r', {});
     db.exec("UPDATE threads SET status = 'running'");
-    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
   });
 
   test('goes on with a run that a process left which was told to stop', async ({ db }) => {
@@ -146,9 +145,9 @@ describe('driveDue()', () => {
     await app.run('r', {});
     await app.run('other', {});
     clock.step(HOUR);
-    const { driven } = await app.driveDue({ signal: leaving.signal });
+    const { driven } = await app.runDue({ signal: leaving.signal });
     expect(only(driven)).toMatchObject({ status: 'paused' });
-    const left = (await app.driveDue()).driven.map(({ id, status }) => [id, status]);
+    const left = (await app.runDue()).driven.map(({ id, status }) => [id, status]);
     expect(left.sort()).toEqual([
       ['other', 'completed'],
       ['r', 'completed'],
@@ -170,7 +169,7 @@ describe('driveDue()', () => {
     await app.run('r', {});
     clock.step(HOUR);
     expect(await app.run('r')).toMatchObject({ status: 'paused', reason: 'pause' });
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
   });
 
   test('leaves runs alone that wait for humans, or for what has not come', async ({ db }) => {
@@ -181,12 +180,12 @@ describe('driveDue()', () => {
     );
     const { gates } = await app.run('r', {});
     await app.signal('r', 'x', 1, { by: ada, signalId: '1' });
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
     await app.decide(only(gates), { approved: true, by: ada });
     await app.run('other', {});
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { answer: 1 } });
     await app.signal('other', 'y', 1, { by: ada, signalId: '1' });
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
   });
 });
 
@@ -200,10 +199,10 @@ describe('a run that sleeps', () => {
     );
     await app.run('r', {});
     await app.signal('r', 'mail', 'one', { by: ada, signalId: '1' });
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'waiting', waitsFor: ['mail'] });
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect(only((await app.runDue()).driven)).toMatchObject({ status: 'waiting', waitsFor: ['mail'] });
+    expect((await app.runDue()).driven).toEqual([]);
     await app.signal('r', 'mail', 'two', { by: ada, signalId: '2' });
-    expect(only((await app.driveDue()).driven).values?.log).toEqual(['one', 'two', 'second']);
+    expect(only((await app.runDue()).driven).values?.log).toEqual(['one', 'two', 'second']);
   });
 
   test('goes on under a changed graph with the date it had', async ({ db }) => {
@@ -227,7 +226,7 @@ describe('a run that sleeps', () => {
     await changed.acceptGraph('r', { by: ada, renamed: { nodes: { nap: 'rest' } } });
     expect(await changed.run('r')).toMatchObject({ status: 'waiting', until: clock.at + HOUR / 2 });
     clock.step(HOUR / 2);
-    expect(only((await changed.driveDue()).driven)).toMatchObject({ values: { log: ['rest', 'last'] } });
+    expect(only((await changed.runDue()).driven)).toMatchObject({ values: { log: ['rest', 'last'] } });
   });
 
   test('leaves a wait behind that its node does not come back to, with what others wait for', async ({
@@ -247,9 +246,9 @@ describe('a run that sleeps', () => {
     await tell('a');
     expect(await app.run('r')).toMatchObject({ waitsFor: ['c'] });
     await tell('b');
-    expect((await app.driveDue()).driven).toEqual([]);
+    expect((await app.runDue()).driven).toEqual([]);
     await tell('c');
-    expect(only((await app.driveDue()).driven)).toMatchObject({
+    expect(only((await app.runDue()).driven)).toMatchObject({
       status: 'completed',
       values: { log: ['a', 'c', 'b'] },
     });
@@ -259,7 +258,7 @@ describe('a run that sleeps', () => {
     const app = napping(db, new AClock());
     await app.run('r', {});
     await app.signal('r', 'x', 1, { by: ada, signalId: '1' });
-    await internalsOf(app).hold('r', async (lease) => internalsOf(app).store.remover.remove(lease));
+    await internalsOf(app).withLease('r', async (lease) => internalsOf(app).store.remover.remove(lease));
     expect(
       db.prepare('SELECT (SELECT count(*) FROM waits) + (SELECT count(*) FROM signals)').pluck().get(),
     ).toBe(0);

@@ -21,7 +21,7 @@ type Op =
 type Act =
   | { readonly kind: 'step'; readonly ms: number }
   | { readonly kind: 'tell'; readonly id: number }
-  | { readonly kind: 'run' | 'driveDue' | 'restart' };
+  | { readonly kind: 'run' | 'runDue' | 'restart' };
 
 const hours = fc.integer({ min: 0, max: 5 }).map((count) => count * HOUR);
 
@@ -39,7 +39,7 @@ const acts: fc.Arbitrary<readonly Act[]> = fc.array(
   fc.oneof(
     fc.integer({ min: -72, max: 72 }).map((count): Act => ({ kind: 'step', ms: (count * HOUR) / 4 })),
     fc.nat(8).map((id): Act => ({ kind: 'tell', id })),
-    fc.constantFrom('run', 'driveDue', 'restart').map((kind): Act => ({ kind })),
+    fc.constantFrom('run', 'runDue', 'restart').map((kind): Act => ({ kind })),
   ),
   { maxLength: 14 },
 );
@@ -170,9 +170,9 @@ describe('sleeps, signals, a clock that is set, drives and restarts in any order
               expect(isNew).toBe(model.tell(name, act.id));
               break;
             }
-            case 'driveDue': {
+            case 'runDue': {
               const isDue = model.isDue(clock.at);
-              const { driven, refused } = await app.driveDue();
+              const { driven, refused } = await app.runDue();
               expect([driven.filter((one) => one.id === id).length, refused]).toEqual([isDue ? 1 : 0, []]);
               if (isDue) model.drive(clock.at);
               break;

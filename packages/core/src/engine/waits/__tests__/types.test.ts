@@ -4,7 +4,7 @@ import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import type { Deadline } from '../../gates/deadlines.ts';
 import { sleep } from '../../node/sleep.ts';
-import { type Waited, waitFor } from '../../node/waitFor.ts';
+import { type WaitResult, waitFor } from '../../node/waitFor.ts';
 
 interface Payment {
   readonly amount: number;
@@ -37,7 +37,7 @@ describe('what waits and what they give have types', () => {
       expectTypeOf(await waitFor('paid')).toEqualTypeOf<unknown>();
       expectTypeOf(await waitFor<Payment>('paid')).toEqualTypeOf<Payment>();
       const paid = await waitFor<Payment>('paid', { within: new Date() });
-      expectTypeOf(paid).toEqualTypeOf<Waited<Payment>>();
+      expectTypeOf(paid).toEqualTypeOf<WaitResult<Payment>>();
       if (!paid.timedOut) expectTypeOf(paid.payload.amount).toEqualTypeOf<number>();
       // @ts-expect-error: it may have timed out
       expectTypeOf(paid.payload).toEqualTypeOf<Payment>();
@@ -54,7 +54,7 @@ describe('what waits and what they give have types', () => {
       const { until, waitsFor } = await app.run('r', {});
       expectTypeOf(until).toEqualTypeOf<number | undefined>();
       expectTypeOf(waitsFor).toEqualTypeOf<readonly string[] | undefined>();
-      const { driven } = await app.driveDue({ limit: 1 });
+      const { driven } = await app.runDue({ limit: 1 });
       expectTypeOf(driven[0]?.id).toEqualTypeOf<string | undefined>();
       expectTypeOf(driven[0]?.values?.log).toEqualTypeOf<readonly string[] | undefined>();
       // @ts-expect-error: who tells it is said

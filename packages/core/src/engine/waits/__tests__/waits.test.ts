@@ -41,9 +41,9 @@ describe('sleep()', () => {
     expect(await app.run('r', {})).toMatchObject({ status: 'waiting', gates: [], until });
     clock.step(HOUR - 1);
     expect(await app.run('r')).toMatchObject({ status: 'waiting', until });
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     clock.step(1);
-    const { driven } = await app.driveDue();
+    const { driven } = await app.runDue();
     expect(only(driven)).toMatchObject({
       id: 'r',
       status: 'completed',
@@ -180,7 +180,7 @@ describe('sleep()', () => {
     const app = durable(graph, { db, now: clock.now });
     await app.run('r', {});
     clock.step(DAY);
-    const { driven } = await app.driveDue();
+    const { driven } = await app.runDue();
     expect(woken).toEqual([clock.at]);
     expect(only(driven)).toMatchObject({ status: 'waiting' });
     expect(only(driven)).not.toHaveProperty('until');
@@ -323,13 +323,13 @@ describe('sleep()', () => {
     );
     await app.run('r', {});
     clock.step(-3 * DAY);
-    expect(await app.driveDue()).toMatchObject({ driven: [] });
+    expect(await app.runDue()).toMatchObject({ driven: [] });
     clock.step(3 * DAY + HOUR);
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'waiting' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ status: 'waiting' });
     clock.step(-DAY); // what has fired stays fired
     expect(await app.run('r')).toMatchObject({ until: clock.at + DAY + HOUR });
     clock.step(100 * DAY);
-    expect(only((await app.driveDue()).driven)).toMatchObject({ status: 'completed' });
+    expect(only((await app.runDue()).driven)).toMatchObject({ status: 'completed' });
   });
 
   test('is ended by cancel', async ({ db }) => {
@@ -344,7 +344,7 @@ describe('sleep()', () => {
     await app.run('r', {});
     await app.cancel('r');
     clock.step(HOUR);
-    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    expect(await app.runDue()).toEqual({ driven: [], refused: [] });
     expect(await app.run('r')).toMatchObject({ status: 'cancelled' });
   });
 
@@ -388,7 +388,7 @@ describe('a signal', () => {
     await app.signal('r', 'paid', { amount: 1 }, { by: bank, signalId: 's-1' });
     expect(await app.run('r')).toMatchObject({ status: 'waiting', waitsFor: ['paid'] });
     await app.signal('r', 'paid', { amount: 2 }, { by: bank, signalId: 's-2' });
-    const { driven } = await app.driveDue();
+    const { driven } = await app.runDue();
     expect(only(driven)).toMatchObject({ values: { log: ['{"amount":1}', '{"amount":2}', 'second'] } });
   });
 
@@ -406,9 +406,9 @@ describe('a signal', () => {
       ['a', 'a2'],
     ] as const)
       await app.signal('r', name, payload, { by: bank, signalId: payload });
-    expect(await app.driveDue()).toMatchObject({ driven: [] });
+    expect(await app.runDue()).toMatchObject({ driven: [] });
     clock.step(HOUR);
-    expect(only((await app.driveDue()).driven)).toMatchObject({
+    expect(only((await app.runDue()).driven)).toMatchObject({
       values: { log: ['a1', 'b1', 'a2', 'second'] },
     });
   });
@@ -489,10 +489,10 @@ describe('a signal', () => {
     const until = clock.at + HOUR;
     expect(await app.run('r', {})).toMatchObject({ until, waitsFor: ['paid'] });
     clock.step(HOUR);
-    await app.driveDue(); // the time won
+    await app.runDue(); // the time won
     await app.signal('r', 'paid', 'money', { by: bank, signalId: '1' });
     clock.step(DAY); // nobody has driven it: what came goes first
-    expect(only((await app.driveDue()).driven)).toMatchObject({
+    expect(only((await app.runDue()).driven)).toMatchObject({
       values: { log: ['late', 'money by bank', 'second'] },
     });
   });

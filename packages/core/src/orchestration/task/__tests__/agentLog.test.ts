@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aState, aTask } from '../../__tests__/aState.ts';
 import type { GraphState } from '../../types.ts';
-import { agentLog, lastFailure, lastObservation, withLog } from '../agentLog.ts';
+import { agentLog, appendLog, lastFailure, lastObservation } from '../agentLog.ts';
 
 const [first, second] = [aTask(1), aTask(2)];
 
@@ -9,7 +9,7 @@ function after(turns: readonly (readonly [task: typeof first, passed: boolean, s
   let state = aState();
   for (const [task, passed, observation] of turns) {
     const log = agentLog(state, { task, thought: 'Turn', action: 'test', observation, passed }, 0);
-    state = { ...state, agentLogs: withLog(state, log) };
+    state = { ...state, agentLogs: appendLog(state, log) };
   }
   return state;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { FileRuns } from '../../../engine/files/FileRuns.ts';
+import { FileRuns } from '../../../engine/remote/FileRuns.ts';
 import { MemoryWorkspace } from '../../../testing/MemoryWorkspace.ts';
 import { Orchestrator } from '../../Orchestrator.ts';
 
@@ -9,7 +9,7 @@ const ada = { kind: 'human', id: 'ada' } as const;
 it('a run of a file that several share is removed as from a folder, and its workspace is left alone', async () => {
   const db = createDatabase({ dbPath: ':memory:' });
   const devs = await Orchestrator.open({ runs: new FileRuns(db) });
-  for (const id of ['one', 'two']) await (await devs.start({ id, brief: `# ${id}\n\nSell.\n` })).drive();
+  for (const id of ['one', 'two']) await (await devs.start({ id, brief: `# ${id}\n\nSell.\n` })).resume();
   await expect(devs.remove('one', { by: ada })).rejects.toMatchObject({
     code: 'REMOVE_REFUSED',
     context: { reason: 'not_ended' },

@@ -41,8 +41,8 @@ describe('a run that is moved out', () => {
     const here = await open(path.dirname(dbPath), workspace);
     for (const id of ['first', 'moved', 'last']) {
       const run = await here.start({ id, brief: `# ${id}\n` });
-      await run.decide(only((await run.drive()).gates), { approved: true, by: ada });
-      await run.drive();
+      await run.decide(only((await run.resume()).gates), { approved: true, by: ada });
+      await run.resume();
     }
     const before = await views(here, 'moved');
     const others = [await views(here, 'first'), await views(here, 'last')];
@@ -60,7 +60,7 @@ describe('a run that is moved out', () => {
     expect(await views(elsewhere, 'moved')).toEqual({ ...before, status });
     const run = await elsewhere.run('moved');
     await run.decide(only(await run.gates()), { approved: true, by: ada });
-    expect(await run.drive()).toMatchObject({ status: 'completed', commits: [{}, {}] });
+    expect(await run.resume()).toMatchObject({ status: 'completed', commits: [{}, {}] });
   });
 
   test('is as it was where it could not be kept', async ({ dbPath, db }) => {
@@ -70,7 +70,7 @@ describe('a run that is moved out', () => {
       throw new RangeError('the disk is full');
     };
     await expect(moveRunOut(db, 'kept', { by: ada, keep: full })).rejects.toThrow('the disk is full');
-    expect(await (await here.run('kept')).drive()).toMatchObject({ status: 'waiting' });
+    expect(await (await here.run('kept')).resume()).toMatchObject({ status: 'waiting' });
   });
 
   test('is nobody else’s meanwhile: whoever drives it keeps it', async ({ dbPath, db }) => {

@@ -1,0 +1,69 @@
+import { scrub } from '../masking/scrub.ts';
+import { assertPlan } from '../orchestration/nodes/plan.ts';
+import type { DraftDocument, PlanResult } from '../orchestration/ports.ts';
+import { hashOf } from '../state/canonicalJson.ts';
+
+/** Documents or a plan of a person, used instead of a stage's output. */
+export interface ProvidedInputs {
+  /** Read at the design gate; research and design are skipped. */
+  readonly documents?: readonly DraftDocument[];
+  /** Read at the plan gate; without documents, all earlier stages are skipped. */
+  readonly tasks?: PlanResult;
+  /** `false` writes the design from the brief alone. @defaultValue true */
+  readonly research?: boolean;
+}
+
+export interface CheckedInputs extends ProvidedInputs {
+  /** SHA-256 (hex) of what is given here, which is without secrets; `null` for nothing. */
+  readonly sha256: string | null;
+  /** Places where there was one. */
+  readonly redacted: number;
+}
+
+/**
+ * Checks what was given, before anything is recorded.
+ *
+ * @throws TypeError for a document without type or content, a type given twice, another brief, a plan without tasks.
+ * @throws DevsError `DAG_INVALID` for a plan that cannot become tasks.
+ */
+export function parseProvidedInputs({
+  documents = [],
+  tasks,
+  research = true,
+}: ProvidedInputs): CheckedInputs {
+  assertDocuments(documents);
+  if (tasks !== undefined) assertGivenPlan(tasks);
+  const { value: given, count: redacted } = scrub(providedParts({ documents, tasks }));
+  const isNothing = documents.length === 0 && tasks === undefined;
+  return { ...given, research, sha256: isNothing ? null : hashOf(given), redacted };
+}
+
+/** What is hashed of what is given. */
+export const providedParts = ({
+  documents = [],
+  tasks,
+}: {
+  readonly documents?: ProvidedInputs['documents'];
+  readonly tasks?: ProvidedInputs['tasks'] | undefined;
+}) => ({
+  ...(documents.length > 0 && { documents }),
+  ...(tasks !== undefined && { tasks }),
+});
+
+function assertDocuments(documents: readonly DraftDocument[]): void {
+  const types = documents.map(({ type }) => type);
+  const twice = types.find((type, index) => types.indexOf(type) !== index);
+  if (twice !== undefined) throw new TypeError(`Two documents have the type ${twice}.`);
+  if (types.includes('BRIEF'))
+    throw new TypeError('A document cannot have the type BRIEF, which is reserved for the brief.');
+  const empty = documents.find(({ type, content }) => type.trim() === '' || content.trim() === '');
+  if (empty !== undefined)
+    throw new TypeError(`A document needs a type and content, got ${documentName(empty)}.`);
+}
+
+const documentName = ({ type, title }: DraftDocument): string => JSON.stringify(type || title);
+
+function assertGivenPlan(plan: PlanResult): void {
+  if (plan.epics.length === 0) throw new TypeError('The plan has no epics.');
+  assertPlan(plan);
+}

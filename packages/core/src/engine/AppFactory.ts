@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import type { StateGraph } from '@langchain/langgraph';
+import {
+  type BaseCache,
+  type BaseCheckpointSaver,
+  type BaseStore,
+  MemorySaver,
+} from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { type Limits, validLimits } from '../config/limits.ts';
+import { type PriceTable, pricesOf } from '../config/prices.ts';
+import { EventBus } from '../events/EventBus.ts';
+import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
+import type { CommitBarrier } from '../state/CommitBarrier.ts';
+import type { FencedLease } from '../state/Fence.ts';
+import type { HostIdentity } from '../state/hostIdentity.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
+import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
+import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import type { GraphShape } from './compile/graphShape.ts';
+import {
+  type BuilderOf,
+  type CompileSettings,
+  type GraphSource,
+  readGraphSource,
+  type StateOf,
+  type UpdateOf,
+} from './compile/graphSource.ts';
+import { DurableApp } from './DurableApp.ts';
+import type { DurableParts } from './DurableParts.ts';
+import type { ReleaseRun } from './drive/DriverDeps.ts';
+import type { EndOfRun } from './drive/outcome.ts';
+import { EngineStore } from './EngineStore.ts';
+import type { AgentAction } from './entropy/AgentAction.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { GoalReader } from './Goal.ts';
+import type { GraphProfile } from './GraphProfile.ts';
+import type { GateOf } from './gates/DeclaredGate.ts';
+import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGate.ts';
+import { assertUnitInterval } from './guards/assertUnitInterval.ts';
+import { type Budget, parseBudget } from './guards/Budget.ts';
+import { EngineFaults } from './node/EngineFaults.ts';
+import { noteBegun } from './node/nodeContext.ts';
+import type { RunnerDeps } from './node/RunnerDeps.ts';
+import { DrivenSaver } from './saver/DrivenSaver.ts';
+import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
+import { STEP_CODEC } from './saver/stepCodec.ts';
+import { resolveStore } from './store/resolveStore.ts';
+import { keptEvents, RunStreams, type StreamsOptions } from './stream/RunStreams.ts';
+
+/** Options of `durable`, except the place of the runs. */
+export interface AppOptions<
+  State,
+  Name extends string = string,
+  Gates = { readonly [Node in Name]?: GateOf<State> },
+> {
+  /** Gates by node name: a function that returns the content to approve, or an object with more options. */
+  readonly gates?: Gates;
+  readonly guards?: {
+    /** Node transitions without `progress()` before the run asks. @defaultValue 25 */
+    readonly maxDepth?: number;
+    /** Entropy score in [0, 1] at which the run asks. @defaultValue 0.75 */
+    readonly entropyThreshold?: number;
+    /** Returns the agent's actions from the state, oldest first; scored after every node. @defaultValue no actions */
+    readonly entropy?: (state: State) => readonly AgentAction[];
+    /** Tools, or actions, that wait for something outside; left out of the score. */
+    readonly polling?: EntropyOptions['polling'];
+  };
+  /**
+   * Long-term memory, as for `compile`; `'file'` uses a `SqliteStore` in the state file.
+   * @defaultValue the compiled store, if any
+   */
+  readonly store?: BaseStore | 'file';
+  /** Results of nodes with a `cachePolicy`, as for `compile`. @defaultValue the compiled cache, if any */
+  readonly cache?: BaseCache;
+  /** Sizes of stored values: writes, channels, inputs, answers. @defaultValue see `Limits` */
+  readonly limits?: Partial<Limits>;
+  /** Use of a run before it asks; stored with each new run. */
+  readonly budget?: Budget;
+  /** Model prices, or the path of a JSON file with them. @defaultValue list prices */
+  readonly prices?: PriceTable | string;
+  /** Stream events to store per run; `false` stores none. @defaultValue 10,000 events */
+  readonly streams?: StreamsOptions | false;
+  /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
+  readonly version?: string;
+  /** Secrets to mask in output. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
+  readonly events?: EventBus;
+  /** Clock, in milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+/** What the engine itself passes for graphs it knows. */
+export interface KnownGraph<State> {
+  readonly profile: GraphProfile<State>;
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals?: GoalReader;
+  readonly leave?: ReleaseRun;
+  /**
+   * What its runs are recorded as, among those of other graphs, of the name it was compiled with.
+   * @defaultValue a run is known by the shape of its graph alone
+   */
+  readonly recordedAs?: (compiled: string | undefined) => string;
+}
+
+type PlanOptions<State> = AppOptions<State, string, object>;
+
+/** What an app is opened over. */
+export interface AppFile {
+  readonly db: Database;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: CommitBarrier;
+  /** @defaultValue the bus of the options */
+  readonly events?: EventBus;
+  /** @defaultValue this machine */
+  readonly host?: HostIdentity;
+  /** Over `db`. @defaultValue one that is made */
+  readonly store?: EngineStore;
+  /** @defaultValue whoever has opened the file closes it */
+  readonly close?: () => void;
+}
+
+/** An app over a file, and what it is made of. */
+export interface AppInstance<Graph, State, Update> {
+  readonly app: DurableApp<Graph, State, Update>;
+  readonly parts: DurableParts<Graph>;
+}
+
+/** A graph and its options, checked once: an app can be opened over any file. */
+export class AppFactory<Graph, State, Update> {
+  /** See {@link KnownGraph.recordedAs}. */
+  readonly recordedAs: string | undefined;
+  /** The store of its nodes, where that is not in the file. */
+  readonly memory: BaseStore | undefined;
+  readonly events: EventBus;
+  readonly newId: () => string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly #options: PlanOptions<State>;
+  readonly #known: KnownGraph<State & object>;
+  readonly #builder: StateGraph<unknown, State & object, Update, string>;
+  readonly #carried: CompileSettings;
+  readonly #gates: DeclaredGates<State & object>;
+  readonly #budget: Budget;
+  readonly #prices: PriceTable;
+  /** Events of a stream that are kept; `null` for none. */
+  readonly #keep: number | null;
+  readonly #breakpoints: InnerBreakpoints;
+  readonly #limits: Limits;
+
+  /** @throws RangeError, TypeError as `durable`; so do `open` and `outline`, for what the compiler checks. */
+  constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
+    const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
+    assertThreshold(options.guards);
+    this.#limits = validLimits(options.limits);
+    const { builder, carried } = readGraphSource<State & object, Update, string>(source, options.gates);
+    this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
+    this.#budget = parseBudget(options.budget ?? {});
+    this.#keep = keptEvents(options.streams);
+    registerSecrets(options.secrets);
+    this.#prices = pricesOf(options.prices);
+    this.#breakpoints = innerBreakpoints(builder);
+    this.#builder = builder;
+    this.#carried = carried;
+    this.#options = options;
+    this.#known = known;
+    this.recordedAs = known.recordedAs?.(carried.name);
+    this.memory = store === 'file' ? undefined : (store ?? carried.store);
+    this.events = events;
+    this.now = now;
+    this.newId = newId;
+  }
+
+  /** The graph over no file, for what is told of the graph itself. */
+  outline(): { readonly graph: Graph; readonly shape: GraphShape } {
+    const { events } = this;
+    const runs = { runs: new NullRunStore(events), store: null };
+    const deps = { ...this.#seams(events), ...runs, faults: new EngineFaults() };
+    return this.#compile(new MemorySaver(), deps, this.#carried);
+  }
+
+  open({
+    db,
+    events = this.events,
+    store: given,
+    close,
+    ...about
+  }: AppFile): AppInstance<Graph, State, Update> {
+    const limits = this.#limits;
+    const { profile: _, recordedAs: _name, ...known } = this.#known;
+    const seams = this.#seams(events);
+    const store = given ?? this.#storeOver(db, events, about);
+    const streams = new RunStreams(db, this.#keep, limits);
+    const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
+    const faults = new EngineFaults();
+    const kept = resolveStore(this.#options, this.#carried, { ...seams, db, limits });
+    const parts: DurableParts<Graph> = {
+      ...this.#compile(saver, { ...seams, runs: store.runs, store, faults, streams }, kept),
+      ...{ ...seams, ...known, store, saver, streams, faults },
+      memory: kept.store,
+      budget: this.#budget,
+      gates: this.#gates,
+      recordedAs: this.recordedAs,
+      close: close ?? (() => {}),
+    };
+    return { app: new DurableApp(parts), parts };
+  }
+
+  #seams(events: EventBus) {
+    const { now, newId } = this;
+    const { maxDepth = MAX_RECURSION_DEPTH } = this.#options.guards ?? {};
+    return { events, now, newId, maxDepth };
+  }
+
+  #storeOver(db: Database, events: EventBus, about: Pick<AppFile, 'outlet' | 'host'>): EngineStore {
+    const { now, newId } = this;
+    const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = this.#options.guards ?? {};
+    return new EngineStore(db, {
+      ...{ events, now, newId, entropyThreshold, prices: this.#prices, limits: this.#limits },
+      rules: this.#known.profile.rules,
+      codec: STEP_CODEC,
+      ...about,
+    });
+  }
+
+  #compile(
+    checkpointer: BaseCheckpointSaver,
+    deps: Omit<RunnerDeps<State & object>, 'profile' | 'breakpoints'>,
+    carried: CompileSettings,
+  ) {
+    const { profile } = this.#known;
+    const { version = '1' } = this.#options;
+    const { graph, ...compiled } = compileDurable<
+      State & object,
+      Update,
+      string,
+      StateGraph<unknown, State & object, Update, string>
+    >(this.#builder, {
+      checkpointer,
+      deps: { ...deps, profile, breakpoints: this.#breakpoints },
+      gates: this.#gates,
+      version,
+      carried,
+    });
+    // The copy has the types of the builder that it is of.
+    return { ...compiled, graph: graph as unknown as Graph };
+  }
+}
+
+/** Before there is a file: an app over runs opens one for each. @throws RangeError */
+function assertThreshold({
+  entropyThreshold = HITL_ENTROPY_THRESHOLD,
+}: AppOptions<never>['guards'] = {}): void {
+  assertUnitInterval('entropyThreshold', entropyThreshold);
+}
+
+/** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */
+export function planApp<Source extends GraphSource>(
+  source: Source,
+  options: PlanOptions<StateOf<Source>>,
+  known: KnownGraph<StateOf<Source>>,
+): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+  return new AppFactory(source, options, known);
+}
+
+interface SaverParts {
+  readonly breakpoints: InnerBreakpoints;
+  readonly streams: RunStreams;
+  readonly limits: Limits;
+}
+
+function driversSaver(
+  db: Database,
+  store: EngineStore,
+  { breakpoints, streams, limits }: SaverParts,
+): DrivenSaver {
+  return new DrivenSaver(db, store, {
+    breakpoints,
+    onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
+    limits,
+    onCheckpoint: noteCheckpoints(store),
+  });
+}
+
+/**
+ * What a checkpoint says of its run, in its own transaction. A committed super-step of nodes is progress: only a driver that dies
+ * before one counts towards giving the run up. That an input was taken is none, in its checkpoint and in that of START. A root
+ * checkpoint that holds an input is where its turn is taken up, so that no driver gives it twice and none leaves it out; graphs
+ * inside nodes and frames have inputs of their own.
+ */
+function noteCheckpoints({ threads, inputs }: EngineStore) {
+  const withInput = new Set<string | null>();
+  return (lease: FencedLease, stored: StoredCheckpoint): void => {
+    const { threadId, checkpointNs, checkpointId, parentId, source } = stored;
+    if (source === 'input') {
+      withInput.add(checkpointId);
+      if (checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+    } else if (!withInput.delete(parentId)) threads.resetRecoveries(lease);
+  };
+}

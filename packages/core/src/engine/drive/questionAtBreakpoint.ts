@@ -1,0 +1,61 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { FencedLease } from '../../state/Fence.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import { type Breakpoint, breakpointMessage } from '../breakpoints/Breakpoint.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoints.ts';
+import { dueBreakpoint } from '../breakpoints/dueBreakpoint.ts';
+import { plainValues } from '../breakpoints/plainValues.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { questionAbout, sessionForQuestion } from '../gates/question.ts';
+import { openGateSession } from './openGateSession.ts';
+
+export interface StoppedRun {
+  readonly lease: FencedLease;
+  readonly tuple: CheckpointTuple;
+  /** The tasks of the next super-step. */
+  readonly tasks: readonly { readonly id: string; readonly name: string }[];
+  readonly values: unknown;
+}
+
+interface StopDeps {
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly breakpoints?: Breakpoints;
+}
+
+/** What stands for the interrupt of a stop: LangGraph has none for its own. */
+export const breakpointKey = ({ checkpoint }: CheckpointTuple): string => `stop/${checkpoint.id}`;
+
+/**
+ * The session of the stop that a run stands at, answered or not; `null` where it stands at none. A stop that it is past,
+ * because a task of the next super-step has begun, is not asked.
+ */
+export async function questionAtBreakpoint(run: StoppedRun, deps: StopDeps): Promise<HitlSession | null> {
+  const { lease, tuple, tasks, values } = run;
+  const { threadId } = lease;
+  const { store, saver, breakpoints = NO_BREAKPOINTS } = deps;
+  const known = store.sessions.findByInterrupt(threadId, breakpointKey(tuple));
+  if (known !== null) return known;
+  if (hasBegun(run, store)) return null;
+  const next = [...new Set(tasks.map(({ name }) => name))];
+  const parent = tuple.parentConfig && (await saver.getTuple(tuple.parentConfig));
+  const due = dueBreakpoint(breakpoints, { tuple, parent, next });
+  if (due === null) return null;
+  const stop: Breakpoint = {
+    breakpoint: { graph: [], ...due, next },
+    values: plainValues((values ?? {}) as object),
+  };
+  const about = { kind: 'interrupt', key: `stop/${threadId}`, taskId: threadId } as const;
+  const question = questionAbout(stop, { ...about, message: breakpointMessage(stop) });
+  const checkpointId = tuple.checkpoint.id;
+  return openGateSession(
+    sessionForQuestion(question, breakpointKey(tuple), { threadId, checkpointId }),
+    lease,
+    store.runs,
+  );
+}
+
+function hasBegun({ lease: { threadId }, tuple, tasks }: StoppedRun, { steps }: EngineStore): boolean {
+  const written = new Set((tuple.pendingWrites ?? []).map(([taskId]) => taskId));
+  return tasks.some(({ id }) => written.has(id) || steps.hasVisit(threadId, id));
+}

@@ -1,0 +1,138 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { GraphInterrupt, LangGraphRunnableConfig } from '@langchain/langgraph';
+import type { ErrorCode } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { NodeStore } from '../../state/RunStore.ts';
+import { NodeActivities } from '../activity/NodeActivities.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
+import { InnerRuns } from './innerRuns.ts';
+import { NodeWaits } from './NodeWaits.ts';
+
+/** What an execution of a node begins with. */
+export interface Execution {
+  readonly visit: NodeExecution;
+  readonly taskId: string | null;
+  /** The node's, before its work begins. */
+  readonly config: LangGraphRunnableConfig;
+  readonly runs: NodeStore;
+  /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
+  readonly store: EngineStore | null;
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  /** See `GraphProfile`. */
+  readonly surroundings: ReadonlySet<ErrorCode> | undefined;
+}
+
+/** What code inside a node can reach of its own execution. */
+export class ActiveNode {
+  readonly visit: NodeExecution;
+  readonly taskId: string | null;
+  readonly runs: NodeStore;
+  /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
+  readonly store: EngineStore | null;
+  readonly events: EventBus;
+  readonly surroundings: ReadonlySet<ErrorCode> | undefined;
+  /** True when an earlier execution of this visit began a step and did not get to the end. */
+  readonly isResumed: boolean;
+  /** `place/name` of every step of this execution. */
+  readonly stepNames = new Set<string>();
+  /** Ids of the tool calls that this execution has begun. */
+  readonly toolCalls = new Set<string>();
+  readonly calls = new CallsInFlight();
+  /** What is asked before a call is made: the node leaves with it, even if it caught it. */
+  question: GraphInterrupt | null = null;
+  /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
+  hasThrown = false;
+  /** What the engine could not do for a step: the node leaves with it, even if it caught it. */
+  fault: Error | null = null;
+  /** Set by `progress()`. */
+  progressed = false;
+  readonly #config: LangGraphRunnableConfig;
+  readonly #now: () => number;
+  #told: NodeActivities | null = null;
+  #inner: InnerRuns | null = null;
+  #waits: NodeWaits | null = null;
+
+  constructor({ visit, taskId, config, runs, store, events, now, surroundings }: Execution) {
+    this.visit = visit;
+    this.taskId = taskId;
+    this.runs = runs;
+    this.store = store;
+    this.events = events;
+    this.surroundings = surroundings;
+    this.isResumed = visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId);
+    this.#config = config;
+    this.#now = now;
+    // A retry numbers the graphs that it begins anew.
+    if (visit.attempt > 1) this.#inner = new InnerRuns(config);
+  }
+
+  get told(): NodeActivities {
+    const { visit, taskId, runs, events } = this;
+    this.#told ??= new NodeActivities({ visit, taskId, runs, events, now: this.#now });
+    return this.#told;
+  }
+
+  get inner(): InnerRuns {
+    this.#inner ??= new InnerRuns(this.#config);
+    return this.#inner;
+  }
+
+  get waits(): NodeWaits {
+    this.#waits ??= new NodeWaits();
+    return this.#waits;
+  }
+
+  /**
+   * Its work is over: what it told is kept.
+   *
+   * @param thrown - What the work has thrown.
+   * @returns What the node is left with, whatever its author made of it; `null` for what the work has returned or thrown.
+   */
+  close(thrown: unknown): Error | null {
+    this.#told?.close();
+    return this.fault ?? this.question ?? this.#waits?.leaving(thrown) ?? null;
+  }
+}
+
+/** A visit whose steps are recorded. */
+export type RecordedNode = ActiveNode & { readonly store: EngineStore };
+
+export function isRecorded(active: ActiveNode): active is RecordedNode {
+  return active.store !== null;
+}
+
+/** Set inside a call: one that waited for the calls in flight would wait for itself. */
+const insideCall = new AsyncLocalStorage<true>();
+
+/** The calls of one visit of a node that have begun and not ended. */
+export class CallsInFlight {
+  readonly #calls = new Set<Promise<void>>();
+
+  /** Whether this code runs inside one of them. */
+  get isInside(): boolean {
+    return insideCall.getStore() === true;
+  }
+
+  track<T>(call: () => Promise<T>): Promise<T> {
+    const running = insideCall.run(true, call);
+    const forget = (): void => {
+      this.#calls.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#calls.add(ended);
+    return running;
+  }
+
+  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  next(): Promise<void> | null {
+    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
+  }
+
+  /** Resolves when all have ended, however they did. */
+  async settled(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.all(this.#calls);
+  }
+}

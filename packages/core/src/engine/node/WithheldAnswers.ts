@@ -1,0 +1,142 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import { type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
+import type { EngineStore } from '../EngineStore.ts';
+import { exactAnswers } from '../gates/exactAnswers.ts';
+import { interruptId } from '../gates/interruptIds.ts';
+import { shownBy } from '../gates/question.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
+import { ambientConfig } from './toolCalls.ts';
+
+// `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the node
+// asks again, and gets it when it asks what the answer was given for.
+
+// LangGraph's own: the answers of this drive by interrupt id, and those of one task in the order it takes them.
+const RESUME_MAP = '__pregel_resume_map';
+const SCRATCHPAD = '__pregel_scratchpad';
+
+interface AnswerScratchpad extends Counters {
+  readonly resume: readonly unknown[];
+}
+
+interface Counters {
+  readonly interruptCounter: number;
+  readonly subgraphCounter: number;
+  readonly callCounter: number;
+}
+
+type Configurable = Readonly<Record<string, unknown>>;
+
+/** Answers to `interrupt()` that this execution of a node is the first to be given, its subgraphs included. */
+export class WithheldAnswers {
+  readonly #configurable: Configurable;
+  readonly #scratchpad: AnswerScratchpad;
+  /** The questions of the node's entry are counted, too. */
+  readonly #asEntered: Counters;
+  readonly #given: Readonly<Record<string, unknown>>;
+  /** Hash of what an answer was given for, by its interrupt id. */
+  readonly #held: Map<string, string>;
+
+  /** `null` where there is none. A retry in the same drive goes on with what its first attempt was given. */
+  static of(
+    { configurable = {} }: RunnableConfig,
+    visit: NodeExecution,
+    store: EngineStore | null,
+  ): WithheldAnswers | null {
+    const given = configurable[RESUME_MAP] as Readonly<Record<string, unknown>> | undefined;
+    const scratchpad = configurable[SCRATCHPAD] as AnswerScratchpad | undefined;
+    if (store === null || visit.epoch === null || visit.attempt > 1) return null;
+    if (given === undefined || scratchpad === undefined) return null;
+    const asked = answerSubject(given, visit, store);
+    return asked.size === 0 ? null : new WithheldAnswers(configurable, scratchpad, given, new Map(asked));
+  }
+
+  private constructor(
+    configurable: Configurable,
+    scratchpad: AnswerScratchpad,
+    given: Readonly<Record<string, unknown>>,
+    held: Map<string, string>,
+  ) {
+    this.#configurable = configurable;
+    this.#scratchpad = scratchpad;
+    this.#asEntered = countersOf(scratchpad);
+    this.#given = given;
+    this.#held = held;
+  }
+
+  /**
+   * Does a node's work, again and again while it asks what a held answer was given for.
+   *
+   * @param work - Is given what replaces members of the node's `configurable`.
+   * @throws GraphInterrupt of a question that has no answer, or shows something else than its answer was given for.
+   */
+  async confirmed<T>(work: (changed: Configurable) => Promise<T>): Promise<T> {
+    for (;;) {
+      const scratchpad = this.#scratchpadNow();
+      const changed = { [SCRATCHPAD]: scratchpad, [RESUME_MAP]: this.#mapNow() };
+      try {
+        return await withConfig(changed, () => work(changed));
+      } catch (error) {
+        if (!isGraphInterrupt(error) || !this.#release(error.interrupts)) throw error;
+      } finally {
+        // An edge after the node counts on from here.
+        Object.assign(this.#scratchpad, countersOf(scratchpad));
+      }
+    }
+  }
+
+  /** A copy for each execution: what an earlier one left running must not count in it. */
+  #scratchpadNow(): AnswerScratchpad {
+    const { resume } = this.#scratchpad;
+    const id = interruptId(String(this.#configurable['checkpoint_ns']), resume.length - 1);
+    const isHeld = resume.length > 0 && this.#held.has(id);
+    const seen = isHeld ? resume.slice(0, -1) : [...resume];
+    return { ...this.#scratchpad, ...this.#asEntered, resume: seen };
+  }
+
+  #mapNow(): Readonly<Record<string, unknown>> {
+    const known = Object.entries(this.#given).filter(([id]) => !this.#held.has(id));
+    return exactAnswers(Object.fromEntries(known));
+  }
+
+  /** Lets the answers go that these questions are still about; false if there is another reason to stop. */
+  #release(asked: readonly Interrupt[]): boolean {
+    const met = asked.filter(({ id }) => id !== undefined && this.#held.has(id));
+    const isSame = ({ id = '', value }: Interrupt): boolean =>
+      this.#held.get(id) === shownBy(value).artifactHash;
+    if (met.length === 0 || !met.every(isSame)) return false;
+    for (const { id = '' } of met) this.#held.delete(id);
+    return true;
+  }
+}
+
+/** Of the answers of a drive, what each was given for. */
+const knownFor = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** Hash of what the answers to an author's interrupts were given for, by interrupt id; it never changes. */
+function answerSubject(
+  given: Readonly<Record<string, unknown>>,
+  { threadId }: NodeExecution,
+  { sessions }: EngineStore,
+): ReadonlyMap<string, string> {
+  const known = knownFor.get(given);
+  if (known !== undefined) return known;
+  const asked = new Map<string, string>();
+  for (const id of Object.keys(given)) {
+    const session = sessions.findByInterrupt(threadId, id);
+    if (session?.kind === 'interrupt') asked.set(id, session.artifactHash ?? '');
+  }
+  knownFor.set(given, asked);
+  return asked;
+}
+
+function countersOf({ interruptCounter, subgraphCounter, callCounter }: Counters): Counters {
+  return { interruptCounter, subgraphCounter, callCounter };
+}
+
+/** With LangChain's ambient config changed as the one that is passed on: `interrupt()` reads it there. */
+function withConfig<T>(changed: Configurable, work: () => T): T {
+  const ambient = ambientConfig() ?? {};
+  const config = { ...ambient, configurable: { ...ambient.configurable, ...changed } };
+  return AsyncLocalStorageProviderSingleton.runWithConfig(config, work);
+}

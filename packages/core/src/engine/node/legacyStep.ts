@@ -1,0 +1,111 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { StepKey, StepTimes } from '../../state/StepStore.ts';
+import type { RecordedNode } from './ActiveNode.ts';
+import { askStepOwner, decidedOn, type LegacyStep } from './askStepOwner.ts';
+import { type InnerTask, recordedPlace, type StepPlace } from './stepPlace.ts';
+import { ambientConfig } from './toolCalls.ts';
+
+/**
+ * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one of the node itself; such a row is
+ * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
+ * Where that does not decide, a human does: no call is made, and none is taken as made.
+ *
+ * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
+ */
+export function legacyKey(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
+  const { store, visit, stepNames } = active;
+  const own = { threadId: visit.threadId, lgTaskId: place.id, name };
+  if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;
+  const older = { ...own, lgTaskId: visit.lgTaskId };
+  const taken = `${place.id} has ${name} of the node`;
+  if (stepNames.has(taken)) return older; // before LangGraph's retry of the inner task
+  const times = store.steps.timesOf(older);
+  // A name that this execution has used in the node itself is the node's.
+  if (times === null || stepNames.has(`${visit.lgTaskId}/${name}`)) return own;
+  const row = { key: older, times };
+  return whose(active, place, row).then((verdict) => {
+    if (verdict === 'unknown') return askStepOwner(active, place, row);
+    if (verdict === 'other') return own;
+    stepNames.add(`${visit.lgTaskId}/${name}`).add(taken);
+    return older;
+  });
+}
+
+async function whose(
+  active: RecordedNode,
+  place: StepPlace,
+  older: LegacyStep,
+): Promise<'its' | 'other' | 'unknown'> {
+  const decided = decidedOn(older, place, active.store);
+  return decided ?? (await inTask(place.task, older.times)) ?? inTool(active, place);
+}
+
+/** Whether a row belongs to the task; `null` where that depends on the tool. */
+async function inTask(task: InnerTask | null, times: StepTimes): Promise<'other' | 'unknown' | null> {
+  if (task === null || !task.isKept) return null;
+  const tuple = await tupleAt(task);
+  if (tuple === undefined) return 'unknown';
+  const begun = Date.parse(tuple.checkpoint.ts);
+  if (times.startedAt < begun) return 'other';
+  const isLater = times.startedAt > begun || (times.finishedAt !== null && times.finishedAt > begun);
+  return isLater && countDueTasks(tuple) <= 1 ? null : 'unknown';
+}
+
+/** Of the calls of one message nobody knows which one a row belongs to. */
+function inTool({ toolCalls }: RecordedNode, { toolCallId }: StepPlace): 'its' | 'unknown' {
+  if (toolCallId === null) return 'its';
+  const called = new Set([...toolCalls, ...callsToAnswer()]);
+  return called.size === 1 ? 'its' : 'unknown';
+}
+
+async function tupleAt({ checkpoint }: InnerTask): Promise<CheckpointTuple | undefined> {
+  const saver: unknown = ambientConfig()?.configurable?.['__pregel_checkpointer'];
+  const { threadId, checkpointNs, checkpointId } = checkpoint;
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId };
+  return (saver as BaseCheckpointSaver | undefined)?.getTuple({ configurable });
+}
+
+/** Tasks that begin at a checkpoint: one for each trigger that holds something, one for each branch. */
+function countDueTasks({ checkpoint: { channel_values: values } }: CheckpointTuple): number {
+  const triggers = Object.keys(values).filter((channel) => /^(?:branch|join):/.test(channel));
+  const sends: unknown = values['__pregel_tasks'];
+  return triggers.length + (Array.isArray(sends) ? sends.flat().length : 0);
+}
+
+/** Ids of the tool calls that the task around this code was given and that have no answer. */
+function callsToAnswer(): readonly string[] {
+  const scratchpad: unknown = ambientConfig()?.configurable?.['__pregel_scratchpad'];
+  const input = (scratchpad as { readonly currentTaskInput?: unknown } | undefined)?.currentTaskInput;
+  const messages = Array.isArray(input) ? input : (input as { readonly messages?: unknown } | null)?.messages;
+  if (!Array.isArray(messages)) return [];
+  const answered = new Set(messages.map((message: ToolWords) => message.tool_call_id));
+  const asked = messages.findLast(({ tool_calls }: ToolWords) => Array.isArray(tool_calls)) as
+    | ToolWords
+    | undefined;
+  return (asked?.tool_calls ?? []).flatMap(({ id }) => (id === undefined || answered.has(id) ? [] : [id]));
+}
+
+/** What messages of LangChain say about tools. */
+interface ToolWords {
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id?: string }[];
+}
+
+/**
+ * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
+ *
+ * @throws as {@link legacyKey}.
+ */
+export function recordedKey(
+  active: RecordedNode,
+  place: StepPlace,
+  name: string,
+): StepKey | Promise<StepKey> {
+  const { store, visit } = active;
+  const isAt = (lgTaskId: string): boolean =>
+    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
+  const found = recordedPlace(active, place, isAt);
+  return found instanceof Promise
+    ? found.then((at) => legacyKey(active, at, name))
+    : legacyKey(active, found, name);
+}

@@ -1,0 +1,105 @@
+import type { Database } from 'better-sqlite3';
+import { openStateCopy } from '../../db/createDatabase.ts';
+import { onNews } from '../../db/FileWatch.ts';
+import { assertSameFile } from '../../db/fileIdentity.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { adoptRun } from '../../state/adoptRun.ts';
+import { HERE } from '../../state/CommitBarrier.ts';
+import { threadBusy } from '../drive/LeaseKeeper.ts';
+import { EngineStore } from '../EngineStore.ts';
+import { type GatePage, inbox } from '../runs/inbox.ts';
+import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
+import type { PageRequest } from '../runs/pages.ts';
+import type { LeasedRun, NewRun, RunFileView, RunListItem, Runs } from '../runs/Runs.ts';
+
+const heldIn = new WeakMap<Database, Set<string>>();
+
+/** Runs of one state file, for code that expects `Runs`. Leases are in the file, so it shares it with other processes. */
+export class FileRuns implements Runs {
+  readonly #store: EngineStore;
+  readonly #held: Set<string>;
+
+  /** @param db - An open state file; the caller closes it. */
+  constructor(db: Database) {
+    this.#store = new EngineStore(db, { events: new EventBus() });
+    this.#held = heldIn.get(db) ?? new Set();
+    heldIn.set(db, this.#held);
+  }
+
+  async create({ id, file }: NewRun): Promise<boolean> {
+    const from = openStateCopy(file);
+    try {
+      return adoptRun(id, from, this.#store.db);
+    } finally {
+      from.close();
+    }
+  }
+
+  async open(id: string): Promise<RunFileView> {
+    const { db, threads } = this.#store;
+    assertSameFile(db); // nobody else's decision would be in another one
+    threads.require(id);
+    const isDriven = threads.driverOf(id) !== null;
+    return { db, isCopy: false, isDriven, signals: [], at: '', tell: async () => true, close: () => {} };
+  }
+
+  async reopen(id: string): Promise<RunFileView> {
+    return this.open(id);
+  }
+
+  async watch(_id: string | null, tell: () => void): Promise<() => void> {
+    return onNews(this.#store.db, tell);
+  }
+
+  async hold(id: string): Promise<LeasedRun> {
+    const { db, threads } = this.#store;
+    const { leaseEpoch: epoch } = threads.require(id);
+    const driver = this.#held.has(id) ? threads.holder : threads.driverOf(id);
+    if (driver !== null) throw threadBusy(id, driver, epoch);
+    this.#held.add(id);
+    return {
+      ...{ id, epoch, db, isCopy: false, outlet: HERE },
+      lost: new AbortController().signal,
+      signals: async () => [],
+      onSignal: () => () => {},
+      settle: async () => 'settled', // the file says where it stands
+      remove: async () => this.#remove(id),
+      close: async () => void this.#held.delete(id),
+    };
+  }
+
+  #remove(id: string): boolean {
+    const { threads, remover } = this.#store;
+    return this.#store.commit(() => {
+      const claim = threads.claim(id);
+      if (claim.kind === 'busy') throw threadBusy(id, claim.owner, claim.epoch);
+      remover.remove(claim.lease);
+      return true;
+    });
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    return listRuns(filter, this.#store);
+  }
+
+  /** Leaves the index empty: the file is open and can be read. */
+  async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
+    const { threads } = this.#store;
+    const known = ids.flatMap((id) => threads.get(id) ?? []);
+    return new Map(known.map(({ threadId, createdAt }) => [threadId, { createdAt, index: null }]));
+  }
+
+  async gates(page: PageRequest = {}): Promise<GatePage> {
+    return inbox(page, this.#store.sessions);
+  }
+
+  async countGates(): Promise<number> {
+    return this.#store.sessions.countOpen();
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    return this.#store.sessions.find(sessionId)?.threadId ?? null;
+  }
+
+  async close(): Promise<void> {}
+}

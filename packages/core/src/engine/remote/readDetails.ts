@@ -1,0 +1,24 @@
+import type { AppInstance } from '../AppFactory.ts';
+import { internalsOf } from '../appInternals.ts';
+import type { RunDetails } from '../RunResult.ts';
+import { outputOf } from '../readValues.ts';
+import { infoOf } from '../runs/listRuns.ts';
+import type { RunFileView } from '../runs/Runs.ts';
+import { releaseOf } from './runIndex.ts';
+
+/** Read from the run's file. */
+export async function readDetails<Output, Graph, State, Update>(
+  id: string,
+  { app }: AppInstance<Graph, State, Update>,
+  { isDriven }: RunFileView,
+): Promise<RunDetails<Output>> {
+  const { until } = releaseOf(id, internalsOf(app).store);
+  const turn = internalsOf(app).store.inputs.latest(id)?.key ?? null;
+  return {
+    ...infoOf(internalsOf(app).store.threads.require(id), isDriven),
+    gates: await app.gates(id),
+    values: outputOf(app.graph, await app.values(id)),
+    ...(until !== null && { until }),
+    ...(turn !== null && { turn }),
+  };
+}

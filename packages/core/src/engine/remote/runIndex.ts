@@ -1,0 +1,57 @@
+import type { RunCost } from '../../state/StepStore.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
+import { hasContinuableChild } from '../drive/canContinue.ts';
+import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
+import { dueCriteria } from '../drive/dueCriteria.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { gateWithDeadlines } from '../gateWithDeadlines.ts';
+import type { LimitUse } from '../guards/limitUses.ts';
+import type { RunInfo } from '../RunResult.ts';
+import { infoOf } from '../runs/listRuns.ts';
+import type { RunRelease } from '../runs/Runs.ts';
+
+/** What is listed of a run of any graph, beside where it stands. */
+export interface ListedRun extends Pick<RunInfo, 'graph' | 'createdAt' | 'updatedAt' | 'endedAt'> {
+  /** Of what is listed: who reads another one opens the file. */
+  readonly as: 1;
+  readonly degraded: boolean;
+  readonly cost: RunCost;
+  /** Without what is limited per task. */
+  readonly budget: readonly Pick<LimitUse, 'measure' | 'limit' | 'spent' | 'reserved'>[];
+}
+
+/** As its file says. */
+export function runIndexOf(id: string, { threads, steps, budgets }: EngineStore): ListedRun {
+  const thread = threads.require(id);
+  const { graph, createdAt, updatedAt, endedAt } = infoOf(thread, false);
+  return {
+    ...{ as: 1, degraded: thread.degraded, cost: steps.costOf(id) },
+    budget: budgets
+      .usesOf(id)
+      .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved })),
+    ...{ graph, createdAt, updatedAt, endedAt },
+  };
+}
+
+/** Where a run stands, as its file says. */
+export function releaseOf(id: string, store: EngineStore): RunRelease {
+  const { status, reason } = store.threads.require(id);
+  return {
+    ...{ status, reason, title: null, view: null },
+    gates: store.sessions.listOpenOfRuns().map((session) => gateWithDeadlines(session, store)),
+    until: goesOnAt(id, store),
+  };
+}
+
+/** When a run goes on by itself, milliseconds since the Unix epoch: now, once its timer is due, or `null` for never. */
+function goesOnAt(id: string, store: EngineStore): number | null {
+  const { status, reason, wakeSeq, handledSeq } = store.threads.require(id);
+  const now = store.now();
+  if (hasEnded(status)) return null;
+  if (wakeSeq > handledSeq || reason === ASKED_TO_STOP) return now;
+  if (status === 'paused') return null;
+  if (status !== 'waiting') return now;
+  const since = dueCriteria(now);
+  if (store.waits.isDue(id, since) || hasContinuableChild(id, since, store)) return now;
+  return store.children.untilOf([id]);
+}
