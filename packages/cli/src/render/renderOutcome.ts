@@ -34,11 +34,20 @@ const SCRIPT_STATUS: Readonly<Record<PipelineResult['status'], string>> = {
   dead_letter: 'dead_letter',
 };
 
-/** The document of `--json`: `runStatus` is the status that `devs status` shows. */
+/** The document of `--json`. */
+interface OutcomeDocument
+  extends Pick<PipelineRunInfo, 'id' | 'workspace'>,
+    Pick<PipelineResult, 'reason' | 'commits' | 'delivery' | 'cost'> {
+  readonly status: string;
+  /** The status that `devs status` shows. */
+  readonly runStatus: PipelineResult['status'];
+  readonly gates: readonly object[];
+}
+
 export function outcomeDocument(
   { id, workspace }: Pick<PipelineRunInfo, 'id' | 'workspace'>,
   { status, reason, gates, commits, delivery, cost }: PipelineResult,
-) {
+): OutcomeDocument {
   return {
     ...{ id, workspace, status: SCRIPT_STATUS[status], runStatus: status, reason },
     gates: gates.map(shownGate),
