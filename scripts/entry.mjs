@@ -36,9 +36,9 @@ async function loadCore() {
 }
 
 /** Opens a project folder that has runs. Looking for one must not create a state file. */
-export async function openProject({ Orchestrator, DevsError, STATE_FILE }, folder, options = {}) {
+export async function openProject({ Orchestrator, DevsError }, folder, options = {}) {
   const dir = join(folder, '.devs');
-  if (existsSync(join(dir, STATE_FILE))) return Orchestrator.open({ dir, ...options });
+  if (existsSync(join(dir, 'state.sqlite'))) return Orchestrator.open({ dir, ...options });
   const remedy = 'Name the folder that holds .devs, or start a run there first.';
   throw new DevsError(`There are no runs in ${folder}.`, { code: 'THREAD_NOT_FOUND', remedy });
 }

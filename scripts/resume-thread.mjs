@@ -14,7 +14,7 @@ await entry({ usage, count: 2 }, async (core, dir, id) => {
     devs.events.onAny((name, payload, { taskId }) => {
       console.log(eventLine(core, { at: new Date().toISOString(), taskId, name, payload }));
     });
-    return reportEnd(core, id, await (await devs.run(id)).drive());
+    return reportEnd(core, id, await (await devs.run(id)).resume());
   } finally {
     devs.close();
   }

@@ -19,10 +19,10 @@ await entry({ usage, count: 1 }, async (core, file) => {
       console.log(eventLine(core, { at: new Date().toISOString(), taskId, name, payload }));
     });
     const run = await devs.start({ brief });
-    let end = await run.drive();
+    let end = await run.resume();
     while (end.status === 'waiting') {
       for (const gate of end.gates) await run.decide(gate, { approved: true, by });
-      end = await run.drive();
+      end = await run.resume();
     }
     return reportEnd(core, run.id, end);
   } finally {

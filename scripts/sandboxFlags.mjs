@@ -1,5 +1,5 @@
 // The flags that let `devs run` work on this machine too. Needs a build.
-import { bubblewrapRuns } from '../packages/agents/dist/index.js';
+import { bubblewrapRuns } from '../packages/agents/dist/sandbox/findSandbox.js';
 
 /** None where bubblewrap runs; elsewhere the permission to do without, said on stderr. */
 export async function sandboxFlags() {

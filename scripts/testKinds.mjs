@@ -18,7 +18,7 @@ const KINDS = [
   ['transcript', /cli\/test\/transcript\//],
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
-  ['scripts', /core\/test\/(scripts|support|bench)\//],
+  ['scripts', /core\/test\/(scripts|support|bench|guide)\//],
   ['engine', /core\/(src\/engine|test\/(runs|mistakes|keptExactly|maskedRuns))\//],
   ['pipeline', /\/(orchestration|orchestrator|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],

@@ -107,7 +107,7 @@ describe('who asks something before PostgreSQL can be used', () => {
     ended = await cluster.server.recover();
     const slow = {
       code: 'STATE_IO',
-      message: expect.stringMatching(/takes no connections yet: the database/),
+      message: expect.stringMatching(/does not accept connections yet: the database/),
     };
     await expect(cluster.runs({ awayMs: 60 }).list()).rejects.toMatchObject(slow);
     await expect(new ClusterAdmin({ url: cluster.server.url }).queue()).rejects.toMatchObject(slow);

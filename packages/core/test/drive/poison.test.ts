@@ -38,7 +38,7 @@ test('six good runs beside one that ends every process come to their ends, and f
   expect(ids.map((id) => [id, threads.require(id).status])).toEqual(
     ids.map((id) => [id, id === 'poison' ? 'dead_letter' : 'completed']),
   );
-  expect(threads.require('poison').reason).toContain('5 processes have died');
+  expect(threads.require('poison').reason).toContain('5 processes died while executing it');
   expect(deaths).toBe(5);
   const lines = readFileSync(ledger, 'utf8').trimEnd().split('\n');
   const poisoned = lines.filter((line) => line.endsWith(' poison')).map((line) => line.split(' ')[0]);

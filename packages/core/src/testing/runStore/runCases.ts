@@ -93,7 +93,7 @@ const STANDING: readonly RunStoreCase[] = [
     check(made) {
       const lease = claimed(made);
       const beside: string[] = [];
-      const settlement = { ...pausedSettlement, beside: () => void beside.push('called') };
+      const settlement = { ...pausedSettlement, inSameTransaction: () => void beside.push('called') };
       assert.equal(made.runs.settle(lease, settlement), 'settled');
       assert.deepEqual([made.read(RUN).status, made.told, beside], ['paused', ['NODE_STARTED'], ['called']]);
       assert.equal(made.elsewhere.claim(RUN).kind, 'claimed');
@@ -106,7 +106,7 @@ const STANDING: readonly RunStoreCase[] = [
       const seq = made.elsewhere.signal(RUN, aPause);
       const before = made.read(RUN);
       const beside: string[] = [];
-      const settlement = { ...pausedSettlement, beside: () => void beside.push('called') };
+      const settlement = { ...pausedSettlement, inSameTransaction: () => void beside.push('called') };
       assert.equal(made.runs.settle(lease, settlement), 'again');
       assert.deepEqual([made.read(RUN), made.told, beside], [before, [], []]);
       assert.equal(made.runs.settle(lease, { ...pausedSettlement, seenWakeSeq: seq }), 'settled');

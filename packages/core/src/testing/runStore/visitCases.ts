@@ -115,7 +115,7 @@ const STEPS: readonly RunStoreCase[] = [
       made.runs.beginStep(lease, DRAFT, () => MAY_BEGIN);
       const failing = {
         ...done,
-        beside: () => made.runs.note({ ...lease, epoch: lease.epoch + 1 }, [started]),
+        inSameTransaction: () => made.runs.note({ ...lease, epoch: lease.epoch + 1 }, [started]),
       };
       assert.throws(() => made.runs.endStep(lease, DRAFT, failing), isLost);
       assert.deepEqual([made.read(RUN).steps, made.told], [['draft intent 1'], []]);

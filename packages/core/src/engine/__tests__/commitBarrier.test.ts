@@ -250,7 +250,7 @@ describe('the places that wait', () => {
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.includes('__tests__') && !file.startsWith('testing/'))
       .filter((file) =>
-        /\.(?:arrived|leaving|keepsUp)\(\)|\bafterArrival\(/.test(readFileSync(`${src}/${file}`, 'utf8')),
+        /\.(?:pending|leaving|keepsUp)\(\)|\bafterBarrier\(/.test(readFileSync(`${src}/${file}`, 'utf8')),
       )
       .sort();
     expect(files).toEqual([
@@ -262,8 +262,8 @@ describe('the places that wait', () => {
       'engine/runs/ManagedRuns.ts',
       'engine/saver/DrivenSaver.ts',
       'engine/stream/streamRun.ts',
-      'state/EventOutbox.ts',
       'state/CommitBarrier.ts',
+      'state/EventOutbox.ts',
       'state/SqliteRunStore.ts',
       'state/gitRecord.ts',
       'surface/Run.ts',
