@@ -200,7 +200,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
     const error = await failureOf(agents.review(aTask(), aCall()));
 
     expect(isDevsError(error, 'AGENT_INVALID_OUTPUT')).toBe(true);
-    expect(String(error)).toContain('openai:scripted gave no valid answer for the stage review');
+    expect(String(error)).toContain('openai:scripted did not return a valid answer for the stage review');
     expect(classifyError(error)).toBe('logic');
     expect(server.requests).toHaveLength(2);
   });
