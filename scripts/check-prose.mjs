@@ -124,7 +124,8 @@ function risen(now, kept) {
 }
 
 function save(now, kept, isMoved) {
-  const worse = isMoved ? [] : risen(now, kept);
+  const isFirst = Object.keys(kept).length === 0;
+  const worse = isMoved || isFirst ? [] : risen(now, kept);
   if (isMoved && allOf(now) > allOf(kept)) worse.push(`all: ${allOf(now)}, ${allOf(kept)} before`);
   if (worse.length === 0) writeFileSync(join(root, LIMITS), `${JSON.stringify(now, null, 2)}\n`);
   return worse;
