@@ -105,7 +105,7 @@ async function checkoutOf(folder: string): Promise<void> {
   cpSync(page('scripts'), join(folder, 'scripts'), { recursive: true });
   const files = {
     'packages/cli/dist/bin.js': `await import(${JSON.stringify(await sharedBin())});\n`,
-    'packages/agents/dist/index.js': 'export const bubblewrapRuns = async () => false;\n',
+    'packages/agents/dist/sandbox/findSandbox.js': 'export const bubblewrapRuns = async () => false;\n',
     'packages/agents/package.json': '{ "type": "module" }\n',
     'packages/cli/package.json': '{ "type": "module" }\n',
   };
