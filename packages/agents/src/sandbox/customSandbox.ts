@@ -2,7 +2,7 @@ import type { Confinement, Sandbox } from './Sandbox.ts';
 
 /**
  * Returns your own sandbox: program and arguments before a command. `{workspace}`, `{dir}` and `{scratch}` in an
- * argument become the paths of {@link Confinement}, `{network}` becomes `on` or `off`.
+ * argument become the paths of `Confinement`, `{network}` becomes `on` or `off`.
  *
  * @throws TypeError without a program.
  *
