@@ -38,6 +38,16 @@ async function driveNode(dir: string, publish: Node, gates: Gates = {}) {
   }
 }
 
+describe('a run of a graph of one’s own', () => {
+  test('is resumed by its program, and the command says how', async ({ dir }) => {
+    await drive(dir, 'edit');
+    await callMain(dir, ['show', RUN]);
+    const resume = `app.run("${RUN}") in your program`;
+    expect((await callMain(dir, ['approve', RUN])).stdout).toContain(`recorded; to resume: ${resume}\n`);
+    expect((await callMain(dir, ['status', RUN])).stdout).toContain(`resume:  ${resume}\n`);
+  });
+});
+
 describe('a gate that two have to approve', () => {
   test('says how many have, and is open until the second', async ({ dir }) => {
     await drive(dir, 'votes');

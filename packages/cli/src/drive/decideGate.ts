@@ -13,6 +13,7 @@ import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
+import { resumeCommand } from '../render/nextCommands.ts';
 import { usageError } from '../usageError.ts';
 import { DECISION_RECORDED } from './decisionRecorded.ts';
 
@@ -40,9 +41,12 @@ export async function decideGate(
     async (devs) => {
       const recorded = await recordAnswer(asked, devs, session);
       if (recorded === null) return EXIT.resumable;
-      const { driver, gates } = await recorded.run.status();
-      const next = formatNext(recorded, driver !== null, session);
-      session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
+      const status = await recorded.run.status();
+      const openGates = status.gates.length;
+      session.out.result({ ...view(recorded.decided), openGates }, [
+        recorded.words,
+        formatNext(recorded, status, session),
+      ]);
       return EXIT.ok;
     },
     { code: codeInGit(session) },
@@ -124,11 +128,16 @@ async function recordAnswer(
   };
 }
 
-function formatNext({ run, decided, isEdit }: DecisionOutcome, isDriven: boolean, { devs }: Session): string {
+function formatNext(
+  { decided, isEdit }: DecisionOutcome,
+  status: Awaited<ReturnType<Run['status']>>,
+  { devs }: Session,
+): string {
   const vote = openVote(decided);
   if (vote !== null) return `recorded; the gate stays open until ${vote.needed - vote.votes} more approve`;
-  if (isDriven) return DECISION_RECORDED;
-  return `recorded; ${isEdit ? 'to reopen the gate with your version' : 'to resume'}: ${devs('resume', run.id)}`;
+  if (status.driver !== null) return DECISION_RECORDED;
+  const next = isEdit ? 'to reopen the gate with your version' : 'to resume';
+  return `recorded; ${next}: ${resumeCommand(status, devs)}`;
 }
 
 function view(session: HitlSession) {

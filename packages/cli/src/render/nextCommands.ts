@@ -3,7 +3,13 @@ import { quoteWord } from '../flags/quoteWord.ts';
 import type { Session } from '../project/Session.ts';
 import { shortId } from './renderGate.ts';
 
-type RunForHints = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace'>;
+type RunForHints = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace' | 'agents'>;
+
+/** How to resume a run: the command has the agents of the pipeline's runs, and of a graph of your own only its program has the nodes. */
+export const resumeCommand = (
+  { id, agents }: Pick<PipelineRunInfo, 'id' | 'agents'>,
+  devs: Session['devs'],
+): string => (agents === null ? `app.run(${JSON.stringify(id)}) in your program` : devs('resume', id));
 
 /** What to type next, with what it does; never empty. */
 export function nextCommands(run: RunForHints, devs: Session['devs']): readonly string[] {
@@ -19,10 +25,11 @@ type StepsOf = (run: RunForHints, devs: Session['devs']) => readonly NextStep[];
 
 const story: StepsOf = ({ id }, devs) => [['log', devs('log', id)]];
 
-const hintsWhileOpen: StepsOf = ({ id, status, driver, gates }, devs) => {
+const hintsWhileOpen: StepsOf = (run, devs) => {
+  const { id, status, driver, gates } = run;
   if (gates.length > 0) return gates.map((gate) => ['read', devs('show', shortId(gate))]);
   const isDriven = driver !== null && (status === 'created' || status === 'running');
-  return [isDriven ? ['follow', devs('log', id, '--follow')] : ['resume', devs('resume', id)]];
+  return [isDriven ? ['follow', devs('log', id, '--follow')] : ['resume', resumeCommand(run, devs)]];
 };
 
 const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
@@ -34,7 +41,7 @@ const STEPS: Readonly<Record<PipelineRunInfo['status'], StepsOf>> = {
     ...story(run, devs),
     ...(run.workspace === null ? [] : [['look', lookCommand(run.workspace)] as const]),
   ],
-  failed: (run, devs) => [...story(run, devs), ['retry', devs('resume', run.id)]],
+  failed: (run, devs) => [...story(run, devs), ['retry', resumeCommand(run, devs)]],
   dead_letter: (run, devs) => [...story(run, devs), ['revive', devs('admin', 'revive', run.id)]],
   cancelled: story,
 };

@@ -5,6 +5,7 @@ import { humanFrom } from '../../flags/humanFrom.ts';
 import { withRuns } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
+import { resumeCommand } from '../../render/nextCommands.ts';
 import { usageError } from '../../usageError.ts';
 
 interface AcceptGraphFlags {
@@ -41,12 +42,13 @@ async function acceptGraph(
   const human = humanFrom(by);
   const declared = declaredBy({ nodes: node.map(parsePair), channels: channel.map(parsePair) });
   return withRuns(session, async (devs) => {
-    const { changes } = await (await devs.run(id)).acceptGraph({ by: human, ...declared });
+    const run = await devs.run(id);
+    const { changes } = await run.acceptGraph({ by: human, ...declared });
     const said =
       changes.length === 0 ? ['nothing to accept'] : changes.map((change) => `accepted: ${change}`);
     session.out.result({ id, run: id, changes, principal: human }, [
       ...said,
-      `recorded; to resume: ${session.devs('resume', id)}`,
+      `recorded; to resume: ${resumeCommand(await run.status(), session.devs)}`,
     ]);
     return EXIT.ok;
   });

@@ -4,6 +4,7 @@ import { humanFrom } from '../../flags/humanFrom.ts';
 import { withRuns } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
+import { resumeCommand } from '../../render/nextCommands.ts';
 
 export function addRevive(program: Command, start: Start, options?: CommandOptions): void {
   program
@@ -21,11 +22,13 @@ export function addRevive(program: Command, start: Start, options?: CommandOptio
 
 async function revive(id: string, name: string | undefined, session: Session): Promise<ExitCode> {
   const by = humanFrom(name);
-  const revived = await withRuns(session, async (devs) => (await devs.run(id)).revive({ by }));
+  const { revived, resume } = await withRuns(session, async (devs) => {
+    const run = await devs.run(id);
+    const revived = await run.revive({ by });
+    return { revived, resume: resumeCommand(await run.status(), session.devs) };
+  });
   session.out.result({ id, run: id, revived, principal: by }, [
-    revived
-      ? `recorded; to resume: ${session.devs('resume', id)}`
-      : `nothing to revive: ${id} was not given up`,
+    revived ? `recorded; to resume: ${resume}` : `nothing to revive: ${id} was not given up`,
   ]);
   return EXIT.ok;
 }
