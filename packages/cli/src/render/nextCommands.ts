@@ -5,7 +5,7 @@ import { shortId } from './renderGate.ts';
 
 type RunForHints = Pick<PipelineRunInfo, 'id' | 'status' | 'driver' | 'gates' | 'workspace' | 'agents'>;
 
-/** How to resume a run: the command has the agents of the pipeline's runs, and of a graph of your own only its program has the nodes. */
+/** How to resume a run. The command has the agents of the pipeline; the nodes of your own graph are in your program alone. */
 export const resumeCommand = (
   { id, agents }: Pick<PipelineRunInfo, 'id' | 'agents'>,
   devs: Session['devs'],
