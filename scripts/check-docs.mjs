@@ -1,11 +1,11 @@
 // Checks the documentation: relative links lead to a file and, with an anchor, to a heading of it; every DEVS_* variable, error
 // code, event and public name is documented; the words "reserved" and "not emitted" are right; the pages of the guide are short;
 // pages that sources name are there.
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { survey } from './names.mjs';
+import { trackedFiles } from './trackedFiles.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -17,13 +17,6 @@ const NAMED = /(?<![\w./-])docs\/[\w/-]+\.md\b/g;
 const OF_A_USER = ['docs/PRD.md', 'docs/ui-ux.md', 'docs/architecture.md'];
 const PAGE_WORDS = 1500;
 const GUIDE_WORDS = 20_000;
-
-/** Tracked and new files, without what git ignores. */
-function filesNamed(...patterns) {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...patterns];
-  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-  return listed.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
-}
 
 const anchors = new Map();
 
@@ -65,7 +58,7 @@ function brokenLinks(path) {
 
 /** Pages that sources and scripts name, in a message or a comment. */
 function lostPages() {
-  const sources = filesNamed(
+  const sources = trackedFiles(
     'packages/*/src/**/*.ts',
     'packages/*.agent.md',
     'packages/*/bench/*.ts',
@@ -88,7 +81,7 @@ const wordsOf = (path) =>
 
 /** The guide has limits: for each page, and for all of it. */
 function lengthComplaints() {
-  const pages = filesNamed('docs/guide/*.md').map((path) => ({ path, words: wordsOf(path) }));
+  const pages = trackedFiles('docs/guide/*.md').map((path) => ({ path, words: wordsOf(path) }));
   const all = pages.reduce((sum, { words }) => sum + words, 0);
   return [
     ...pages
@@ -111,7 +104,7 @@ function errorComplaints() {
   const [, list] = /ERROR_CODES = \[([^\]]*)\]/.exec(read('packages/core/src/errors/DevsError.ts'));
   const codes = list.match(/\b[A-Z_]+\b/g);
   const index = read('docs/errors/README.md');
-  const found = filesNamed('docs/errors/*.md').map((path) => basename(path, '.md'));
+  const found = trackedFiles('docs/errors/*.md').map((path) => basename(path, '.md'));
   return [
     ...found
       .filter((name) => name !== 'README' && !codes.includes(name))
@@ -155,7 +148,7 @@ const PAGES_OF_NAMES = ['README.md', 'packages/*/README.md', 'docs/guide/*.md', 
 
 /** Every name that a package exports to users is written as code on a page for them. */
 function undocumentedNames() {
-  const code = filesNamed(...PAGES_OF_NAMES).flatMap((path) => read(path).match(CODE) ?? []);
+  const code = trackedFiles(...PAGES_OF_NAMES).flatMap((path) => read(path).match(CODE) ?? []);
   const words = new Set(code.flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []));
   return Object.entries(survey().entries)
     .filter(([entry]) => !entry.endsWith('/internal'))
@@ -165,11 +158,11 @@ function undocumentedNames() {
     .map(({ entry, name }) => `${entry}: no page under docs/reference or docs/guide has ${name}`);
 }
 
-const source = filesNamed('packages/*/src/**/*.ts')
+const source = trackedFiles('packages/*/src/**/*.ts')
   .filter((path) => !path.includes('__tests__'))
   .map(read)
   .join('\n');
-const pages = filesNamed('*.md');
+const pages = trackedFiles('*.md');
 const complaints = [
   ...pages.flatMap(brokenLinks),
   ...undocumentedVariables(),

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // How plain the English is that a reader meets: guide and reference are held to fixed targets; other pages and comments never get worse.
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { commentProse, countProse, debt, markdownProse, rates, sourceComments, sum } from './prose.mjs';
 import { publicComments } from './public-docs.mjs';
+import { trackedFiles } from './trackedFiles.mjs';
 import { asProse, userTexts } from './user-texts.mjs';
 
 const HELP = `Usage: node scripts/check-prose.mjs [--save] [--json] [--worst N] [FILE…]
@@ -58,14 +58,8 @@ const isSource = (path) =>
 /** Written for people, and by hand: no generated page, prompt, brief or recorded document. */
 const isPage = (path) =>
   /^([A-Z]+\.md$|docs\/|packages\/[^/]+\/README\.md$|examples\/.*README\.md$)|\.agent\.md$/.test(path) &&
-  !/^CHANGELOG\.md|specification-ledger\.md$|docs\/reference\/commands\.md$|\/script\//.test(path) &&
+  !/^CHANGELOG\.md|specification-ledger\.md$|docs\/reference\/help\.md$|\/script\//.test(path) &&
   path.endsWith('.md');
-
-function tracked() {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '*.md', 'packages'];
-  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
-  return listed.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
-}
 
 function countFile(path) {
   const text = readFileSync(join(root, path), 'utf8');
@@ -186,7 +180,7 @@ function main() {
   if (values.help) return print(HELP);
   if (positionals.length > 0)
     return print(TITLE + positionals.map((path) => line(path, rates(countFile(path)))).join(''));
-  const files = tracked()
+  const files = trackedFiles('*.md', 'packages')
     .filter((path) => isPage(path) || isSource(path))
     .map(countFile);
   const others = spread();

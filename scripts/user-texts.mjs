@@ -9,11 +9,11 @@
 //   --kind   only texts of this kind: error, remedy, help, page or text
 //
 // A value in a text is written as `X`. Prompts, what only agents read, SQL and test code are left out.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
+import { trackedFiles } from './trackedFiles.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['packages/*/src/**', 'packages/ui/page/**'];
@@ -99,13 +99,7 @@ function isProse(text, kind) {
 
 /** The sources below the paths, or all. */
 function sources(paths) {
-  const args = [
-    'ls-files',
-    '-z',
-    '--',
-    ...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths),
-  ];
-  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0');
+  const listed = trackedFiles(...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths));
   return listed.filter(
     (path) => /\.tsx?$/.test(path) && !LEFT_OUT.test(`/${path}`) && !FOR_AGENTS.test(`/${path}`),
   );
