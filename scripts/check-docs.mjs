@@ -59,6 +59,7 @@ function brokenLinks(path) {
 /** Pages that sources and scripts name, in a message or a comment. */
 function lostPages() {
   const sources = trackedFiles(
+    root,
     'packages/*/src/**/*.ts',
     'packages/*.agent.md',
     'packages/*/bench/*.ts',
@@ -81,7 +82,7 @@ const wordsOf = (path) =>
 
 /** The guide has limits: for each page, and for all of it. */
 function lengthComplaints() {
-  const pages = trackedFiles('docs/guide/*.md').map((path) => ({ path, words: wordsOf(path) }));
+  const pages = trackedFiles(root, 'docs/guide/*.md').map((path) => ({ path, words: wordsOf(path) }));
   const all = pages.reduce((sum, { words }) => sum + words, 0);
   return [
     ...pages
@@ -104,7 +105,7 @@ function errorComplaints() {
   const [, list] = /ERROR_CODES = \[([^\]]*)\]/.exec(read('packages/core/src/errors/DevsError.ts'));
   const codes = list.match(/\b[A-Z_]+\b/g);
   const index = read('docs/errors/README.md');
-  const found = trackedFiles('docs/errors/*.md').map((path) => basename(path, '.md'));
+  const found = trackedFiles(root, 'docs/errors/*.md').map((path) => basename(path, '.md'));
   return [
     ...found
       .filter((name) => name !== 'README' && !codes.includes(name))
@@ -148,7 +149,7 @@ const PAGES_OF_NAMES = ['README.md', 'packages/*/README.md', 'docs/guide/*.md', 
 
 /** Every name that a package exports to users is written as code on a page for them. */
 function undocumentedNames() {
-  const code = trackedFiles(...PAGES_OF_NAMES).flatMap((path) => read(path).match(CODE) ?? []);
+  const code = trackedFiles(root, ...PAGES_OF_NAMES).flatMap((path) => read(path).match(CODE) ?? []);
   const words = new Set(code.flatMap((text) => text.match(/[A-Za-z_$][\w$]*/g) ?? []));
   return Object.entries(survey().entries)
     .filter(([entry]) => !entry.endsWith('/internal'))
@@ -158,11 +159,11 @@ function undocumentedNames() {
     .map(({ entry, name }) => `${entry}: no page under docs/reference or docs/guide has ${name}`);
 }
 
-const source = trackedFiles('packages/*/src/**/*.ts')
+const source = trackedFiles(root, 'packages/*/src/**/*.ts')
   .filter((path) => !path.includes('__tests__'))
   .map(read)
   .join('\n');
-const pages = trackedFiles('*.md');
+const pages = trackedFiles(root, '*.md');
 const complaints = [
   ...pages.flatMap(brokenLinks),
   ...undocumentedVariables(),

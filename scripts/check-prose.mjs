@@ -180,7 +180,7 @@ function main() {
   if (values.help) return print(HELP);
   if (positionals.length > 0)
     return print(TITLE + positionals.map((path) => line(path, rates(countFile(path)))).join(''));
-  const files = trackedFiles('*.md', 'packages')
+  const files = trackedFiles(root, '*.md', 'packages')
     .filter((path) => isPage(path) || isSource(path))
     .map(countFile);
   const others = spread();

@@ -99,7 +99,10 @@ function isProse(text, kind) {
 
 /** The sources below the paths, or all. */
 function sources(paths) {
-  const listed = trackedFiles(...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths));
+  const listed = trackedFiles(
+    root,
+    ...(paths.length === 0 ? SOURCES.map((path) => `:(glob)${path}`) : paths),
+  );
   return listed.filter(
     (path) => /\.tsx?$/.test(path) && !LEFT_OUT.test(`/${path}`) && !FOR_AGENTS.test(`/${path}`),
   );

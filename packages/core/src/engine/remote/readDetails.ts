@@ -12,10 +12,11 @@ export async function readDetails<Output, Graph, State, Update>(
   { app }: AppInstance<Graph, State, Update>,
   { isDriven }: RunFileView,
 ): Promise<RunDetails<Output>> {
-  const { until } = releaseOf(id, internalsOf(app).store);
-  const turn = internalsOf(app).store.inputs.latest(id)?.key ?? null;
+  const { store } = internalsOf(app);
+  const { until } = releaseOf(id, store);
+  const turn = store.inputs.latest(id)?.key ?? null;
   return {
-    ...infoOf(internalsOf(app).store.threads.require(id), isDriven),
+    ...infoOf(store.threads.require(id), isDriven),
     gates: await app.gates(id),
     values: outputOf(app.graph, await app.values(id)),
     ...(until !== null && { until }),
