@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { configPath } from '../src/config/configPath.ts';
+import { configPath } from '../src/config/configFile.ts';
 import type { ProjectConfigInput } from '../src/config/ProjectConfig.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, test } from './support/fixtures.ts';

@@ -3,10 +3,9 @@ import { decideGate } from '../drive/decideGate.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
 import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
-import type { Decision } from '../gates/Decision.ts';
 import type { ChoiceName } from '../gates/gateLabels.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import type { Decision } from '../gates/recordDecision.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 
 interface ApproveOptions extends DecideFlags {

@@ -3,15 +3,12 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { addSignedOptions, type SignedFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { gateNotOpen } from '../gates/gateNotOpen.ts';
-import { resolveGate } from '../gates/resolveGate.ts';
+import { gateNotOpen, resolveGate } from '../gates/resolveGate.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
-import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject, withRuns } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
-import { specOf } from '../project/specOf.ts';
-import { answerAtGate } from '../render/exchangeLines.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
+import { maskAsRecorded, specOf } from '../project/specOf.ts';
+import { answerAtGate } from '../render/gateTalk.ts';
 
 export function addAsk(program: Command, start: Start): void {
   const verb = program

@@ -4,10 +4,8 @@ import type { Run } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
-import type { Line } from '../terminal/Line.ts';
-import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
+import { type Line, withoutBlankEnd } from '../terminal/Line.ts';
 import { usageError } from '../usageError.ts';
 
 interface DocsOptions {

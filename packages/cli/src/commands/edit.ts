@@ -3,16 +3,14 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { decodeUtf8Text } from '../files/decodeUtf8Text.ts';
+import { decodeUtf8Text } from '../files/readHanded.ts';
 import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
-import type { Decision } from '../gates/Decision.ts';
 import { EditorFile } from '../gates/edit/EditorFile.ts';
 import { editDecision, editUntilRead, formForGate } from '../gates/edit/editGate.ts';
+import type { Decision } from '../gates/recordDecision.ts';
 import { type NamedGate, resolveGate } from '../gates/resolveGate.ts';
 import { withRuns } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
-import { isTerminal } from '../project/terminal.ts';
+import { examples, isTerminal, type Session, type Start } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 
 interface EditOptions extends DecideFlags {

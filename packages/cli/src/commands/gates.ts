@@ -2,12 +2,11 @@ import { type Gate, type Orchestrator, type Run, shownGate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
 import { logPages } from '../project/wholeLog.ts';
-import { type PastGate, pastGateLine, toldDecisions } from '../render/pastGates.ts';
+import { type PastGate, pastGateLine, toldDecisions } from '../render/renderClosedGate.ts';
 import { gateLine } from '../render/renderGate.ts';
-import { columns } from '../terminal/columns.ts';
+import { columns } from '../terminal/Line.ts';
 
 interface GatesOptions {
   readonly all?: true;

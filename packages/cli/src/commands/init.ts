@@ -3,14 +3,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hideFromStatus } from '@devs/agents/internal';
 import type { Command } from 'commander';
-import { configPath } from '../config/configPath.ts';
+import { configPath } from '../config/configFile.ts';
 import { configSchemaText, type ProjectConfigInput } from '../config/ProjectConfig.ts';
 import { sha256Of } from '../config/readConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type DetectedProject, detectProject } from '../init/detectProject.ts';
 import { rememberOrSay } from '../project/acceptedConfig.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
 import { usageError } from '../usageError.ts';
 

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
-import { collectValues } from '../flags/collectValues.ts';
 import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
+import { collectValues } from '../flags/optionValues.ts';
 import { commentsFrom } from '../gates/commentsFrom.ts';
-import type { Decide } from '../gates/Decision.ts';
-import { writeFeedback } from '../gates/edit/writeFeedback.ts';
+import { writeFeedback } from '../gates/edit/EditorFile.ts';
 import { assertTakes } from '../gates/gateLabels.ts';
-import { gateNotOpen } from '../gates/gateNotOpen.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
-import { isTerminal } from '../project/terminal.ts';
+import type { Decide } from '../gates/recordDecision.ts';
+import { gateNotOpen } from '../gates/resolveGate.ts';
+import { examples, isTerminal, type Session, type Start } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 
 interface RejectOptions extends DecideFlags {

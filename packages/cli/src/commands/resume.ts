@@ -5,14 +5,13 @@ import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
-import { collectValues } from '../flags/collectValues.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { collectValues } from '../flags/optionValues.ts';
 import { parseSpec, type SpecFlags } from '../flags/runSpec.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
 
 export function addResume(program: Command, start: Start): void {

@@ -6,8 +6,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
 import { withRuns } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
 import { repositoryIn } from '../project/specOf.ts';
 
 interface RmOptions {

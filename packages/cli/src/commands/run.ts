@@ -5,22 +5,25 @@ import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
-import { readBrief } from '../files/readBrief.ts';
-import { addGivenOptions, type GivenFlags, readProvidedInputs } from '../files/readProvidedInputs.ts';
+import {
+  addGivenOptions,
+  type GivenFlags,
+  readBrief,
+  readProvidedInputs,
+} from '../files/readProvidedInputs.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
-import { collectValues } from '../flags/collectValues.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
+import { collectValues } from '../flags/optionValues.ts';
 import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { acceptedStateFile } from '../project/acceptedStateFile.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
-import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject } from '../project/openProject.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Session, type Start } from '../project/Session.ts';
+import { maskAsRecorded } from '../project/specOf.ts';
 import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 

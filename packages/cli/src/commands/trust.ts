@@ -9,11 +9,8 @@ import {
   type UnknownStateFile,
   unknownStateFile,
 } from '../project/acceptedStateFile.ts';
-import { refuseForeignState } from '../project/openProject.ts';
-import { rememberStateFile } from '../project/rememberStateFile.ts';
-import type { Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
-import { isTerminal } from '../project/terminal.ts';
+import { refuseForeignState, rememberStateFile } from '../project/openProject.ts';
+import { examples, isTerminal, type Session, type Start } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 
 export function addTrust(program: Command, start: Start): void {

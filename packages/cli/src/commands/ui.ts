@@ -9,11 +9,9 @@ import { clusterKey } from '../cluster/ClusterAt.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
-import { codeInGit } from '../project/codeInGit.ts';
 import { clusterRuns } from '../project/openCluster.ts';
-import { assertRuns, limitsIn } from '../project/openProject.ts';
-import { encryptionKeyOf, type Session } from '../project/Session.ts';
-import { examples, type Start } from '../project/Start.ts';
+import { assertRuns, codeInGit, limitsIn } from '../project/openProject.ts';
+import { encryptionKeyOf, examples, type Session, type Start } from '../project/Session.ts';
 import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
 

@@ -1,5 +1,5 @@
 import type { Command, CommandOptions } from 'commander';
-import { examples, type Start } from '../project/Start.ts';
+import { examples, type Start } from '../project/Session.ts';
 
 /** Declares a verb; what it does is behind its action. */
 type AddVerb = (program: Command, start: Start, options?: CommandOptions) => void;

@@ -2,8 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../usageError.ts';
-import { isMine } from './isMine.ts';
-import { userStateFolder } from './userStateFolder.ts';
+import { isMine, userStateFolder } from './userStateFolder.ts';
 
 /**
  * Which state files this user has made or accepted: a file each, named by its id, in `$XDG_STATE_HOME/devs/state-files`. Those

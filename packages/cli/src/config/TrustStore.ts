@@ -4,9 +4,8 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:f
 import path from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
-import { configPath } from './configPath.ts';
-import { isMine } from './isMine.ts';
-import { userStateFolder } from './userStateFolder.ts';
+import { configPath } from './configFile.ts';
+import { isMine, userStateFolder } from './userStateFolder.ts';
 
 const schema = z.strictObject({
   version: z.literal(1),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { configBytes, invalidConfig } from './configBytes.ts';
-import { configPath } from './configPath.ts';
+import { configBytes, configPath, invalidConfig } from './configFile.ts';
 import { type ProjectConfig, projectConfigSchema } from './ProjectConfig.ts';
 
 /** What the file says, and of which bytes that is true. */

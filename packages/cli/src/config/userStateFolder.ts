@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,4 +18,13 @@ export function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string |
 export function compileCacheIn(env: Environment): string | null {
   const folder = userStateFolder(env);
   return folder === null ? null : path.join(folder, 'compiled');
+}
+
+/** Bits of a mode with which somebody else could write an acceptance into the file. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** Only this user can write it. Windows tells no owner. */
+export function isMine({ uid, mode }: Stats): boolean {
+  const me = process.getuid?.();
+  return me === undefined || (uid === me && (mode & WRITABLE_BY_OTHERS) === 0);
 }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { type Gate, shownGate } from '@devs/core';
-import { splitCommand } from '../flags/splitCommand.ts';
+import { splitCommand } from '../flags/commandWords.ts';
 import type { Session } from '../project/Session.ts';
-import { maskedJson } from '../terminal/maskedJson.ts';
+import { maskedJson } from '../terminal/Output.ts';
 
 /** A command that takes longer is stopped, so that it cannot hold up the end of a run. */
 const TIME_LIMIT_MS = 10_000;

@@ -4,18 +4,20 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import type { DecideFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
-import type { Decide } from '../gates/Decision.ts';
-import { openVote } from '../gates/openVote.ts';
-import { formatRecordedDecision, recordDecision, type Signed } from '../gates/recordDecision.ts';
+import {
+  DECISION_RECORDED,
+  type Decide,
+  formatRecordedDecision,
+  openVote,
+  recordDecision,
+  type Signed,
+} from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
-import { codeInGit } from '../project/codeInGit.ts';
-import { maskAsRecorded } from '../project/maskAsRecorded.ts';
-import { withProject, withRuns } from '../project/openProject.ts';
+import { codeInGit, withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
-import { specOf } from '../project/specOf.ts';
+import { maskAsRecorded, specOf } from '../project/specOf.ts';
 import { resumeCommand } from '../render/nextCommands.ts';
 import { usageError } from '../usageError.ts';
-import { DECISION_RECORDED } from './decisionRecorded.ts';
 
 /** What a decision that is only recorded does without: agents, sandboxes, git. */
 const goingOn = () => import('./resumeParts.ts');

@@ -2,16 +2,15 @@ import type { EventBus, Orchestrator, PipelineResult, Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
+import { DECISION_RECORDED } from '../gates/recordDecision.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, outcomeDocument, renderOutcome } from '../render/renderOutcome.ts';
 import { formatAgents } from '../render/renderStatus.ts';
 import { gatePages } from '../show/gatePages.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { DECISION_RECORDED } from './decisionRecorded.ts';
-import { showProgress } from './progress.ts';
+import { showActivities, showProgress, showRequests } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
-import { showActivities, showRequests } from './showRequests.ts';
 import { showStatusLine } from './statusLine.ts';
 
 export const VERBOSE_HELP = 'print the output of agents, checks and setup as it arrives';

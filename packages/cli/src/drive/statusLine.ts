@@ -1,8 +1,7 @@
 import type { EventBus, PipelineRunInfo, Run } from '@devs/core';
 import type { ActivityListener } from '@devs/core/internal';
 import { formatCurrent } from '../render/activityLines.ts';
-import { clock } from '../render/clock.ts';
-import { formatDoing } from '../render/formatDoing.ts';
+import { clock, formatDoing } from '../render/renderStatus.ts';
 import { taskLabelOrEmpty } from '../render/sentence.ts';
 import type { Output } from '../terminal/Output.ts';
 

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds without a byte after which nobody is waited for any more. */
 const PATIENCE_MS = 10_000;
+
 const POLL_MS = 20;
+
 const CHUNK_BYTES = 64 * 1024;
+
 /** Bytes; what a person hands over is a thousandth of it. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -56,5 +59,25 @@ async function readNow(handle: FileHandle): Promise<Buffer | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null;
     throw error;
+  }
+}
+
+/**
+ * The text of a file that a person hands over, without a byte order mark. What does not come back as it was written would
+ * be approved as something else.
+ *
+ * @throws TypeError when it is not UTF-8, or holds the NUL of a binary file.
+ */
+export function decodeUtf8Text(bytes: Uint8Array): string {
+  const text = decodeStrict(bytes);
+  if (text.includes('\0')) throw new TypeError('it is a binary file');
+  return text;
+}
+
+function decodeStrict(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new TypeError('it is not UTF-8 text', { cause: error });
   }
 }

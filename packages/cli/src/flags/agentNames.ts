@@ -1,7 +1,15 @@
 import path from 'node:path';
-import { isModelName, MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from '@devs/agents/internal';
+import type { AcpAgentsOptions, CommandAgentsOptions } from '@devs/agents';
+import {
+  isAcpName,
+  isModelName,
+  isRecipeName,
+  MODEL_STAGES,
+  type ModelStage,
+  NEWEST_PROMPTS,
+} from '@devs/agents/internal';
 import { usageError } from '../usageError.ts';
-import { toolKind } from './toolName.ts';
+import { splitCommand } from './commandWords.ts';
 
 /** Who works on a run, by name. */
 export interface AgentNames {
@@ -77,4 +85,39 @@ function withoutModel(agents: string, cwd: string): string {
     return `${REPLAY}${path.resolve(cwd, agents.slice(REPLAY.length))}`;
   }
   throw usageError(`Unknown agents ${JSON.stringify(agents)}.`, AGENT_CHOICES);
+}
+
+const ACP = 'acp:';
+
+const COMMAND = 'command:';
+
+/** How a coding CLI is driven: through the Agent Client Protocol, or called with a prompt on its input. */
+export type ToolKind = 'acp' | 'command';
+
+/**
+ * How the coding CLI of this name is driven: one that is known, or `acp:` or `command:` with program and arguments.
+ *
+ * @returns `null` for any other name.
+ */
+export function toolKind(text: string): ToolKind | null {
+  if (isAcpName(text) || isWithProgram(text, ACP)) return 'acp';
+  return isRecipeName(text) || isWithProgram(text, COMMAND) ? 'command' : null;
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a command with an open quote. */
+export function acpSource(name: string): AcpAgentsOptions['agent'] {
+  return isAcpName(name) ? name : programOf(name.slice(ACP.length));
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a command with an open quote. */
+export function commandSource(name: string): CommandAgentsOptions['command'] {
+  return isRecipeName(name) ? name : programOf(name.slice(COMMAND.length));
+}
+
+const isWithProgram = (text: string, prefix: string): boolean =>
+  text.startsWith(prefix) && text.length > prefix.length;
+
+function programOf(text: string): { readonly name: string; readonly argv: readonly string[] } {
+  const argv = splitCommand(text);
+  return { name: path.basename(argv[0] ?? text), argv };
 }

@@ -1,6 +1,6 @@
 import type { Budget } from '@devs/core';
 import type { Command } from 'commander';
-import { toAmount, toMilliseconds } from './amounts.ts';
+import { toAmount, toMilliseconds } from './optionValues.ts';
 
 /** What `devs run` was told a run may use up. */
 export interface BudgetFlags {

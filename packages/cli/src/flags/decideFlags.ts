@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { toCount } from './amounts.ts';
+import { toCount } from './optionValues.ts';
 
 /** Who speaks at a gate, and about which version of it. */
 export interface SignedFlags {

@@ -15,7 +15,7 @@ import {
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { agentNames, REPLAY } from './agentNames.ts';
-import { splitCommand } from './splitCommand.ts';
+import { splitCommand } from './commandWords.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
 const specSchema = z.object({

@@ -1,12 +1,24 @@
 import { DevsError, type Gate, type Principal } from '@devs/core';
 import type { HitlSession } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
-import type { Decision } from './Decision.ts';
-import { assertTakes, type ChoiceName, choiceCommands, GATE_LABELS } from './gateLabels.ts';
-import { openVote } from './openVote.ts';
+import {
+  assertTakes,
+  type ChoiceName,
+  choiceCommands,
+  GATE_LABELS,
+  type GateAnswerForm,
+} from './gateLabels.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { NamedGate } from './resolveGate.ts';
 import { ShownGates } from './ShownGates.ts';
+
+export interface Decision {
+  readonly choice: ChoiceName;
+  readonly answer: GateAnswerForm;
+}
+
+/** What a human says about a gate; `null` for nothing. */
+export type Decide = (gate: NamedGate) => Decision | null | Promise<Decision | null>;
 
 export interface Signed {
   readonly by: Principal;
@@ -74,6 +86,7 @@ function assertRaisesLimit(gate: Gate, { choice, answer }: Decision, { devs }: S
 
 /** What lets a proposal pass. A no, an edit that is asked about again and an end of the run approve nothing. */
 const isYesChoice = ({ choice }: Decision): boolean => YESES.has(choice);
+
 const YESES: ReadonlySet<ChoiceName> = new Set(['approve', 'value', 'version']);
 
 /** @throws DevsError `GATE_STALE` when this user was shown another version last, or none. */
@@ -107,3 +120,23 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   value: 'answered',
   version: 'edited and approved',
 };
+
+/** How far a gate that wants several yeses has come. */
+export interface OpenVote {
+  readonly votes: number;
+  readonly needed: number;
+  /** Who has said yes, oldest first. */
+  readonly voters: readonly string[];
+}
+
+/** `null` where what was said has decided the gate. */
+export function openVote({ status, votes = [], question }: HitlSession): OpenVote | null {
+  const { takes } = (question ?? {}) as {
+    readonly takes?: { readonly approvals?: { readonly count: number } };
+  };
+  const needed = takes?.approvals?.count;
+  if (status !== 'awaiting_approval' || needed === undefined) return null;
+  return { votes: votes.length, needed, voters: votes.map(({ principal }) => principal.id) };
+}
+
+export const DECISION_RECORDED = 'recorded; the process that runs it will apply the decision';

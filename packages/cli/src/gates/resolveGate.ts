@@ -64,3 +64,11 @@ function gateNotFound(message: string): DevsError {
     remedy: `List the open gates with devs gates. Use the id of a gate, its first ${MIN_PREFIX} characters or more, or the id of its run.`,
   });
 }
+
+/** For verbs that need what a gate shows: it is closed, or not open yet. */
+export const gateNotOpen = (sessionId: string): DevsError =>
+  new DevsError(`Gate ${sessionId.slice(0, 8)} is not open.`, {
+    code: 'GATE_NOT_FOUND',
+    remedy: 'List the open gates with devs gates, or read the decision with devs log.',
+    context: { sessionId },
+  });

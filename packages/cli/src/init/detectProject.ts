@@ -1,9 +1,8 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
-import { hasScript, type PackageJson, readPackageJson } from './packageJson.ts';
-import { installCommand, type PackageManager, packageManagerOf } from './packageManager.ts';
-import { scriptPieces } from './scriptPieces.ts';
-import { workspacePackages } from './workspacePackages.ts';
+import { hasScript, type PackageJson, readPackageJson, workspacePackages } from './packageJson.ts';
 
 type Check = NonNullable<ProjectConfigInput['checks']>[number];
 
@@ -57,4 +56,82 @@ type CheckFolder = Pick<Check, 'name'> & { readonly dir: string };
 
 function hasDependencies({ dependencies = {}, devDependencies = {} }: PackageJson): boolean {
   return Object.keys(dependencies).length + Object.keys(devDependencies).length > 0;
+}
+
+type PackageManager = 'npm' | 'pnpm' | 'yarn';
+
+const LOCKFILES: readonly (readonly [string, PackageManager])[] = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['package-lock.json', 'npm'],
+];
+
+/** The project's package manager: what `packageManager` names, else whose lockfile lies there, else npm. */
+function packageManagerOf(root: string, { packageManager = '' }: PackageJson): PackageManager {
+  const [named] = packageManager.split('@');
+  if (named === 'npm' || named === 'pnpm' || named === 'yarn') return named;
+  const locked = LOCKFILES.find(([file]) => existsSync(path.join(root, file)));
+  return locked?.[1] ?? 'npm';
+}
+
+/** Installs exactly what the lockfile names; without one there is nothing to be exact about. */
+function installCommand(root: string, manager: PackageManager): readonly string[] {
+  const isLocked = LOCKFILES.some(([file, of]) => of === manager && existsSync(path.join(root, file)));
+  if (!isLocked) return [manager, 'install'];
+  switch (manager) {
+    case 'npm':
+      return ['npm', 'ci'];
+    case 'pnpm':
+      return ['pnpm', 'install', '--frozen-lockfile'];
+    case 'yarn':
+      return [
+        'yarn',
+        'install',
+        existsSync(path.join(root, '.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile',
+      ];
+  }
+}
+
+/** What a shell would do more with than start a program. */
+const NEEDS_SHELL = /[|;<>$`"'\\*?~(){}[\]!#=]|&/;
+
+export interface ScriptPiece {
+  readonly name: string;
+  readonly argv: readonly string[];
+}
+
+/**
+ * The commands of a script such as `xo && ava && tsd`, each to be run by itself; `null` where they would not do the same:
+ * a script with hooks around it, or one that needs a shell.
+ */
+function scriptPieces(
+  manifest: PackageJson,
+  script: string,
+  manager: PackageManager,
+): readonly ScriptPiece[] | null {
+  const text = manifest.scripts?.[script] ?? '';
+  if (hasScript(manifest, `pre${script}`) || hasScript(manifest, `post${script}`)) return null;
+  const pieces = text.split('&&').map((piece) => piece.trim());
+  if (pieces.length < 2 || pieces.some((piece) => piece === '' || NEEDS_SHELL.test(piece))) return null;
+  const words = pieces.map((piece) => piece.split(/\s+/));
+  if (words.some(([program]) => program === 'cd' || program === 'export')) return null;
+  const names = words.map(programName);
+  return words.map((argv, at) => {
+    const name = names[at] ?? '';
+    const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
+    return { name: isTwice ? `${name} ${at + 1}` : name, argv: inPackage(argv, manager) };
+  });
+}
+
+/** A script by its own name, another command by its program. */
+function programName(words: readonly string[]): string {
+  return words.find((word) => !/^(?:npm|pnpm|yarn|npx|run|run-script|exec)$/.test(word)) ?? '';
+}
+
+/** With the programs of the package on PATH, and nothing fetched. */
+function inPackage(argv: readonly string[], manager: PackageManager): readonly string[] {
+  const [program = ''] = argv;
+  if (['npm', 'pnpm', 'yarn', 'node', 'npx'].includes(program)) return argv;
+  if (manager === 'npm') return ['npm', 'exec', '--no', '--', ...argv];
+  return [manager, 'exec', ...(manager === 'yarn' ? ['--'] : []), ...argv];
 }

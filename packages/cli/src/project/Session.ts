@@ -1,11 +1,14 @@
-import { statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { STATE_FILE } from '@devs/core/internal';
+import type { Command } from 'commander';
 import { type ClusterAt, clusterAt, schemaNamed } from '../cluster/ClusterAt.ts';
-import { quoteWord } from '../flags/quoteWord.ts';
+import { configPath } from '../config/configFile.ts';
+import type { ExitCode } from '../exitCodes.ts';
+import { quoteWord } from '../flags/commandWords.ts';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
-import { projectAround } from './projectAround.ts';
 
 /** The options every verb understands. */
 export interface GlobalOptions {
@@ -81,4 +84,47 @@ function parseHashes(name: string, text = ''): readonly string[] {
     `${name} must be a SHA-256, got ${JSON.stringify(wrong)}.`,
     'Use the 64 digits that devs trust prints.',
   );
+}
+
+/**
+ * The project that a folder lies in: the nearest folder with a state file or a configuration. Never one above the top of
+ * a repository, above the home folder or in it, on another file system, or whose `.devs` is another user's.
+ *
+ * @param home - `undefined`: there is none.
+ * @returns `folder` itself where there is none above it.
+ */
+export function projectAround(folder: string, home: string | undefined): string {
+  if (!existsSync(folder)) return folder;
+  const top = home === undefined || !existsSync(home) ? null : realpathSync(home);
+  const { dev } = statSync(folder);
+  let at = folder;
+  while (!hasProject(at)) {
+    const above = path.dirname(at);
+    const isEnd = above === at || realpathSync(above) === top || realpathSync(at) === top;
+    if (isEnd || existsSync(path.join(at, '.git')) || statSync(above).dev !== dev) return folder;
+    if (isAnothers(above)) return folder;
+    at = above;
+  }
+  return at;
+}
+
+const hasProject = (folder: string): boolean =>
+  existsSync(path.join(folder, '.devs', STATE_FILE)) || existsSync(configPath(folder));
+
+function isAnothers(folder: string): boolean {
+  const owner = statSync(path.join(folder, '.devs'), { throwIfNoEntry: false })?.uid;
+  return owner !== undefined && owner !== process.getuid?.();
+}
+
+/** Whether a person sits at both ends: only then is anything asked. */
+export function isTerminal({ io, out }: Session): boolean {
+  return !out.json && io.stdin.isTTY === true && io.stdout.isTTY === true;
+}
+
+/** Runs the work of a verb with the options of its command line and keeps its exit code. */
+export type Start = (command: Command, work: (session: Session) => Promise<ExitCode>) => Promise<void>;
+
+/** Text under the options of a verb's help. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
 }

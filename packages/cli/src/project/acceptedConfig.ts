@@ -4,8 +4,7 @@ import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { type ReadConfig, readConfig } from '../config/readConfig.ts';
 import { TrustStore } from '../config/TrustStore.ts';
 import { LineReader } from '../terminal/LineReader.ts';
-import type { Session } from './Session.ts';
-import { isTerminal } from './terminal.ts';
+import { isTerminal, type Session } from './Session.ts';
 
 export interface AcceptOptions {
   /** False where the input is something else than answers. @defaultValue true */

@@ -4,10 +4,8 @@ import { DevsError, openReadOnly } from '@devs/core';
 import { readStateFileName, STATE_FILE, type StateFileName } from '@devs/core/internal';
 import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import { type AcceptOptions, askYes } from './acceptedConfig.ts';
-import { refuseForeignState } from './openProject.ts';
-import { rememberStateFile } from './rememberStateFile.ts';
-import { encryptionKeyOf, type Session } from './Session.ts';
-import { isTerminal } from './terminal.ts';
+import { refuseForeignState, rememberStateFile } from './openProject.ts';
+import { encryptionKeyOf, isTerminal, type Session } from './Session.ts';
 
 /** A state file that this user has neither made nor accepted. */
 export interface UnknownStateFile extends StateFileName {

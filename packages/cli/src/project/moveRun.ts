@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
   backup,
@@ -21,12 +21,11 @@ import {
   ThreadStore,
 } from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
-import { MovingFile } from '../cluster/MovingFile.ts';
 import { parseSpec, repositoryFor } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import { acceptedStateFile } from './acceptedStateFile.ts';
 import { clusterRuns, namedCluster } from './openCluster.ts';
-import { rememberStateFile } from './rememberStateFile.ts';
+import { rememberStateFile } from './openProject.ts';
 import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** Which run, and the state file that it comes from or goes to. */
@@ -282,3 +281,38 @@ const toldMeanwhile = (id: string): DevsError =>
     remedy: 'Pull it again.',
     context: { threadId: id },
   });
+
+/**
+ * The file of a run that is on its way between a state file and a cluster, beside the state file. It counts only where the run is
+ * in neither: whoever was killed on the way goes on from it.
+ */
+class MovingFile {
+  readonly path: string;
+
+  constructor(stateFile: string, id: string) {
+    this.path = path.join(`${stateFile}.moving`, encodeURIComponent(id));
+  }
+
+  get exists(): boolean {
+    return existsSync(this.path);
+  }
+
+  /** Makes room for a newer one. */
+  clear(): void {
+    mkdirSync(path.dirname(this.path), { recursive: true, mode: 0o700 });
+    this.#removeFiles();
+  }
+
+  remove(): void {
+    this.#removeFiles();
+    try {
+      rmdirSync(path.dirname(this.path));
+    } catch {
+      // Others are on their way.
+    }
+  }
+
+  #removeFiles(): void {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${this.path}${end}`, { force: true });
+  }
+}

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { askGit } from '@devs/agents/internal';
 import {
+  createDatabase,
   DevsError,
   isDevsError,
   loadOrchestratorConfig,
@@ -9,14 +10,13 @@ import {
   type OrchestratorOptions,
   type Runs,
 } from '@devs/core';
-import { endingWith, STATE_FILE } from '@devs/core/internal';
-import { configBytes } from '../config/configBytes.ts';
-import { configPath } from '../config/configPath.ts';
+import { endingWith, nameStateFile, STATE_FILE } from '@devs/core/internal';
+import { configBytes, configPath } from '../config/configFile.ts';
+import { KnownStateFiles } from '../config/KnownStateFiles.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { clusterRuns } from './openCluster.ts';
-import { rememberStateFile } from './rememberStateFile.ts';
-import type { Session } from './Session.ts';
+import { encryptionKeyOf, type Session } from './Session.ts';
 
 /** What is read beside the state file. */
 type ProjectExtras = Pick<OrchestratorOptions, 'code'>;
@@ -163,3 +163,30 @@ async function isTracked(folder: string, names: readonly string[]): Promise<bool
     return repositoryAround(folder) !== null;
   }
 }
+
+/** Keeps that a state file is this user's. Where it cannot be kept, that is said, and the command goes on. */
+export async function rememberStateFile(dbPath: string, session: Session): Promise<void> {
+  const { io, out } = session;
+  const db = createDatabase({ dbPath, ...encryptionKeyOf(session) });
+  const id = nameStateFile(db);
+  db.close();
+  const known = KnownStateFiles.of(io.env);
+  try {
+    if (known !== null) return await known.add(id, dbPath);
+    out.note(`not stored, HOME is not set: to resume these runs set DEVS_TRUST=${id}`);
+  } catch (error) {
+    out.note(`not stored: ${(error as Error).message}; to resume these runs set DEVS_TRUST=${id}`);
+  }
+}
+
+/** The code of the runs of a project; what knows git is loaded with the first text that is asked for. */
+export const codeInGit = ({ dir }: Pick<Session, 'dir'>): NonNullable<OrchestratorOptions['code']> => ({
+  readAt: async (threadId, tree, path) => {
+    const { GitWorkspace } = await import('@devs/agents');
+    return new GitWorkspace({ dir }).readAt(threadId, tree, path);
+  },
+  diff: async (threadId, range) => {
+    const { GitWorkspace } = await import('@devs/agents');
+    return new GitWorkspace({ dir }).diff(threadId, range);
+  },
+});

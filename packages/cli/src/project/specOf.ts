@@ -1,3 +1,4 @@
+import { type Run, secretRegistry } from '@devs/core';
 import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags, specHere } from '../flags/runSpec.ts';
@@ -25,4 +26,9 @@ export async function specOf(id: string, flags: SpecFlags, session: Session): Pr
       repository: repositoryIn(dir, recorded),
     });
   return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
+}
+
+/** From here on this process masks at least as broadly as the run was started to. */
+export async function maskAsRecorded(run: Pick<Run, 'agentsRef'>): Promise<void> {
+  if (parseSpec(await run.agentsRef())?.secrets?.mask === 'broad') secretRegistry.maskBroadly();
 }

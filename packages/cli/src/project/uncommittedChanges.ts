@@ -1,8 +1,8 @@
 import { GitWorkspace } from '@devs/agents';
 import type { FilteredFile } from '@devs/agents/internal';
+import { quoteWord } from '../flags/commandWords.ts';
 import { gitAuthor } from '../flags/gitAuthor.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
-import { quoteWord } from '../flags/quoteWord.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';

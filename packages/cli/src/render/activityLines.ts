@@ -2,7 +2,7 @@ import type { Activity, CallUsage } from '@devs/core';
 import type { TranscriptEntry } from '@devs/core/internal';
 import { type Line, linesAtGate, type Style, styled } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { formatUsd } from './formatUsd.ts';
+import { formatUsd } from './renderBudget.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */
 const MARGIN = '         │ ';

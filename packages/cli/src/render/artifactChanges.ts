@@ -1,8 +1,13 @@
 import { structuredPatch } from 'diff';
 import { type Line, textOfAll } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { decidedFirst } from './decidedFirst.ts';
-import { artifactLines, isShownDocuments, isShownTasks, type ShownDocuments } from './renderArtifact.ts';
+import {
+  artifactLines,
+  decidedFirst,
+  isShownDocuments,
+  isShownTasks,
+  type ShownDocuments,
+} from './renderArtifact.ts';
 
 /** Lines around a change that are shown with it. */
 const CONTEXT = 3;

@@ -1,7 +1,6 @@
 import type { ClusterAdmin } from '@devs/postgres';
 import type { Session } from '../project/Session.ts';
-import { columns } from '../terminal/columns.ts';
-import { type Line, styled } from '../terminal/Line.ts';
+import { columns, type Line, styled } from '../terminal/Line.ts';
 
 type QueueView = Awaited<ReturnType<ClusterAdmin['queue']>>;
 

@@ -1,5 +1,5 @@
 import type { PipelineRunInfo } from '@devs/core';
-import { quoteWord } from '../flags/quoteWord.ts';
+import { quoteWord } from '../flags/commandWords.ts';
 import type { Session } from '../project/Session.ts';
 import { shortId } from './renderGate.ts';
 

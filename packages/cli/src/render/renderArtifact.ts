@@ -1,15 +1,11 @@
 import type { GraphState, RequirementRecord, TaskRecord } from '@devs/core';
 import { isPassedBudget } from '../gates/passedBudget.ts';
-import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Line.ts';
+import { columns, type Line, withoutBlankEnd } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
-import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import { baselineLines, isBaseline } from './renderBaseline.ts';
 import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
-import { entropyLines, isEntropyScore } from './renderEntropy.ts';
-import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
+import { entropyLines, isEntropyScore, isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
 
 export interface ShownDocuments {
@@ -32,6 +28,7 @@ export interface ShownTasks {
 
 export const isShownDocuments = (artifact: unknown): artifact is ShownDocuments =>
   hasLists(artifact, ['documents']);
+
 export const isShownTasks = (artifact: unknown): artifact is ShownTasks =>
   hasLists(artifact, ['requirements', 'epics', 'tasks']);
 
@@ -138,3 +135,23 @@ export const byNumber = (tasks: ShownTasks['tasks']): ShownTasks['tasks'] =>
   [...tasks].sort((a, b) => taskOrdinal(a.taskId) - taskOrdinal(b.taskId));
 
 const taskOrdinal = (taskId: string): number => Number(taskLabelOrEmpty(taskId).slice(1));
+
+/** What a proposal rests on, and nobody decides about. */
+const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
+
+/** Documents as people read them at a gate: what is decided on, then reports, then their own brief. */
+export function decidedFirst<Document extends ShownDocuments['documents'][number]>(
+  documents: readonly Document[],
+): readonly Document[] {
+  const placeOf = ({ type }: Document): number => READ_LATER.indexOf(type);
+  return documents.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** What the engine found about a design, in lines; none where it found nothing. */
+export function findingsOn({ unknownFiles = [] }: ShownDocuments): readonly string[] {
+  if (unknownFiles.length === 0) return [];
+  return [
+    'The design names files that are not in the repository. The agent was asked about them and kept the names:',
+    ...unknownFiles.map((path) => `- ${path}`),
+  ];
+}

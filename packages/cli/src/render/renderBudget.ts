@@ -1,7 +1,6 @@
 import type { PipelineRunInfo } from '@devs/core';
 import type { PassedBudget } from '../gates/passedBudget.ts';
-import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Line.ts';
+import { columns, type Line } from '../terminal/Line.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
 
 /** Which call was not made, and how each limit stands to it. */
@@ -40,3 +39,9 @@ function formatAmount(measure: PipelineRunInfo['budget'][number]['measure'], amo
 }
 
 export const formatCalls = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);
+
+/** What was spent is never shown as nothing. */
+export function formatUsd(amount: number): string {
+  const isSmall = amount > 0 && amount < 0.01;
+  return isSmall && amount < 0.0001 ? 'less than $0.0001' : `$${amount.toFixed(isSmall ? 4 : 2)}`;
+}

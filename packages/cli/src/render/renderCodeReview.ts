@@ -1,6 +1,5 @@
 import type { CodeReview } from '@devs/core/internal';
-import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Line.ts';
+import { columns, type Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
 

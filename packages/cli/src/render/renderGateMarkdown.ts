@@ -2,13 +2,13 @@ import type { Gate } from '@devs/core';
 import type { ShownGate } from '@devs/core/internal';
 import { choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Session } from '../project/Session.ts';
-import { type Line, textOfAll } from '../terminal/Line.ts';
+import { type Line, textOfAll, withoutBlankEnd } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
-import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import {
   artifactLines,
   byNumber,
+  decidedFirst,
+  findingsOn,
   formatTaskKind,
   isShownDocuments,
   isShownTasks,

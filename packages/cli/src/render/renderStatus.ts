@@ -1,14 +1,9 @@
 import type { PipelineRunInfo } from '@devs/core';
 import type { Session } from '../project/Session.ts';
-import { columns } from '../terminal/columns.ts';
-import { indentLine, type Line, type Style, styled } from '../terminal/Line.ts';
+import { columns, indentLine, type Line, type Style, styled } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { clock } from './clock.ts';
-import { formatDoing } from './formatDoing.ts';
-import { formatRewind } from './formatRewind.ts';
-import { formatUsd } from './formatUsd.ts';
 import { nextCommands } from './nextCommands.ts';
-import { formatBudget, formatCalls } from './renderBudget.ts';
+import { formatBudget, formatCalls, formatUsd } from './renderBudget.ts';
 import { gateLine } from './renderGate.ts';
 
 /** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
@@ -171,3 +166,71 @@ function section(name: string, lines: readonly Line[]): readonly Line[] {
 const statusStyle = (
   of: Pick<PipelineRunInfo | PipelineRunInfo['tasks'][number], 'status'> | undefined,
 ): Style | undefined => of && STYLES[of.status];
+
+const STEPS = phraseMap({
+  prepare: 'preparing the folder',
+  base: 'reading the files',
+  integrated: 'reading the files',
+  changes: 'reading the files',
+  instructions: 'reading instructions',
+  baseline: 'running the baseline checks',
+  research: 'writing the research',
+  design: 'writing the design',
+  designAgain: 'rewriting the design',
+  distill: 'writing the plan',
+  test: 'writing the test',
+  red: 'running the new test before the code',
+  before: 'running the checks before the work',
+  implement: 'writing the code',
+  document: 'writing documentation',
+  green: 'running the tests',
+  losses: 'comparing the tests',
+  review: 'reviewing the code',
+  pivot: 'choosing a new strategy',
+  pivotAgain: 'choosing another new strategy',
+  verify: 'running the checks',
+  commit: 'committing',
+  deliver: 'delivering',
+});
+
+const NODES = phraseMap({
+  approveDesign: 'design decision',
+  distill: 'plan',
+  approveTaskDag: 'plan decision',
+  pivot_agent: 'new strategy',
+  deliver: 'delivering the branch',
+});
+
+/** What a driver does, as people say it: its step, else the node; both by their names where they are somebody's own. */
+export const formatDoing = (node: string, step: string | null): string =>
+  step === null ? (NODES.get(node) ?? node) : (STEPS.get(step) ?? step);
+
+function phraseMap(of: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(of));
+}
+
+const STATES: Readonly<Record<PipelineRunInfo['rewinds'][number]['state'], string>> = {
+  done: '',
+  undone: '; undone since',
+  unfinished: '; files are updated at the next resume',
+};
+
+/** One time a run was set back, in words. */
+export function formatRewind({
+  target,
+  undone,
+  principal,
+  reason,
+  at,
+  state,
+}: PipelineRunInfo['rewinds'][number]): string {
+  const when = `${at.slice(0, 19).replace('T', ' ')}Z`;
+  const why = reason === null ? '' : `: ${reason}`;
+  return `to ${target} by ${principal}, ${when}${why}; undone: ${undone.join(', ')}${STATES[state]}`;
+}
+
+/** Minutes and seconds. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,7 +1,6 @@
 import type { EntropyScore } from '@devs/core/internal';
 import type { Line } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { entropyLines } from './renderEntropy.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
 
 /** What the gate of a stuck task shows. */
@@ -55,4 +54,20 @@ export function stuckTaskLines(task: StuckTaskView): readonly Line[] {
 function formatItems(title: string, items: readonly string[]): readonly Line[] {
   if (items.length === 0) return [];
   return [{ style: 'bold', text: title }, ...items.map((item, index) => `  ${index + 1}. ${item}`), ''];
+}
+
+export function isEntropyScore(value: unknown): value is EntropyScore {
+  if (typeof value !== 'object' || value === null) return false;
+  const { score, parts } = value as Partial<EntropyScore>;
+  return typeof score === 'number' && Array.isArray(parts);
+}
+
+/** Why a task counts as repeating itself: each part with its share of the score. */
+export function entropyLines({ score, parts }: EntropyScore): readonly Line[] {
+  const reasons = parts.map(({ share, evidence }) => `  ${share.toFixed(2)}  ${evidence}`);
+  return [
+    { style: 'bold', text: `Repetition: ${score.toFixed(2)} of 1` },
+    ...(reasons.length === 0 ? ['  score set by the node'] : reasons),
+    '',
+  ];
 }

@@ -1,5 +1,6 @@
 import type { EventName, Gate, OrchestratorEvents } from '@devs/core';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
+import type { Style } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
@@ -109,7 +110,9 @@ type Sentences = {
 };
 
 const gateName = (kind: string): string => GATE_LABELS[kind as Gate['kind']]?.name ?? kind;
+
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
+
 const clipId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
@@ -206,3 +209,25 @@ export function taskLabelOrEmpty(taskId: string | null | undefined): string {
   const number = /:(\d+)$/.exec(taskId ?? '')?.[1];
   return number === undefined ? '' : `T${number}`;
 }
+
+/** What somebody who reads a story looks for: work that is done, what went wrong, and what may need them. */
+const STYLES: Readonly<Partial<Record<EventName, Style>>> = {
+  TASK_COMPLETED: 'good',
+  TASK_FAILED: 'bad',
+  NODE_FAILED: 'bad',
+  TASK_BLOCKED: 'due',
+  TASK_SKIPPED: 'due',
+  FAILURE_GATE_OPENED: 'due',
+  HITL_ANSWER_VOIDED: 'due',
+  HITL_ANSWER_REFUSED: 'due',
+  GUARD_WARNED: 'due',
+  GUARD_TRIPPED: 'due',
+  RECURSION_DEPTH_WARNING: 'due',
+  RECURSION_LIMIT_REACHED: 'due',
+  RUN_DEGRADED: 'due',
+  RETRIED: 'due',
+};
+
+/** How the line of an event looks; a name that is no event's has no style. */
+export const eventStyle = (name: string): Style | undefined =>
+  Object.hasOwn(STYLES, name) ? STYLES[name as EventName] : undefined;

@@ -1,8 +1,6 @@
 import type { EventName, LogEntry, OrchestratorEvents } from '@devs/core';
-import { columns } from '../terminal/columns.ts';
-import { type Line, linesAtGate, styled } from '../terminal/Line.ts';
-import { eventStyle } from './eventStyle.ts';
-import { sentence, taskLabelOrEmpty } from './sentence.ts';
+import { columns, type Line, linesAtGate, styled } from '../terminal/Line.ts';
+import { eventStyle, sentence, taskLabelOrEmpty } from './sentence.ts';
 
 /**
  * What happened, a line each, with aligned columns.

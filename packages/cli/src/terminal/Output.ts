@@ -1,12 +1,11 @@
 import { maskSensitiveData } from '@devs/core';
-import { maskInTurns } from '@devs/core/internal';
+import { maskInTurns, maskView } from '@devs/core/internal';
 import { splitByWidth } from './displayWidth.ts';
 import type { Io, Sink } from './Io.ts';
 import { type Line, lineText, type Styled } from './Line.ts';
-import { maskedJson, maskedJsonInTurns } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
 import { paint } from './paint/paint.ts';
-import { visibleText } from './visible.ts';
+import { visibleJson, visibleText } from './visible.ts';
 
 const ERASE_LINE = '\r\u001b[2K';
 
@@ -199,3 +198,16 @@ export function wantsColor({ stdout, env }: Pick<Io, 'stdout' | 'env'>, isAllowe
   if (!isAllowed || no !== '' || force === '0' || force === 'false') return false;
   return force !== '' || (stdout.isTTY === true && term !== 'dumb');
 }
+
+/**
+ * JSON whose strings passed the broad masking rules, with the names of their fields; masking the finished text could break its
+ * quotes. What gates show has passed theirs and stays as it is. What cannot be seen is escaped, which leaves it the same JSON.
+ */
+export const maskedJson = (value: unknown, indent = 0): string => jsonText(maskView(value), indent);
+
+/** {@link maskedJson} of what may be long. */
+const maskedJsonInTurns = async (value: unknown, indent = 0): Promise<string> =>
+  jsonText(await maskInTurns(value), indent);
+
+const jsonText = (masked: unknown, indent: number): string =>
+  visibleJson(JSON.stringify(masked, undefined, indent));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
-import { splitCommand } from '../flags/splitCommand.ts';
+import { splitCommand } from '../flags/commandWords.ts';
 import { displayWidth } from './displayWidth.ts';
 import type { Io } from './Io.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configPath } from '../../src/config/configPath.ts';
+import { configPath } from '../../src/config/configFile.ts';
 import type { ProjectConfigInput } from '../../src/config/ProjectConfig.ts';
 import { sha256Of } from '../../src/config/readConfig.ts';
 

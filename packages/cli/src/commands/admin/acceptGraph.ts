@@ -3,8 +3,7 @@ import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
 import { withRuns } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { resumeCommand } from '../../render/nextCommands.ts';
 import { usageError } from '../../usageError.ts';
 

@@ -5,8 +5,7 @@ import { gitAuthor } from '../../flags/gitAuthor.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
 import { agentsFrom } from '../../project/agentsFrom.ts';
 import { withProject } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { specOf } from '../../project/specOf.ts';
 import type { Line } from '../../terminal/Line.ts';
 

@@ -2,8 +2,7 @@ import path from 'node:path';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withView } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 
 export function addBackup(program: Command, start: Start, options?: CommandOptions): void {
   program

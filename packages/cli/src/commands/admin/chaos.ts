@@ -3,10 +3,8 @@ import path from 'node:path';
 import type { Command, CommandOptions } from 'commander';
 import { type ChaosReport, runChaos } from '../../chaos/runChaos.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
-import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Line.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
+import { columns, type Line } from '../../terminal/Line.ts';
 import { usageError } from '../../usageError.ts';
 
 const DEFAULT_KILLS = '20';

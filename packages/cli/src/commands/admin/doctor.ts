@@ -2,10 +2,8 @@ import type { DoctorReport } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withView } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
-import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Line.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
+import { columns, type Line } from '../../terminal/Line.ts';
 
 export function addDoctor(program: Command, start: Start, options?: CommandOptions): void {
   program

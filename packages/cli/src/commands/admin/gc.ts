@@ -2,8 +2,7 @@ import type { Command, CommandOptions } from 'commander';
 import { repositoryAround } from '../../config/repositoryAround.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withRuns } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 
 export function addGc(program: Command, start: Start, options?: CommandOptions): void {
   program

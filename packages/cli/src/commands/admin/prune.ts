@@ -1,8 +1,7 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withRuns } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { usageError } from '../../usageError.ts';
 
 const DEFAULT_KEEP = '50';

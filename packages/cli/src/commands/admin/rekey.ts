@@ -5,8 +5,7 @@ import { STATE_FILE } from '@devs/core/internal';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { refuseForeignState } from '../../project/openProject.ts';
-import { encryptionKeyOf, type Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { encryptionKeyOf, examples, type Session, type Start } from '../../project/Session.ts';
 import { usageError } from '../../usageError.ts';
 
 interface RekeyFlags {

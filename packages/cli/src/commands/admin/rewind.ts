@@ -2,12 +2,10 @@ import type { PipelineRunInfo, Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { withAgentsOf } from '../../project/withAgentsOf.ts';
-import { formatDelivery } from '../../render/formatDelivery.ts';
-import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Line.ts';
+import { formatDelivery } from '../../render/renderOutcome.ts';
+import { columns, type Line } from '../../terminal/Line.ts';
 import { usageError } from '../../usageError.ts';
 
 interface RewindFlags {

@@ -4,10 +4,9 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
 import { agentsFrom } from '../../project/agentsFrom.ts';
 import { withProject } from '../../project/openProject.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { specOf } from '../../project/specOf.ts';
-import { formatDelivery } from '../../render/formatDelivery.ts';
+import { formatDelivery } from '../../render/renderOutcome.ts';
 import type { Line } from '../../terminal/Line.ts';
 
 export function addSync(program: Command, start: Start, options?: CommandOptions): void {

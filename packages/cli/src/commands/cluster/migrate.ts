@@ -2,8 +2,7 @@ import type { Command, CommandOptions } from 'commander';
 import { loadPostgres } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withAdmin } from '../../project/openCluster.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { usageError } from '../../usageError.ts';
 
 export function addMigrate(program: Command, start: Start, options?: CommandOptions): void {

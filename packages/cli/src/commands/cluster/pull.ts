@@ -2,8 +2,7 @@ import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { pullRun } from '../../project/moveRun.ts';
 import { namedCluster } from '../../project/openCluster.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 
 export function addPull(program: Command, start: Start, options?: CommandOptions): void {
   program

@@ -3,8 +3,7 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
 import { pushRun } from '../../project/moveRun.ts';
 import { namedCluster } from '../../project/openCluster.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 
 interface PushFlags {
   readonly file?: string;

@@ -8,8 +8,7 @@ import { loadPostgres } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { namedCluster } from '../../project/openCluster.ts';
 import { missingHere, pipelineDriver } from '../../project/pipelineWorker.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { usageError } from '../../usageError.ts';
 
 interface WorkerFlags {

@@ -1,8 +1,7 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withAdmin } from '../../project/openCluster.ts';
-import type { Session } from '../../project/Session.ts';
-import { examples, type Start } from '../../project/Start.ts';
+import { examples, type Session, type Start } from '../../project/Session.ts';
 import { workerLines } from '../../render/clusterLines.ts';
 
 export function addWorkers(program: Command, start: Start, options?: CommandOptions): void {

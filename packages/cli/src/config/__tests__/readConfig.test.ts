@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { configPath } from '../configPath.ts';
+import { configPath } from '../configFile.ts';
 import { configSchemaText } from '../ProjectConfig.ts';
 import { readConfig } from '../readConfig.ts';
 

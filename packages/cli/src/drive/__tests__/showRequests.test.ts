@@ -1,7 +1,7 @@
 import { type Activity, EventBus, type Orchestrator } from '@devs/core';
 import { expect, it } from 'vitest';
 import { Output } from '../../terminal/Output.ts';
-import { showRequests } from '../showRequests.ts';
+import { showRequests } from '../progress.ts';
 
 type ActivityScope = Parameters<Parameters<Orchestrator['onActivity']>[0]>[1];
 

@@ -1,6 +1,5 @@
 import { isDevsError, type PipelineResult, type Run } from '@devs/core';
-import type { Session } from '../../project/Session.ts';
-import { isTerminal } from '../../project/terminal.ts';
+import { isTerminal, type Session } from '../../project/Session.ts';
 import { readerFrom } from '../../show/gatePages.ts';
 import { LineReader } from '../../terminal/LineReader.ts';
 import { type Person, settleGate } from './settleGate.ts';

@@ -1,15 +1,25 @@
-import { type DevsError, isDevsError, type Principal } from '@devs/core';
-import { formatRecordedDecision, recordDecision } from '../../gates/recordDecision.ts';
+// A gate at a prompt: it is shown, a person types a choice and what goes with it, and the decision is recorded.
+import { type DevsError, type Gate, isDevsError, type Principal, type Run } from '@devs/core';
+import { decisionFromFlags, type Read, wordsFor } from '../../gates/answerFlags.ts';
+import { EditorFile, writeFeedback } from '../../gates/edit/EditorFile.ts';
+import { editDecision, editUntilRead, formForGate } from '../../gates/edit/editGate.ts';
+import { type ChoiceName, GATE_LABELS } from '../../gates/gateLabels.ts';
+import { type Decision, formatRecordedDecision, recordDecision } from '../../gates/recordDecision.ts';
 import { ShownGates } from '../../gates/ShownGates.ts';
-import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
 import type { Session } from '../../project/Session.ts';
-import { answerAtGate } from '../../render/exchangeLines.ts';
+import { maskAsRecorded } from '../../project/specOf.ts';
+import { answerAtGate } from '../../render/gateTalk.ts';
+import { isCodeReview } from '../../render/renderCodeReview.ts';
+import { taskLabelOrEmpty } from '../../render/sentence.ts';
 import { gatePages, type ShowOptions } from '../../show/gatePages.ts';
-import { columns } from '../../terminal/columns.ts';
+import { columns } from '../../terminal/Line.ts';
 import type { LineReader } from '../../terminal/LineReader.ts';
-import type { OpenGate } from './OpenGate.ts';
-import { chosen, type PromptChoice, type PromptWord, promptChoices } from './promptChoices.ts';
-import { promptDecision } from './promptDecision.ts';
+
+/** A gate that a run waits at. */
+interface OpenGate {
+  readonly run: Run;
+  readonly gate: Gate;
+}
 
 /** Who sits at the terminal, and what they are read with. */
 export interface Person {
@@ -140,4 +150,90 @@ function sayChoices(choices: readonly PromptChoice[], { out }: Session): void {
 async function readLine(question: string, { reader }: Person, { out }: Session): Promise<string | null> {
   out.ask(`${question}: `);
   return reader.next();
+}
+
+/** What a person may say at a prompt: the choices of the gate, and what decides nothing. */
+type PromptWord = ChoiceName | 'read' | 'unhide' | 'talk' | 'later';
+
+interface PromptChoice {
+  /** Typed in the place of the word. */
+  readonly key: string;
+  readonly word: PromptWord;
+  readonly meaning: string;
+}
+
+const BESIDE: readonly Omit<PromptChoice, 'key'>[] = [
+  { word: 'read', meaning: 'show the whole gate again' },
+  { word: 'unhide', meaning: 'also show hidden text; this is recorded' },
+  { word: 'talk', meaning: 'ask the agent without deciding' },
+  { word: 'later', meaning: 'leave the gate open' },
+];
+
+/** The choices at a gate, each with a letter of its word that no other has. */
+function promptChoices(
+  kind: Gate['kind'],
+  { canTalk, hides }: { readonly canTalk: boolean; readonly hides: boolean },
+): readonly PromptChoice[] {
+  const decisions = GATE_LABELS[kind].choices.map(({ name, meaning }) => ({ word: name, meaning }));
+  const beside = BESIDE.filter(({ word }) => (word !== 'talk' || canTalk) && (word !== 'unhide' || hides));
+  const taken = new Set<string>();
+  return [...decisions, ...beside].map(({ word, meaning }) => {
+    const key = [...word].find((letter) => !taken.has(letter)) ?? word;
+    taken.add(key);
+    return { key, word, meaning };
+  });
+}
+
+/** The choice a line names by its key or word; `null` for none. */
+function chosen(line: string, choices: readonly PromptChoice[]): PromptWord | null {
+  const said = line.toLowerCase();
+  return choices.find(({ key, word }) => said === key || said === word)?.word ?? null;
+}
+
+/** What goes with a choice, asked of the person at the terminal; `null` when they think better of it. */
+export async function promptDecision(
+  choice: ChoiceName,
+  open: OpenGate,
+  read: Read,
+  session: Session,
+): Promise<Decision | null> {
+  if (choice === 'approve') return { choice, answer: { approved: true } };
+  if (choice === 'reject') return promptRejection(open, read, session);
+  if (choice === 'edit') return edited(open, session);
+  const words = await wordsFor(choice, open.gate, read);
+  return words === null ? null : decisionFromFlags(choice, words);
+}
+
+async function promptRejection({ gate }: OpenGate, read: Read, { io }: Session): Promise<Decision | null> {
+  const line = await read('what should change (empty: open your editor)');
+  if (line === null) return null;
+  const feedback = line === '' ? await writeFeedback(gate, io) : line;
+  if (feedback === null) return null;
+  const tasks = await askWhichTasks(gate.artifact, read);
+  return tasks === null ? null : { choice: 'reject', answer: { approved: false, feedback, tasks } };
+}
+
+/** Of a review of several tasks: which are done again; `null` when the input ended. */
+async function askWhichTasks(artifact: unknown, read: Read): Promise<readonly string[] | undefined | null> {
+  if (!isCodeReview(artifact)) return undefined;
+  const labels = artifact.tasks.map(({ taskId }) => taskLabelOrEmpty(taskId));
+  if (labels.length < 2) return undefined;
+  const line = await read(`tasks to redo, of ${labels.join(', ')} (empty: ${labels.at(-1)})`);
+  if (line === null) return null;
+  const named = line.split(/[\s,]+/).filter((label) => label !== '');
+  return named.length === 0 ? undefined : named.map((label) => label.toUpperCase());
+}
+
+async function edited({ run, gate }: OpenGate, session: Session): Promise<Decision | null> {
+  const { kind, sessionId } = gate;
+  const form = await formForGate({ run, gate, kind, sessionId }, session);
+  const file = await EditorFile.create(form, session.io);
+  try {
+    const decision = editDecision(await editUntilRead(form, file));
+    await file.remove();
+    return decision;
+  } catch (error) {
+    session.out.note(`your text is saved in ${file.path}`);
+    throw error;
+  }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnswerFlags } from '../answerFlags.ts';
-import { wordsFor } from '../askWords.ts';
+import { type AnswerFlags, wordsFor } from '../answerFlags.ts';
 import type { ChoiceName } from '../gateLabels.ts';
 
 const BUDGET = {

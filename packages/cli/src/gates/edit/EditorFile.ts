@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { splitCommand } from '../../flags/splitCommand.ts';
+import type { Gate } from '@devs/core';
+import { splitCommand } from '../../flags/commandWords.ts';
 import type { Io } from '../../terminal/Io.ts';
 import { usageError } from '../../usageError.ts';
+import { GATE_LABELS } from '../gateLabels.ts';
 import type { GateForm } from './form.ts';
 
 /** A text in the user's editor, in a file that only they can read. */
@@ -52,5 +54,26 @@ export class EditorFile {
 
   async remove(): Promise<void> {
     await rm(path.dirname(this.path), { recursive: true, force: true });
+  }
+}
+
+const ABOVE = ({ sessionId, kind, threadId }: Gate): readonly string[] => [
+  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_LABELS[kind].name} of ${threadId}? Write your feedback below. An empty text leaves the gate open. -->`,
+  '',
+];
+
+/** What should change, written in the user's editor; `null` when nothing is. */
+export async function writeFeedback(gate: Gate, io: Io): Promise<string | null> {
+  const above = ABOVE(gate);
+  const file = await EditorFile.create({ text: `${above.join('\n')}\n`, extension: '.md' }, io);
+  try {
+    const lines = (await file.edit()).split('\n');
+    const text = lines
+      .filter((line) => line.trimEnd() !== above[0])
+      .join('\n')
+      .trim();
+    return text === '' ? null : text;
+  } finally {
+    await file.remove();
   }
 }

@@ -1,10 +1,9 @@
 import type { Gate, GateEdit } from '@devs/core';
 import { withPlaceholders } from '@devs/core/internal';
 import type { Session } from '../../project/Session.ts';
-import type { Decision } from '../Decision.ts';
 import { assertTakes } from '../gateLabels.ts';
-import { gateNotOpen } from '../gateNotOpen.ts';
-import type { NamedGate } from '../resolveGate.ts';
+import type { Decision } from '../recordDecision.ts';
+import { gateNotOpen, type NamedGate } from '../resolveGate.ts';
 import { documentsForm } from './documentsForm.ts';
 import type { EditorFile } from './EditorFile.ts';
 import { type GateForm, isFormError } from './form.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { namedAgents } from '../namedAgents.ts';
+import { namedAgents } from '../agentsFrom.ts';
 
 const setting = { sandbox: null };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callMain } from '../../../test/support/callMain.ts';
 import { RUN_EMPTY } from '../../../test/support/fixtures.ts';
-import { projectAround } from '../projectAround.ts';
+import { projectAround } from '../Session.ts';
 
 let home: string;
 

@@ -1,6 +1,6 @@
 import { type ClosedGate, type Run, shownGate } from '@devs/core';
 import { expect, test } from 'vitest';
-import { lastCommentLines } from '../commentLines.ts';
+import { lastCommentLines } from '../gateTalk.ts';
 import { renderClosedGate } from '../renderClosedGate.ts';
 import { formatDecision } from '../sentence.ts';
 

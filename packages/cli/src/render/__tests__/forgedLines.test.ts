@@ -1,7 +1,6 @@
 import { type Gate, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
-import { columns } from '../../terminal/columns.ts';
-import { lineText } from '../../terminal/Line.ts';
+import { columns, lineText } from '../../terminal/Line.ts';
 import { visibleText } from '../../terminal/visible.ts';
 import { artifactChanges } from '../artifactChanges.ts';
 import { artifactLines } from '../renderArtifact.ts';

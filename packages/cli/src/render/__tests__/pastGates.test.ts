@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PastGate, pastGateLine, toldDecisions } from '../pastGates.ts';
+import { type PastGate, pastGateLine, toldDecisions } from '../renderClosedGate.ts';
 
 const gate = {
   sessionId: '3f2a91c0-0000-4000-8000-000000000000',

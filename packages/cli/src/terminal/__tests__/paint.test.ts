@@ -4,9 +4,8 @@ import { array, assert, constantFrom, integer, oneof, property, string } from 'f
 import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
 import { tried } from '../../../../core/test/support/tried.ts';
-import { columns } from '../columns.ts';
 import { displayWidth } from '../displayWidth.ts';
-import type { Line } from '../Line.ts';
+import { columns, type Line } from '../Line.ts';
 import { Output, wantsColor } from '../Output.ts';
 import { isLong } from '../pager.ts';
 import { visibleText } from '../visible.ts';

@@ -13,7 +13,7 @@ import { howMany } from '../../../../core/test/support/howMany.ts';
 import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
 import { lineText } from '../Line.ts';
-import { maskedJson } from '../maskedJson.ts';
+import { maskedJson } from '../Output.ts';
 import { oneLine, visibleJson, visibleText } from '../visible.ts';
 
 /** Invisible, moving or deceiving, and what the escape itself is made of. */

@@ -1,8 +1,5 @@
-import { displayWidth } from '../displayWidth.ts';
-import { Inline } from './inline.ts';
+import { displayWidth, type TextRange, wrap } from '../displayWidth.ts';
 import { type Look, withLook } from './look.ts';
-import { paintTable, tableAt } from './table.ts';
-import { wrap } from './wrap.ts';
 
 /**
  * Markdown as a person reads it on a terminal. Nothing of it goes and nothing moves: marks stay, only spaces, line ends and
@@ -57,6 +54,7 @@ function readFence(lines: readonly string[], at: number, fence: string): Painted
 }
 
 const HEADING = /^ {0,3}#{1,6}(?: |$)/;
+
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 
 /** An item, or lines of prose: as they are written while all of them fit, else one text that is broken anew. */
@@ -116,3 +114,188 @@ function hung(text: string, { mark, box }: Lead, width: number, base?: Look): re
 
 /** A tab takes what is left of eight columns; what is broken has to know how many. */
 const untabbed = (line: string): string => line.replaceAll('\t', '    ');
+
+/** A column that is narrower cannot be read. */
+const MIN_COLUMN = 4;
+
+const BETWEEN = ' │ ';
+
+const CROSSING = '─┼─';
+
+type Align = 'start' | 'end' | 'middle';
+
+/** A table of Markdown: its lines, of which the second says how columns are aligned. */
+export interface MarkdownTable {
+  readonly head: readonly string[];
+  readonly aligns: readonly Align[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The table that begins with a line, and how many lines it has; `null` for none. It ends before a line without a bar. */
+function tableAt(
+  lines: readonly string[],
+  at: number,
+): { readonly table: MarkdownTable; readonly length: number } | null {
+  const [first = '', second = ''] = lines.slice(at, at + 2);
+  if (!first.includes('|') || !second.includes('|')) return null;
+  const [head, marks] = [cellsOf(first), cellsOf(second)];
+  const isRule = marks.length > 0 && marks.every((mark) => /^:?-+:?$/.test(mark));
+  if (!isRule || head.length !== marks.length) return null;
+  let end = at + 2;
+  while (lines[end]?.includes('|')) end += 1;
+  const rows = lines.slice(at + 2, end).map(cellsOf);
+  return { table: { head, aligns: marks.map(alignOf), rows }, length: end - at };
+}
+
+/** Its lines with aligned columns, cells broken to fit; `null` where it has too many columns for that. */
+function paintTable({ head, aligns, rows }: MarkdownTable, width: number): readonly string[] | null {
+  const count = rows.reduce((most, { length }) => Math.max(most, length), head.length);
+  const room = width - BETWEEN.length * (count - 1);
+  if (room < MIN_COLUMN * count) return null;
+  const widths = shareWidth(naturalWidths([head, ...rows], count), room);
+  const layout = { widths, aligns };
+  const painted = rows.map((row) => paintRow(row, layout));
+  const rule = withLook('dim', widths.map((each) => '─'.repeat(each)).join(CROSSING));
+  // Where a row takes several lines, one could not tell where the next begins.
+  const isRuled = painted.some((lines) => lines.length > 1);
+  return [
+    ...paintRow(head, layout, 'bold'),
+    rule,
+    ...painted.flatMap((lines, at) => (isRuled && at > 0 ? [rule, ...lines] : lines)),
+  ];
+}
+
+interface Layout {
+  readonly widths: readonly number[];
+  readonly aligns: readonly Align[];
+}
+
+function paintRow(row: readonly string[], { widths, aligns }: Layout, look?: 'bold'): readonly string[] {
+  const cells = widths.map((width, column) => {
+    const cell = new Inline(row[column] ?? '', look);
+    return wrap(cell.text, { first: width, breaksWords: true }).map((range) => {
+      const free = width - displayWidth(cell.text.slice(...range));
+      return padded(cell.painted(range), free, aligns[column]);
+    });
+  });
+  const height = cells.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map((lines, column) => lines[line] ?? ' '.repeat(widths[column] ?? 0))
+      .join(withLook('dim', BETWEEN))
+      .trimEnd(),
+  );
+}
+
+function padded(text: string, free: number, align: Align | undefined): string {
+  const before = align === 'end' ? free : align === 'middle' ? Math.floor(free / 2) : 0;
+  return ' '.repeat(before) + text + ' '.repeat(free - before);
+}
+
+function naturalWidths(rows: readonly (readonly string[])[], count: number): readonly number[] {
+  const widths = new Array<number>(count).fill(1);
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, displayWidth(cell));
+    }
+  }
+  return widths;
+}
+
+/** Narrow columns keep their width; wide ones share what is left. */
+function shareWidth(natural: readonly number[], room: number): readonly number[] {
+  const widths = [...natural];
+  let [left, columns] = [room, natural.length];
+  for (const [column, width] of [...natural.entries()].toSorted(([, a], [, b]) => a - b)) {
+    const given = Math.min(width, Math.floor(left / columns));
+    widths[column] = given;
+    left -= given;
+    columns -= 1;
+  }
+  return widths;
+}
+
+const alignOf = (mark: string): Align =>
+  mark.endsWith(':') ? (mark.startsWith(':') ? 'middle' : 'end') : 'start';
+
+/** What is between the bars of a line; a bar behind a backslash is text. */
+function cellsOf(line: string): readonly string[] {
+  const cells = line
+    .replaceAll('\t', ' ')
+    .trim()
+    .split(/(?<!\\)\|/);
+  if (cells[0] === '') cells.shift();
+  if (cells.at(-1) === '') cells.pop();
+  return cells.map((cell) => cell.trim());
+}
+
+/** A line of Markdown with the look of each of its units (UTF-16). */
+class Inline {
+  readonly text: string;
+  readonly #looks: (Look | undefined)[];
+
+  /** Code and what is strong look so; the rest looks like `base`. Every character stays, the marks too. */
+  constructor(text: string, base?: Look) {
+    this.text = text;
+    this.#looks = new Array(text.length).fill(base);
+    const code = codeSpans(text);
+    for (const [from, to] of strongSpans(text, code)) this.#looks.fill('bold', from, to);
+    for (const [from, to] of code) this.#looks.fill('code', from, to);
+  }
+
+  /** Gives a stretch another look. */
+  mark([from, to]: TextRange, look: Look): void {
+    this.#looks.fill(look, from, to);
+  }
+
+  /** A stretch of it, with the codes of its looks. */
+  painted([from, to]: TextRange): string {
+    const painted: string[] = [];
+    for (let start = from; start < to; ) {
+      let end = start + 1;
+      while (end < to && this.#looks[end] === this.#looks[start]) end += 1;
+      painted.push(withLook(this.#looks[start], this.text.slice(start, end)));
+      start = end;
+    }
+    return painted.join('');
+  }
+}
+
+/** What is between two equal runs of backticks, with them. */
+function codeSpans(text: string): readonly TextRange[] {
+  const runs = [...text.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ index, length }));
+  // The next run of the same length, found from the end: a line of nothing but backticks takes no longer.
+  const next: (number | undefined)[] = [];
+  const last = new Map<number, number>();
+  for (let at = runs.length - 1; at >= 0; at -= 1) {
+    const length = runs[at]?.length ?? 0;
+    next[at] = last.get(length);
+    last.set(length, at);
+  }
+  const spans: TextRange[] = [];
+  for (let at = 0; at < runs.length; at += 1) {
+    const [open, close] = [runs[at], runs[next[at] ?? -1]];
+    if (open === undefined || close === undefined) continue;
+    spans.push([open.index, close.index + close.length]);
+    at = next[at] ?? at;
+  }
+  return spans;
+}
+
+/** What is between two marks of strong text outside of code, with them. */
+function strongSpans(text: string, code: readonly TextRange[]): readonly TextRange[] {
+  const spans: TextRange[] = [];
+  let open: number | null = null;
+  let span = 0;
+  for (const { index } of text.matchAll(/\*\*/g)) {
+    while ((code[span]?.[1] ?? text.length) <= index) span += 1;
+    if ((code[span]?.[0] ?? text.length) <= index) continue;
+    if (open !== null && /\S/.test(text.charAt(index - 1))) {
+      spans.push([open, index + 2]);
+      open = null;
+    } else if (/\S/.test(text.charAt(index + 2))) {
+      open = index;
+    }
+  }
+  return spans;
+}

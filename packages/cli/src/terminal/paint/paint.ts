@@ -1,8 +1,7 @@
-import { displayWidth } from '../displayWidth.ts';
+import { displayWidth, wrap } from '../displayWidth.ts';
 import type { Styled } from '../Line.ts';
 import { type Look, withLook } from './look.ts';
 import { paintMarkdown } from './markdown.ts';
-import { wrap } from './wrap.ts';
 
 /**
  * A text as a terminal with colours shows it.

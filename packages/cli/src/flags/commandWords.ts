@@ -1,6 +1,8 @@
+// A command and its words: how a text is split into them, and how a word is quoted to be copied.
 import { usageError } from '../usageError.ts';
 
 const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
+
 const EXAMPLES = {
   check: "--check 'npm test'",
   editor: "EDITOR='code --wait'",
@@ -24,4 +26,9 @@ export function splitCommand(text: string, what: keyof typeof EXAMPLES = 'check'
     );
   }
   return (text.match(WORD) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
+}
+
+/** A word of a command line as a shell takes it, to copy. */
+export function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,6 +1,12 @@
+// `.devs/config.json` of a project: where it is, and its bytes.
+
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import path from 'node:path';
 import { usageError } from '../usageError.ts';
+
+/** Beside the state file, out of the agents' workspace: nothing a run writes configures the next one. */
+export const configPath = (dir: string): string => path.join(dir, '.devs', 'config.json');
 
 /**
  * The bytes of a configuration; `null` where there is none. Not blocking: an archive can hold a pipe of this name, whose opening

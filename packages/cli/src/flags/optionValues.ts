@@ -1,3 +1,4 @@
+// The values of options, as a command line writes them.
 import { usageError } from '../usageError.ts';
 
 /** An amount of money, tokens or calls on a command line. */
@@ -22,4 +23,9 @@ export function toMilliseconds(text: string): number {
   const ms = Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN));
   if (Number.isFinite(ms) && ms > 0) return ms;
   throw usageError(`"${text}" is not a valid duration.`, 'Use a number with a unit: 90s, 30m or 1.5h.');
+}
+
+/** Collects the values of an option that may be given more than once. */
+export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
