@@ -47,7 +47,7 @@ const PROGRAM = `
 import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { isAnswer } from '../core/src/engine/gates/answers.ts';
-import { askQuestion } from '../core/src/engine/gates/askQuestion.ts';
+import { askQuestion } from '../core/src/engine/gates/question.ts';
 import { ENGINE_GATES } from '../core/src/engine/gates/engineGates.ts';
 import { questionAbout } from '../core/src/engine/gates/question.ts';
 import { gateLine } from './src/render/renderGate.ts';

@@ -11,7 +11,7 @@ export {
   type GateEvaluationInput,
   type GateEvaluationResult,
   TaskFailureGate,
-} from './engine/guards/TaskFailureGate.ts';
+} from './engine/gates/TaskFailureGate.ts';
 export { ERROR_CODES } from './errors/DevsError.ts';
 export type { Activity } from './events/Activity.ts';
 export { EventBus } from './events/EventBus.ts';

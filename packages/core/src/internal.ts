@@ -9,11 +9,10 @@ export { STATE_FILE } from './config/defaults.ts';
 export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
 export { walFrames } from './db/committedFrames.ts';
 export { openState } from './db/createDatabase.ts';
-export type { EntropyScore } from './engine/entropy/EntropyMeter.ts';
-export { listedGate } from './engine/Gate.ts';
-export type { GateComment } from './engine/gates/comments.ts';
-export { withPlaceholders } from './engine/gates/placeholders.ts';
-export type { QuotableSection } from './engine/gates/quotes.ts';
+export type { EntropyScore } from './engine/entropy/scoreEntropy.ts';
+export type { GateComment, QuotableSection } from './engine/gates/comments.ts';
+export { listedGate, type ShownGate } from './engine/gates/Gate.ts';
+export { withPlaceholders } from './engine/gates/hiddenPlaces.ts';
 export { runFile } from './engine/remote/newRunFile.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
 export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
@@ -26,7 +25,6 @@ export type {
   RunRelease,
   RunSignal,
 } from './engine/runs/Runs.ts';
-export type { ShownGate } from './engine/shownGate.ts';
 export { endingWith } from './errors/endingWith.ts';
 export type { ActivityListener } from './events/Activity.ts';
 export { leaveAtGate, maskAtGate } from './masking/maskAtGate.ts';

@@ -13,10 +13,9 @@ export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
 export type { CompiledLangGraph } from './engine/frames/CompiledLangGraph.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
-export type { ClosedGate, Gate, GateAnswer } from './engine/Gate.ts';
-export type { DeclaredGate } from './engine/gates/DeclaredGate.ts';
+export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
+export { type ClosedGate, type Gate, type GateAnswer, shownGate } from './engine/gates/Gate.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
-export { perToolCall } from './engine/gates/perToolCall.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,
@@ -35,7 +34,6 @@ export { FileRuns } from './engine/remote/FileRuns.ts';
 export type { RunsApp } from './engine/remote/RunsApp.ts';
 export type { Runs } from './engine/runs/Runs.ts';
 export { SqliteSaver } from './engine/saver/SqliteSaver.ts';
-export { shownGate } from './engine/shownGate.ts';
 export { SqliteStore } from './engine/store/SqliteStore.ts';
 export { maskStream } from './engine/stream/maskStream.ts';
 export type { StreamEvent } from './engine/stream/StreamEvent.ts';

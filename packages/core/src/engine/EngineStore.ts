@@ -11,12 +11,12 @@ import type { RunStore } from '../state/RunStore.ts';
 import { SqliteRunStore } from '../state/SqliteRunStore.ts';
 import { StateFile } from '../state/StateFile.ts';
 import type { ResultCodec } from '../state/StepResult.ts';
+import type { GateRules } from './gates/answers.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
-import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
-import { assertUnitInterval } from './guards/assertUnitInterval.ts';
+import { TaskFailureGate } from './gates/TaskFailureGate.ts';
+import { assertUnitInterval } from './guards/lattice.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
-import { TaskFailureGate } from './guards/TaskFailureGate.ts';
 
 export interface EngineStoreOptions {
   readonly events: EventBus;

@@ -3,12 +3,12 @@ import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { NodeUpdate, RaisedSuspension } from './channels.ts';
-import type { AgentAction } from './entropy/AgentAction.ts';
+import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Goal } from './Goal.ts';
-import type { GateRules } from './gates/GateRule.ts';
+import type { GateRules } from './gates/answers.ts';
 import type { Question } from './gates/question.ts';
-import type { GuardFinding, GuardLevel } from './guards/GuardLevel.ts';
+import type { GuardFinding, GuardLevel } from './guards/lattice.ts';
 
 export type { NodeUpdate } from './channels.ts';
 

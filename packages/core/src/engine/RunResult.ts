@@ -3,7 +3,7 @@
 
 import type { ErrorCode } from '../errors/DevsError.ts';
 import type { ThreadStatus } from '../state/threadRecords.ts';
-import type { Gate } from './Gate.ts';
+import type { Gate } from './gates/Gate.ts';
 
 /** Reasons for waiting other than gates. */
 export interface WaitInfo {

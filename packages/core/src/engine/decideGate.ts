@@ -1,8 +1,7 @@
 import type { HitlSession } from '../state/hitlSession.ts';
 import type { EngineStore } from './EngineStore.ts';
-import type { Gate, GateAnswer } from './Gate.ts';
-import { assertFitsDeclared } from './gates/fitsSchema.ts';
-import type { NamedGates } from './gates/parsedGate.ts';
+import type { Gate, GateAnswer } from './gates/Gate.ts';
+import { assertFitsDeclared, type NamedGates } from './gates/parsedGates.ts';
 import { principalOf } from './gates/principals.ts';
 
 /** What a gate is decided with. */

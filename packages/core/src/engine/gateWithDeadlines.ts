@@ -1,7 +1,7 @@
 import type { HitlSession } from '../state/hitlSession.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { type Gate, gateOf } from './Gate.ts';
 import { gateTimes } from './gates/deadlines.ts';
+import { type Gate, gateOf } from './gates/Gate.ts';
 
 type GateStores = Pick<EngineStore, 'sessions' | 'waits'>;
 

@@ -1,5 +1,5 @@
 import type { RaisedSuspension } from './channels.ts';
-import type { AgentAction } from './entropy/AgentAction.ts';
+import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { GraphProfile, NodeUpdate } from './GraphProfile.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';

@@ -6,14 +6,14 @@ import {
 import { PIPELINE_GATES } from './gates/pipelineGates.ts';
 import type { GraphState } from './types.ts';
 
-export type { GateRule, GateRules } from '../engine/gates/GateRule.ts';
-export { HitlSessionNotFoundError } from '../engine/gates/HitlSessionNotFoundError.ts';
-export type {
-  HumanInTheLoopManagerOptions,
-  PauseOptions,
-  Principal,
-  SessionDecision,
-  SuspendedSession,
+export type { GateRule, GateRules } from '../engine/gates/answers.ts';
+export {
+  HitlSessionNotFoundError,
+  type HumanInTheLoopManagerOptions,
+  type PauseOptions,
+  type Principal,
+  type SessionDecision,
+  type SuspendedSession,
 } from '../engine/gates/HumanInTheLoopManager.ts';
 export { parseApprovalSignal } from './gates/approvalSignal.ts';
 export { approveDesignNode } from './gates/approveDesignNode.ts';

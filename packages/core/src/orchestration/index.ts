@@ -5,7 +5,7 @@ export {
   type GateEvaluationResult,
   type GateStatus,
   TaskFailureGate,
-} from '../engine/guards/TaskFailureGate.ts';
+} from '../engine/gates/TaskFailureGate.ts';
 export { SqliteSaver } from '../engine/saver/SqliteSaver.ts';
 export * from './graph.ts';
 export * from './hitl.ts';

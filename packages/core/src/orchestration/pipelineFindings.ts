@@ -1,5 +1,5 @@
 import { MAX_PIVOTS } from '../config/defaults.ts';
-import { type GuardFinding, type GuardLevel, warningOf } from '../engine/guards/GuardLevel.ts';
+import { type GuardFinding, type GuardLevel, warningOf } from '../engine/guards/lattice.ts';
 import { ENTROPY_LOOP_THRESHOLD } from './robustness/entropy.ts';
 import { CONSECUTIVE_ERROR_PIVOT_THRESHOLD } from './robustness/routeAfterError.ts';
 import { MAX_IMPLEMENTATION_TURNS } from './robustness/turnBudget.ts';

@@ -13,7 +13,7 @@ import type { PriceTable } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
 import type { EncryptionKey } from '../db/encryptionKey.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
-import type { ClosedGate, Gate } from '../engine/Gate.ts';
+import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
 import { lawOf } from '../engine/lawOf.ts';
 import type { GatePage } from '../engine/runs/inbox.ts';

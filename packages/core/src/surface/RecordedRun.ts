@@ -1,6 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
-import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
-import { exchangesAt, type GateExchange } from '../engine/gateQuestions.ts';
+import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/gates/Gate.ts';
+import { exchangesAt, type GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { principalOf } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';

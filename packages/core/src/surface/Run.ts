@@ -1,11 +1,11 @@
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import type { Gate, GateAnswer } from '../engine/Gate.ts';
-import type { GateExchange } from '../engine/gateQuestions.ts';
-import { assertDecidable, principalText } from '../engine/gates/assertDecidable.ts';
+import { assertDecidable } from '../engine/gates/approvals.ts';
+import type { QuotableSection } from '../engine/gates/comments.ts';
+import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
-import { asHuman, principalOf } from '../engine/gates/principals.ts';
-import type { QuotableSection } from '../engine/gates/quotes.ts';
+import { asHuman, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';

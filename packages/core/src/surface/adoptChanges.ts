@@ -1,7 +1,6 @@
 import { internalsOf } from '../engine/appInternals.ts';
-import { principalText } from '../engine/gates/assertDecidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../engine/gates/principals.ts';
+import { asHuman, principalText } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
 import { driverOf } from '../orchestration/task/driverOf.ts';

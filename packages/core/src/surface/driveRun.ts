@@ -1,7 +1,7 @@
 import { internalsOf } from '../engine/appInternals.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import { abandonQuestions } from '../engine/gateQuestions.ts';
+import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import { tellChangedAgents } from './agentsIdentity.ts';

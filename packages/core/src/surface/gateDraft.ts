@@ -1,4 +1,4 @@
-import type { Gate } from '../engine/Gate.ts';
+import type { Gate } from '../engine/gates/Gate.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { type DesignArtifact, dagArtifact } from '../orchestration/gates/artifacts.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';

@@ -1,4 +1,4 @@
-import { TRIGGER } from '../engine/breakpoints/triggers.ts';
+import { TRIGGER } from '../engine/breakpoints/nextNodes.ts';
 import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';

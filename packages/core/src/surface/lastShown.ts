@@ -1,7 +1,6 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
-import { type Gate, gateOf } from '../engine/Gate.ts';
-import { principalText } from '../engine/gates/assertDecidable.ts';
-import { isSameId } from '../engine/gates/people.ts';
+import { type Gate, gateOf } from '../engine/gates/Gate.ts';
+import { isSameId, principalText } from '../engine/gates/principals.ts';
 import type { Principal } from '../state/hitlSession.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { internalsOf } from '../engine/appInternals.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import { principalText } from '../engine/gates/assertDecidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../engine/gates/principals.ts';
+import { asHuman, principalText } from '../engine/gates/principals.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { RemovedWorkspace, Workspace } from '../orchestration/ports.ts';

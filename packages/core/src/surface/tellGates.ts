@@ -1,4 +1,4 @@
-import type { Gate } from '../engine/Gate.ts';
+import type { Gate } from '../engine/gates/Gate.ts';
 import type { EventBus } from '../events/EventBus.ts';
 
 /** Told of a gate that a human has to decide. May be asynchronous; nothing waits for it. */

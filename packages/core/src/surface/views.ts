@@ -1,4 +1,4 @@
-import type { Gate } from '../engine/Gate.ts';
+import type { Gate } from '../engine/gates/Gate.ts';
 import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';

@@ -12,8 +12,8 @@ import type {
 import type { DurableApp } from '../engine/DurableApp.ts';
 import type { DueRuns } from '../engine/drive/runDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
-import type { Gate, GateAnswer } from '../engine/Gate.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
+import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { RunResult } from '../engine/RunResult.ts';

@@ -1,4 +1,4 @@
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 
 /** Where a driver can be told to stand still. */
 export type FreezePoint =

@@ -14,7 +14,7 @@ import {
 } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../src/engine/durable.ts';
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { EventBus } from '../../src/events/EventBus.ts';

@@ -1,5 +1,4 @@
-import type { AgentAction } from '../../src/engine/entropy/AgentAction.ts';
-import { readTurn } from '../../src/engine/entropy/ReadTurn.ts';
+import { type AgentAction, readTurn } from '../../src/engine/entropy/ReadTurn.ts';
 
 // The five patterns by which agent frameworks usually tell that an agent is stuck, with their usual counts. Kept as
 // the baseline of the entropy score; nothing in the engine uses them.

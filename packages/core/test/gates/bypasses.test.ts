@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { test } from '../support/fixtures.ts';

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { AgentAction } from '../../src/engine/entropy/AgentAction.ts';
+import type { AgentAction } from '../../src/engine/entropy/ReadTurn.ts';
 import type { GuardEvidence } from '../../src/events/events.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { test } from '../support/fixtures.ts';

@@ -6,7 +6,7 @@ import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { GatedToolCall } from '../../src/engine/gates/perToolCall.ts';
+import type { GatedToolCall } from '../../src/engine/gates/DeclaredGate.ts';
 import { type Gate, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';

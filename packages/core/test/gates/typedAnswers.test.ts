@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';

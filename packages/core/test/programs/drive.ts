@@ -5,7 +5,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/durable.ts';
-import type { Gate } from '../../src/engine/Gate.ts';
+import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { described } from './described.ts';
 import type { Program } from './Program.ts';
 import { type Effect, effectsIn, LedgerWorld, type WorldOptions } from './World.ts';

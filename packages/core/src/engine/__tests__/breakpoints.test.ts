@@ -9,7 +9,7 @@ import { tried } from '../../../test/support/tried.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import type { DurableApp } from '../DurableApp.ts';
 import { durable } from '../durable.ts';
-import type { Gate } from '../Gate.ts';
+import type { Gate } from '../gates/Gate.ts';
 import { ada, OwnState, says, twoSteps } from './ownGraph.ts';
 import { type AnyCompiled, type StoppingGraph, stoppingGraphs } from './stoppingGraphs.ts';
 

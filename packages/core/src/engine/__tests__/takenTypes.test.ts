@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { durable } from '../durable.ts';
-import { perToolCall } from '../gates/perToolCall.ts';
+import { perToolCall } from '../gates/DeclaredGate.ts';
 import { type Own, OwnState, type OwnUpdate, says, twoSteps } from './ownGraph.ts';
 
 const Schema = new StateSchema({

@@ -4,11 +4,65 @@ import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.
 import type { EventBus } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { NodeStore, WriteScope } from '../../state/RunStore.ts';
-import type { TranscribedStep } from '../../state/TranscriptStore.ts';
+import type { StepKey } from '../../state/stepRecords.ts';
+import type { MadeRoom, TranscribedStep } from '../../state/TranscriptStore.ts';
+import type { NodeExecution } from '../nodeExecution.ts';
 import { ActivityMasker } from './ActivityMasker.ts';
-import { TranscriptWindow } from './TranscriptWindow.ts';
 
-export interface ActivityDeps {
+/** Characters kept from the beginning of a transcript, and as much from its end. */
+const MAX_HALF = 2 * 1024 * 1024;
+
+/** Part of a half that is dropped at a time: each time, the file is searched for what else needs the bytes. */
+const DROP_AT_ONCE = 1 / 4;
+
+interface WindowPiece {
+  readonly seq: number;
+  /** Characters. */
+  readonly size: number;
+}
+
+/** Which pieces of a long transcript are kept: its beginning and its end. The middle goes, and the next piece says so. */
+export class TranscriptWindow {
+  readonly #half: number;
+  #head = 0;
+  #tail: WindowPiece[] = [];
+  #tailSize = 0;
+
+  /** @param half - Characters kept from the beginning, and as much from the end. */
+  constructor(half: number = MAX_HALF) {
+    this.#half = half;
+  }
+
+  add(piece: WindowPiece): void {
+    if (this.#tail.length === 0 && this.#head + piece.size <= this.#half) {
+      this.#head += piece.size;
+      return;
+    }
+    this.#tail.push(piece);
+    this.#tailSize += piece.size;
+  }
+
+  /** `null` while there is room. */
+  dropped(): MadeRoom | null {
+    if (this.#tailSize < this.#half * (1 + DROP_AT_ONCE)) return null;
+    const gone: WindowPiece[] = [];
+    while (this.#tail.length > 1 && this.#tailSize > this.#half) {
+      const [oldest] = this.#tail.splice(0, 1);
+      if (oldest === undefined) break;
+      gone.push(oldest);
+      this.#tailSize -= oldest.size;
+    }
+    const [next] = this.#tail;
+    if (next === undefined || gone.length === 0) return null;
+    return {
+      seqs: gone.map(({ seq }) => seq),
+      size: gone.reduce((sum, { size }) => sum + size, 0),
+      before: next.seq,
+    };
+  }
+}
+
+interface ActivityDeps {
   /** Where they are kept. */
   readonly runs: NodeStore;
   readonly at: WriteScope;
@@ -220,4 +274,63 @@ function joined(before: Activity, after: Activity): Activity | null {
 function singleLineText(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS - 1)}…` : line;
+}
+
+export interface NodeActivityDeps extends Omit<ActivityDeps, 'at'> {
+  readonly visit: NodeExecution;
+  readonly taskId: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** The name under which is kept what a node tells outside of its steps. */
+const PREPARE = 'prepare';
+
+/** What a visit of a node tells: each step's own, and what belongs to none. */
+export class NodeActivities {
+  readonly #deps: NodeActivityDeps;
+  readonly #steps: StepActivities[] = [];
+  #own: StepActivities | null = null;
+
+  constructor(deps: NodeActivityDeps) {
+    this.#deps = deps;
+  }
+
+  begin(step: StepKey, attempt: number): StepActivities {
+    const begun = this.#activitiesOf(step, attempt);
+    this.#steps.push(begun);
+    begun.begin();
+    return begun;
+  }
+
+  ended(step: StepActivities): void {
+    const at = this.#steps.indexOf(step);
+    if (at !== -1) this.#steps.splice(at, 1);
+  }
+
+  /** For what does not know which step it works for: the one that was begun last, or none. */
+  readonly tell = (activity: Activity): void => {
+    const step = this.#steps.at(-1);
+    if (step !== undefined) step.tell(activity);
+    else this.#ownActivities().tell(activity);
+  };
+
+  /** Keeps the rest of what belongs to no step. */
+  close(): void {
+    this.#own?.end();
+    this.#own?.save();
+    this.#own = null;
+  }
+
+  #ownActivities(): StepActivities {
+    const { threadId, lgTaskId, attempt } = this.#deps.visit;
+    this.#own ??= this.#activitiesOf({ threadId, lgTaskId, name: PREPARE }, attempt);
+    return this.#own;
+  }
+
+  #activitiesOf({ threadId, lgTaskId, name }: StepKey, attempt: number): StepActivities {
+    const { visit, taskId, now, runs, events } = this.#deps;
+    const step = { threadId, lgTaskId, name, attempt, node: visit.node, taskId };
+    return new StepActivities(step, now(), { runs, at: visit, events });
+  }
 }

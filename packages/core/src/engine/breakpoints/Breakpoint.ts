@@ -1,6 +1,30 @@
-import type { Checkpoint } from '@langchain/langgraph-checkpoint';
-import { sha256Hex } from '../../state/canonicalJson.ts';
-import { plainValues } from './plainValues.ts';
+import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { canonicalJson, sha256Hex } from '../../state/canonicalJson.ts';
+import { nextNodes } from './nextNodes.ts';
+
+/** Where a graph was compiled to stop: LangGraph's `interruptBefore` and `interruptAfter`, as names of its nodes. */
+export interface Breakpoints {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export const NO_BREAKPOINTS: Breakpoints = { before: [], after: [] };
+
+/** As LangGraph keeps them on a compiled graph; a test compares the names with the installed version. */
+export interface CompiledBreakpoints {
+  readonly interruptBefore?: readonly string[] | '*';
+  readonly interruptAfter?: readonly string[] | '*';
+}
+
+/** By name; `*` is every node of the graph. */
+export function breakpointsOf(
+  { interruptBefore = [], interruptAfter = [] }: CompiledBreakpoints,
+  nodes: readonly string[],
+): Breakpoints {
+  const named = (names: readonly string[] | '*'): readonly string[] => (names === '*' ? nodes : names);
+  return { before: named(interruptBefore), after: named(interruptAfter) };
+}
 
 /** Where a run stands: LangGraph's own stop, shown to a human. Plain JSON. */
 export interface Breakpoint {
@@ -63,4 +87,68 @@ export function rejectedReason(question: unknown): string {
 export function ownValues({ channel_values: values }: Checkpoint): Readonly<Record<string, unknown>> {
   const own = Object.entries(values).filter(([name]) => !/^(?:branch:|join:|__)/.test(name));
   return plainValues(Object.fromEntries(own));
+}
+
+type BreakpointTiming = Pick<Breakpoint['breakpoint'], 'nodes'> & { readonly when: 'before' | 'after' };
+
+export interface PossibleBreakpoint {
+  readonly tuple: CheckpointTuple;
+  /** The checkpoint before it; `undefined` where it was pruned. */
+  readonly parent: CheckpointTuple | undefined;
+  /** Nodes that run next. @defaultValue as the checkpoint tells it */
+  readonly next?: readonly string[];
+}
+
+/**
+ * The stop a checkpoint stands at by LangGraph's rule: after what ran, else before what runs; `null` where it goes on.
+ * Where nobody knows any more what ran, it stops.
+ */
+export function dueBreakpoint(
+  { before, after }: Breakpoints,
+  { tuple, parent, next = nextNodes(tuple.checkpoint) }: PossibleBreakpoint,
+): BreakpointTiming | null {
+  if (after.length > 0 && tuple.metadata?.source === 'loop') {
+    const ran = parent === undefined ? after : nextNodes(parent.checkpoint);
+    const nodes = after.filter((node) => ran.includes(node));
+    if (nodes.length > 0) return { when: 'after', nodes };
+  }
+  const nodes = before.filter((node) => next.includes(node));
+  return nodes.length > 0 ? { when: 'before', nodes } : null;
+}
+
+/** Characters of JSON of one channel that a gate shows: what is longer is read from the run. */
+const MAX_SHOWN = 64 * 1024;
+
+/** A state as a human reads it: JSON, also of what JSON has no word for. */
+export function plainValues(values: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainChannelValue(value)]));
+}
+
+function plainChannelValue(value: unknown): unknown {
+  const json = safeJson(value);
+  if (json === null) return '(cannot be shown)';
+  if (json.length > MAX_SHOWN) return `(${json.length} characters)`;
+  const plain: unknown = JSON.parse(json);
+  try {
+    canonicalJson(plain);
+    return plain;
+  } catch (error) {
+    if (isDevsError(error)) return '(cannot be shown)';
+    throw error;
+  }
+}
+
+function safeJson(value: unknown): string | null {
+  try {
+    return JSON.stringify(value, asJson) ?? 'null';
+  } catch {
+    return null; // a cycle, or a class that cannot say what it is
+  }
+}
+
+function asJson(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Map) return [...value];
+  if (value instanceof Set) return [...value];
+  return value;
 }

@@ -12,9 +12,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { UnfinishedInside } from '../../state/StepStore.ts';
-import { type BreakpointPlace, breakpointId } from './Breakpoint.ts';
-import { withUnseenVersions } from './channelVersions.ts';
-import { dueBreakpoint } from './dueBreakpoint.ts';
+import { type BreakpointPlace, breakpointId, dueBreakpoint } from './Breakpoint.ts';
 import { type InnerBreakpoints, namespacePath } from './innerBreakpoints.ts';
 
 /** What is recorded around a stop. */
@@ -97,4 +95,23 @@ function hasGraphInside(
   const seq = checkpoints.findSeq(checkpoint.id, at.thread) ?? 0;
   const within = checkpoints.namespacesWithin({ threadId: at.thread, checkpointNs: at.checkpointNs });
   return within.some((inside) => inside.seq > seq);
+}
+
+/** Never in the file: a channel that no graph has. */
+const UNSEEN = '__unseen__';
+
+/** The checkpoint as one that LangGraph has not stopped at. */
+function withUnseenVersions(tuple: CheckpointTuple): CheckpointTuple {
+  const { checkpoint } = tuple;
+  const channel_versions = { ...checkpoint.channel_versions, [UNSEEN]: 1 };
+  return { ...tuple, checkpoint: { ...checkpoint, channel_versions } };
+}
+
+/** What of it is stored. */
+export function withoutUnseenVersions<Versions extends Readonly<Record<string, unknown>>>(
+  versions: Versions,
+): Versions {
+  if (!Object.hasOwn(versions, UNSEEN)) return versions;
+  const { [UNSEEN]: _mark, ...stored } = versions;
+  return stored as unknown as Versions;
 }

@@ -1,4 +1,4 @@
-import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from './Breakpoints.ts';
+import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from './Breakpoint.ts';
 
 /** The fields of LangGraph's builders and graphs that are read here. */
 interface Builder {

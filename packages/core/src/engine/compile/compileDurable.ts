@@ -1,8 +1,8 @@
 import type { StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoints.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoint.ts';
 import { GUARD_CHANNELS, GUARD_NAMES } from '../channels.ts';
-import type { DeclaredGates } from '../gates/parsedGate.ts';
+import type { DeclaredGates } from '../gates/parsedGates.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';

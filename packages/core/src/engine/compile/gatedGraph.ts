@@ -1,5 +1,5 @@
 import { Annotation, StateGraph } from '@langchain/langgraph';
-import type { AnyGate, DeclaredGates } from '../gates/parsedGate.ts';
+import type { AnyGate, DeclaredGates } from '../gates/parsedGates.ts';
 import { gatedNode } from '../node/innerGate.ts';
 import { copyWith } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';

@@ -1,6 +1,6 @@
 import type { START, StateGraph } from '@langchain/langgraph';
 import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
-import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../breakpoints/Breakpoints.ts';
+import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../breakpoints/Breakpoint.ts';
 
 /** A builder, for the type its own `compile` returns: with its input, output and node names. */
 export interface CompilableBuilder {

@@ -1,6 +1,6 @@
 import type { StateGraph } from '@langchain/langgraph';
 import { readChannels } from '../channels.ts';
-import type { DeclaredGates } from '../gates/parsedGate.ts';
+import type { DeclaredGates } from '../gates/parsedGates.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';

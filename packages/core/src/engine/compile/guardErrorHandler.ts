@@ -5,7 +5,7 @@ import { type RaisedSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
-import { depthOf } from '../guards/depthLevel.ts';
+import { depthOf } from '../node/depth.ts';
 import { faultInside } from '../node/EngineFaults.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';

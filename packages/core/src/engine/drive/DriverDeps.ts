@@ -3,7 +3,7 @@ import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
-import type { Breakpoints } from '../breakpoints/Breakpoints.ts';
+import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GoalReader } from '../Goal.ts';

@@ -1,8 +1,8 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Wait } from '../../state/WaitStore.ts';
-import type { ChildDrive } from '../children/childApps.ts';
 import { currentDrive } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { ChildDrive } from '../waits/children.ts';
 import { canContinue } from './canContinue.ts';
 import { dueCriteria } from './dueCriteria.ts';
 

@@ -3,7 +3,8 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { DEADLINE, type Deadline, deadlineAnswer, deadlineOf } from '../gates/deadlines.ts';
+import type { Deadline } from '../gates/DeclaredGate.ts';
+import { DEADLINE, deadlineAnswer, deadlineOf } from '../gates/deadlines.ts';
 
 interface Passing {
   readonly lease: Lease;

@@ -1,8 +1,8 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { allowsPlainYes } from '../gates/AnswerPolicy.ts';
-import { declaredPolicy } from '../gates/principals.ts';
+import { declaredPolicy } from '../gates/approvals.ts';
+import { allowsPlainYes } from '../gates/DeclaredGate.ts';
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
 export interface GatePolicies {

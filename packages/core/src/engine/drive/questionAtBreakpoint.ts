@@ -1,10 +1,14 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import { type Breakpoint, breakpointMessage } from '../breakpoints/Breakpoint.ts';
-import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoints.ts';
-import { dueBreakpoint } from '../breakpoints/dueBreakpoint.ts';
-import { plainValues } from '../breakpoints/plainValues.ts';
+import {
+  type Breakpoint,
+  type Breakpoints,
+  breakpointMessage,
+  dueBreakpoint,
+  NO_BREAKPOINTS,
+  plainValues,
+} from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionForQuestion } from '../gates/question.ts';
 import { openGateSession } from './openGateSession.ts';

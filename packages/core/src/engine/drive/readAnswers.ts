@@ -3,16 +3,15 @@ import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import { isInnerBreakpoint, isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { answerWithAuthor } from '../gates/answers.ts';
+import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';
 import { commentsOf } from '../gates/comments.ts';
-import { exactAnswers } from '../gates/exactAnswers.ts';
-import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
-import type { interruptGate } from '../gates/interruptGate.ts';
+import type { interruptGate } from '../gates/engineGates.ts';
 import {
   askedId,
   bareKey,
   bareQuestion,
   type DeliveredAnswer,
+  exactAnswers,
   isQuestion,
   type Question,
   sessionForQuestion,

@@ -5,13 +5,11 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/assertDecidable.ts';
+import { interruptGate } from '../gates/engineGates.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { interruptGate } from '../gates/interruptGate.ts';
-import { principalOf } from '../gates/principals.ts';
+import { principalOf, principalText } from '../gates/principals.ts';
 import { type Law, lawOf } from '../lawOf.ts';
-import type { Message } from '../waits/message.ts';
-import { signalName } from '../waits/signalName.ts';
+import { type Message, signalName } from '../waits/waits.ts';
 import { isOver } from './outcome.ts';
 
 /** Sender and id of a signal. */

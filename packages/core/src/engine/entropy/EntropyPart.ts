@@ -12,8 +12,11 @@ export type Sign =
   | { readonly kind: 'silent' };
 
 export const REPEAT: Sign = { kind: 'repeat', strength: 1 };
+
 export const FRESH: Sign = { kind: 'fresh' };
+
 export const PROGRESS: Sign = { kind: 'progress' };
+
 export const SILENT: Sign = { kind: 'silent' };
 
 export type EntropyPartName =
@@ -41,4 +44,26 @@ export interface EntropyPart {
   /** What a fresh sign leaves of it, in [0, 1). */
   readonly keep: number;
   start(): Watch;
+}
+
+/** Turn numbers named in an evidence text; the rest is counted. */
+const NUMBERS_SHOWN = 6;
+
+/** Where each key of a trace was seen, by turn number. */
+export class Sightings {
+  readonly #turns = new Map<string, number[]>();
+
+  /** Notes a sighting; returns the numbers of the earlier ones, oldest first. */
+  add(key: string, turn: number): readonly number[] {
+    const before = this.#turns.get(key) ?? [];
+    this.#turns.set(key, [...before.slice(-NUMBERS_SHOWN), turn]);
+    return before;
+  }
+
+  /** `4 times (turns 2, 3, 5, 6)`. */
+  told(key: string): string {
+    const turns = this.#turns.get(key) ?? [];
+    if (turns.length <= NUMBERS_SHOWN) return `${turns.length} times (turns ${turns.join(', ')})`;
+    return `more than ${NUMBERS_SHOWN} times (turns ${turns.slice(-NUMBERS_SHOWN).join(', ')})`;
+  }
 }

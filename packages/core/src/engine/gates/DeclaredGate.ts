@@ -1,8 +1,6 @@
+import type { HitlSession } from '../../state/hitlSession.ts';
 import type { NodeUpdate } from '../channels.ts';
-import type { Approvals } from './approvals.ts';
 import type { GateComment } from './comments.ts';
-import type { Deadline } from './deadlines.ts';
-import type { ToolCallGate } from './perToolCall.ts';
 
 /** A gate before a node. Its functions must be pure: the node runs again on every resume and must ask the same question. */
 export interface DeclaredGate<State, Value = unknown, Update = NodeUpdate<State>> {
@@ -71,3 +69,97 @@ export interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
+
+/** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
+export interface Approvals {
+  /** Ids of the humans who may. @defaultValue every human */
+  readonly of?: readonly string[];
+  /**
+   * How many of them have to; each says yes once, and one no rejects. More than one without `of` is warned about: whoever may
+   * decide can then say yes under several names.
+   *
+   * @defaultValue 1
+   */
+  readonly count?: number;
+  /** Whoever started the run may not: `run(id, input, { by })`. @defaultValue false */
+  readonly notInitiator?: boolean;
+}
+
+/** The same, as it is recorded with a run. */
+export interface RecordedApprovals {
+  readonly count: number;
+  readonly of?: readonly string[];
+  /** Who started the run, such as `human:ada`, where they may not. */
+  readonly not?: string;
+}
+
+/** What is done about a gate that nobody has decided in time, once. */
+export interface Deadline {
+  /** Milliseconds from when the gate was opened. */
+  readonly within: number;
+  /** Tell of it again, tell that others are to decide, or decide it. */
+  readonly do: 'remind' | 'reject' | 'approve' | { readonly reassign: readonly string[] };
+}
+
+/** What a declared gate takes besides one yes or no; a gate without any of it has none. Part of its question. */
+export interface AnswerPolicy {
+  /** The name the gate was declared under. */
+  readonly gate: string;
+  /** A version of one's own, of what is shown or of the arguments of a tool call: `{ edit }`. */
+  readonly edit?: 'artefact' | 'args';
+  /** `{ value }`, and no `{ approved: true }`. */
+  readonly value?: true;
+  readonly approvals?: RecordedApprovals;
+  /** What is done when nobody has decided in time, the earliest first. */
+  readonly deadlines?: readonly Deadline[];
+}
+
+/** What the gate of a session takes besides. */
+export function answerPolicyOf({ question }: Pick<HitlSession, 'question'>): Partial<AnswerPolicy> {
+  return (question as { readonly takes?: AnswerPolicy } | null)?.takes ?? {};
+}
+
+/** Whether a policy could answer it with a plain yes. */
+export function allowsPlainYes(session: Pick<HitlSession, 'question'>): boolean {
+  const { value, approvals } = answerPolicyOf(session);
+  return value === undefined && approvals === undefined;
+}
+
+/** A call a model asks for, as its message carries it. */
+export interface GatedToolCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly id?: string | undefined;
+}
+
+type ShowCall<State> = (call: GatedToolCall, state: State) => unknown;
+
+/** A gate before a node of tools that asks for each call on its own. */
+export interface ToolCallGate<State> {
+  readonly showCall: ShowCall<State>;
+  readonly approvals?: Approvals;
+  readonly deadlines?: Deadline | readonly Deadline[];
+}
+
+/**
+ * Asks before each tool call of a `ToolNode`, in parallel. The node runs after all calls are answered: approved calls
+ * as they are, edited ones (`decide(gate, { edit: args, by })`) with those arguments. For a rejected one, the model
+ * receives a message with the feedback.
+ *
+ * @param show - Content for the person, plain JSON. Return `undefined` to skip this call. @defaultValue its tool and
+ *   arguments
+ *
+ * @example
+ * ```ts
+ * durable(agent, { file, gates: { tools: perToolCall(({ name, args }) => (name === 'mail' ? args : undefined)) } });
+ * ```
+ */
+export function perToolCall<State>(
+  show: ShowCall<State> = ({ name, args }) => ({ tool: name, args }),
+  { approvals, deadlines }: Pick<ToolCallGate<State>, 'approvals' | 'deadlines'> = {},
+): ToolCallGate<State> {
+  if (typeof show !== 'function') throw new TypeError('perToolCall() needs a function.');
+  return { showCall: show, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
+}
+
+export const isToolCallGate = <State>(gate: object): gate is ToolCallGate<State> => 'showCall' in gate;

@@ -15,20 +15,21 @@ import type {
 import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { lawOf } from '../lawOf.ts';
-import { assertAnswerSize } from './answerSize.ts';
-import { isEdit, parseAnswer } from './answers.ts';
-import { assertMayApprove } from './approvals.ts';
-import { assertDecidable, closed, principalText } from './assertDecidable.ts';
+import {
+  assertAnswerSize,
+  type GateRules,
+  isEdit,
+  isKindOf,
+  parseAnswer,
+  ruleOf,
+  summarizeDecision,
+} from './answers.ts';
+import { assertDecidable, assertMayApprove, assertMayDecide, closed, VoteCount } from './approvals.ts';
+import { assertQuoted, type QuotableSection, quotableSectionsIn } from './comments.ts';
 import { isPassedDeadline } from './deadlines.ts';
 import { ENGINE_GATES } from './engineGates.ts';
-import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
-import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
-import { hiddenFrom } from './hiddenPlaces.ts';
-import { withPutBack } from './placeholders.ts';
-import { assertMayDecide, principalOf } from './principals.ts';
-import { assertQuoted, type QuotableSection, quotableSectionsIn } from './quotes.ts';
-import { summarizeDecision } from './summarizeDecision.ts';
-import { VoteCount } from './VoteCount.ts';
+import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
+import { principalOf, principalText } from './principals.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
 
@@ -312,4 +313,18 @@ function useDecide({ id }: HitlSession): DevsError {
     remedy: 'Call decide() with the hash of the session. The run applies the decision when it is resumed.',
     context: { sessionId: id },
   });
+}
+
+/** `resume` was given an id this state file does not have. Code `GATE_NOT_FOUND`. */
+export class HitlSessionNotFoundError extends DevsError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    super(`There is no gate "${sessionId}" in this state file.`, {
+      code: 'GATE_NOT_FOUND',
+      remedy: 'List the open gates to find the right id.',
+      context: { sessionId },
+    });
+    this.sessionId = sessionId;
+  }
 }

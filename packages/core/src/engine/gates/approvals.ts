@@ -1,32 +1,132 @@
-import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { Policies } from '../../state/threadRecords.ts';
-import { answerPolicyOf } from './AnswerPolicy.ts';
-import { principalText } from './assertDecidable.ts';
-import { assertPersonId, isSameId, namedTwice } from './people.ts';
-import { principalOf } from './principals.ts';
+// Whether a decision counts: its principal may decide this gate, the gate is open and shows the same content as then, and
+// enough people have approved.
 
-/** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
-export interface Approvals {
-  /** Ids of the humans who may. @defaultValue every human */
-  readonly of?: readonly string[];
-  /**
-   * How many of them have to; each says yes once, and one no rejects. More than one without `of` is warned about: whoever may
-   * decide can then say yes under several names.
-   *
-   * @defaultValue 1
-   */
-  readonly count?: number;
-  /** Whoever started the run may not: `run(id, input, { by })`. @defaultValue false */
-  readonly notInitiator?: boolean;
+import { DevsError } from '../../errors/DevsError.ts';
+import { canonicalJson } from '../../state/canonicalJson.ts';
+import type { Vote } from '../../state/HitlVoteStore.ts';
+import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
+import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import type { Law } from '../lawOf.ts';
+import type { GateRule, GateRules } from './answers.ts';
+import { type Approvals, allowsPlainYes, answerPolicyOf } from './DeclaredGate.ts';
+import { assertPersonId, isSameId, isSamePrincipal, namedTwice, principalText } from './principals.ts';
+
+/** Shortest beginning of a hash that names it, in hex digits: enough for a person to copy. */
+const MIN_HASH_PREFIX = 8;
+
+const HASH_PREFIX = new RegExp(`^[0-9a-f]{${MIN_HASH_PREFIX},64}$`);
+
+/**
+ * The hash to decide under: the session is open, bound, and shows what the decider saw.
+ *
+ * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_NOT_READY` or `GATE_STALE`, checked in this order.
+ */
+export function assertDecidable(session: HitlSession, seenHash: string): string {
+  if (session.status !== 'awaiting_approval') throw closed(session);
+  if (session.interruptId === null) throw notReady(session);
+  const { artifactHash } = session;
+  if (artifactHash !== null && isHashPrefix(seenHash, artifactHash)) return artifactHash;
+  throw new DevsError(`The hash does not match the current content of gate "${session.id}".`, {
+    code: 'GATE_STALE',
+    remedy: 'Read the gate again and use the hash it shows.',
+    context: { sessionId: session.id, artifactHash: artifactHash ?? '' },
+  });
 }
 
-/** The same, as it is recorded with a run. */
-export interface RecordedApprovals {
-  readonly count: number;
-  readonly of?: readonly string[];
-  /** Who started the run, such as `human:ada`, where they may not. */
-  readonly not?: string;
+/** Why a closed session cannot be answered; carries who answered it, so that a client can see it was itself. */
+export function closed(session: HitlSession): DevsError {
+  const { id, status, principal, decidedAt, decision } = session;
+  if (status === 'superseded' || status === 'cancelled') return withdrawn(session);
+  const by = principal === null ? 'by a direct resume' : `by ${principalText(principal)}`;
+  const at = decidedAt ?? session.resumedAt ?? 0;
+  return new DevsError(`Gate "${id}" was already decided ${by} at ${new Date(at).toISOString()}.`, {
+    code: 'GATE_ALREADY_DECIDED',
+    remedy: 'Compare the recorded decision with yours. To change it, rewind the run.',
+    context: {
+      sessionId: id,
+      decision: canonicalJson(decision),
+      principal: principal === null ? '' : principalText(principal),
+      decidedAt: at,
+    },
+  });
+}
+
+function withdrawn({ id, status, threadId }: HitlSession): DevsError {
+  const why = status === 'cancelled' ? 'its run has ended' : 'it was asked again, or the run was rewound';
+  return new DevsError(`Gate "${id}" was withdrawn: ${why}.`, {
+    code: 'GATE_STALE',
+    remedy: 'List the open gates, then decide the current one.',
+    context: { sessionId: id, threadId: threadId ?? '' },
+  });
+}
+
+function notReady({ id, threadId }: HitlSession): DevsError {
+  const isFree = threadId === null;
+  const why = isFree ? 'it does not belong to a run' : 'its content is not saved yet';
+  return new DevsError(`Gate "${id}" cannot be decided: ${why}.`, {
+    code: 'GATE_NOT_READY',
+    remedy: isFree ? 'Continue it with resume().' : 'Resume the run until it waits at this gate.',
+    context: { sessionId: id },
+  });
+}
+
+function isHashPrefix(given: string, hash: string): boolean {
+  const prefix = given.toLowerCase();
+  return HASH_PREFIX.test(prefix) && hash.startsWith(prefix);
+}
+
+/**
+ * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }`, or of small work (laws L2, L8).
+ *
+ * @param by - As {@link principalOf} read it.
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
+ */
+export function assertMayDecide(
+  by: Principal,
+  session: HitlSession,
+  { rules, thread }: { readonly rules: GateRules; readonly thread: Thread | null },
+): void {
+  switch (by.kind) {
+    case 'human':
+      return;
+    case 'policy':
+      if (allowsPlainYes(session) && declaredPolicy(thread?.policies, rules[session.kind]) !== null) return;
+      throw notDeclared(session);
+    case 'agent':
+      throw refuseAgent(session);
+  }
+}
+
+/** The policy that a run declared at its start for gates of this kind; `null` where a human decides. */
+export function declaredPolicy(
+  policies: Policies | undefined,
+  rule: GateRule | undefined,
+): 'auto' | 'quick' | null {
+  const policyName = rule?.policyName ?? null;
+  const declared = policyName === null ? null : ownValue(ownValue(policies, 'gates'), policyName);
+  return declared === 'auto' || declared === 'quick' ? declared : null;
+}
+
+function ownValue(object: unknown, key: string): unknown {
+  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, key)) return undefined;
+  return (object as Readonly<Record<string, unknown>>)[key];
+}
+
+function notDeclared({ id, kind }: HitlSession): DevsError {
+  return new DevsError(`The run of gate "${id}" has no policy for gates of kind ${kind}.`, {
+    code: 'POLICY_NOT_DECLARED',
+    remedy: 'Ask a person to decide, or start the run with a policy for this gate.',
+    context: { sessionId: id, kind },
+  });
+}
+
+function refuseAgent({ id, kind }: HitlSession): DevsError {
+  return new DevsError(`An agent cannot decide gate "${id}".`, {
+    code: 'AGENT_MAY_NOT_DECIDE',
+    remedy: 'Ask a person to read and decide it.',
+    context: { sessionId: id, kind },
+  });
 }
 
 /** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
@@ -60,54 +160,6 @@ function countApprovers(of: readonly string[], gate: string): number {
   return of.length;
 }
 
-/**
- * What is recorded of a run that is started now: who starts it, and what its gates are held to.
- *
- * @throws TypeError if that is no principal.
- * @throws DevsError `INVALID_INPUT` where nobody is named who starts it and one of its gates is not for them, or too few
- *   are left.
- */
-export function gatePolicies(
-  gates: ReadonlyMap<string, { readonly approvals?: Approvals }> = new Map(),
-  by: Principal | undefined,
-  threadId: string,
-): Policies {
-  const startedBy = by && principalOf(by);
-  const recorded = [...gates].flatMap(([gate, { approvals }]) =>
-    approvals === undefined ? [] : [[gate, atStart(gate, approvals, { startedBy, threadId })] as const],
-  );
-  return {
-    ...(startedBy && { startedBy }),
-    ...(recorded.length > 0 && { approvals: Object.fromEntries(recorded) }),
-  };
-}
-
-function atStart(
-  gate: string,
-  { of, count = 1, notInitiator = false }: Approvals,
-  { startedBy, threadId }: { readonly startedBy: Principal | undefined; readonly threadId: string },
-): RecordedApprovals {
-  if (!notInitiator) return { count, ...(of && { of }) };
-  if (startedBy === undefined)
-    throw unstartable(threadId, `gate "${gate}" cannot be decided by the person who starts the run`);
-  const others = of?.filter((id) => startedBy.kind !== 'human' || !isSameId(id, startedBy.id));
-  if (others !== undefined && others.length < count) {
-    throw unstartable(
-      threadId,
-      `gate "${gate}" needs ${count} approvers, and only ${others.length} are left`,
-    );
-  }
-  return { count, ...(of && { of }), not: principalText(startedBy) };
-}
-
-function unstartable(threadId: string, why: string): DevsError {
-  return new DevsError(`The gates of run "${threadId}" could never be decided: ${why}.`, {
-    code: 'INVALID_INPUT',
-    remedy: 'Start the run with `by`, the person who starts it, and name other people as approvers.',
-    context: { threadId },
-  });
-}
-
 /** @throws DevsError `MAY_NOT_APPROVE` for somebody whose word does not count at this gate. */
 export function assertMayApprove(by: Principal, session: HitlSession): void {
   const { approvals } = answerPolicyOf(session);
@@ -126,3 +178,84 @@ export function assertMayApprove(by: Principal, session: HitlSession): void {
     },
   });
 }
+
+type VoteCountDeps = Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
+
+/** What somebody says, as it is recorded, about what they were shown. */
+interface Said {
+  readonly answer: object;
+  readonly artifactHash: string;
+  readonly by: Principal;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly hidden?: HiddenRecord | undefined;
+}
+
+interface VoteTally {
+  readonly decision: object | null;
+  readonly isNew: boolean;
+}
+
+/** Counts the yeses at gates that want them of certain people or of several. */
+export class VoteCount {
+  readonly #deps: VoteCountDeps;
+
+  constructor(deps: VoteCountDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * In the transaction of the decision, which the last vote is.
+   *
+   * @returns What to record as the decision, which is `null` where others have to vote; `isNew` is false where all this
+   *   was said before.
+   * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
+   */
+  count(session: HitlSession, { answer, artifactHash, by, at: votedAt, hidden }: Said, law: Law): VoteTally {
+    const { approvals } = answerPolicyOf(session);
+    const { approved, feedback = null } = answer as {
+      readonly approved?: boolean;
+      readonly feedback?: string;
+    };
+    if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
+    const { sessions, votes: store, outbox } = this.#deps;
+    const vote = { principal: by, artifactHash, feedback, votedAt };
+    const isRepeated = store.of(session.id).some(({ principal }) => isSamePrincipal(principal, by));
+    if (isRepeated || !store.cast(session.id, vote))
+      return repeatedVote(sessions.require(session.id), vote, law);
+    const votes = store.of(session.id);
+    const { id: sessionId, kind, threadId, taskId } = session;
+    const { count: needed } = approvals;
+    outbox.record(
+      'GATE_VOTED',
+      {
+        ...{ sessionId, kind, principal: principalText(by), votes: votes.length, needed },
+        ...(hidden !== undefined && { hidden }),
+      },
+      { taskId, ...(threadId !== null && { threadId }) },
+    );
+    const decision = votes.length < needed ? null : { ...answer, votes: votes.map(voteView) };
+    return { decision, isNew: true };
+  }
+}
+
+function repeatedVote(session: HitlSession, { principal, feedback }: Vote, law: Law): VoteTally {
+  const before = session.votes?.find((vote) => isSamePrincipal(vote.principal, principal));
+  if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
+  if (law.keep(before.feedback).value === law.keep(feedback).value) return { decision: null, isNew: false };
+  throw new DevsError(
+    `${principalText(principal)} has already approved gate "${session.id}" with a different answer.`,
+    {
+      code: 'ALREADY_VOTED',
+      remedy: 'Each person can approve once. To stop the proposal, reject it.',
+      context: { sessionId: session.id, principal: principalText(principal) },
+    },
+  );
+}
+
+/** Votes as the decision names them. */
+const voteView = ({ principal, votedAt, feedback }: Vote) => ({
+  by: principal.id,
+  at: new Date(votedAt).toISOString(),
+  ...(feedback !== null && { feedback }),
+});

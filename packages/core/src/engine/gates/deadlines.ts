@@ -1,16 +1,6 @@
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { Policies } from '../../state/threadRecords.ts';
 import type { NewWait, Wait, WaitStore } from '../../state/WaitStore.ts';
-import { answerPolicyOf } from './AnswerPolicy.ts';
-import type { Approvals } from './approvals.ts';
-
-/** What is done about a gate that nobody has decided in time, once. */
-export interface Deadline {
-  /** Milliseconds from when the gate was opened. */
-  readonly within: number;
-  /** Tell of it again, tell that others are to decide, or decide it. */
-  readonly do: 'remind' | 'reject' | 'approve' | { readonly reassign: readonly string[] };
-}
+import { type Approvals, answerPolicyOf, type Deadline } from './DeclaredGate.ts';
 
 /** Who decides when a deadline does. */
 export const DEADLINE: Principal = { kind: 'policy', id: 'deadline' };
@@ -71,16 +61,6 @@ const undone = (gate: string): TypeError =>
 
 const isIds = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'string' && id !== '');
-
-/** What is recorded of a run that is started now. */
-export function deadlinePolicies(
-  gates: ReadonlyMap<string, { readonly deadlines?: readonly Deadline[] }> = new Map(),
-): Policies {
-  const declared = [...gates].flatMap(([gate, { deadlines }]) =>
-    deadlines ? [[gate, deadlines] as const] : [],
-  );
-  return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
-}
 
 /** When the deadlines of a gate pass that is opened: recorded in the same transaction. */
 export function deadlineWaits(session: HitlSession): readonly NewWait[] {

@@ -1,10 +1,144 @@
+// The gates of any graph. A gate before a node takes a yes or no, and the other answers that its author declared. A bare
+// `interrupt()` takes any plain JSON, which is what the call returns. The guards ask for an action.
+
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import { optionalText } from './approval.ts';
-import { assertRaisesPassed } from './budgetAnswer.ts';
-import type { GateRules } from './GateRule.ts';
-import { interruptGate } from './interruptGate.ts';
-import { nodeGate } from './nodeGate.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { isRecord } from '../isRecord.ts';
+import {
+  APPROVAL_SHAPE,
+  answerText,
+  assertFitsSchema,
+  givenApproval,
+  optionalText,
+  recordedApproval,
+  storable,
+} from './answerForms.ts';
+import type { GateRule, GateRules } from './answers.ts';
+import type { QuotableSection } from './comments.ts';
+import { answerPolicyOf } from './DeclaredGate.ts';
+
+// An answer to a bare `interrupt()`: any plain JSON, which is what the call returns.
+
+const given = lateSchema(() => z.strictObject({ value: storable() }));
+
+export const interruptGate = {
+  given,
+  recorded: given,
+  shape: '{ value: … }, plain JSON: the value for interrupt() to return',
+  policyName: null,
+  assertFits: assertFitsSchema,
+} satisfies GateRule;
+
+// The answers of a gate that an author declared before a node: a yes or no, and what else was declared that it takes.
+
+const value = lateSchema(() => z.strictObject({ value: storable() }));
+
+const editForm = lateSchema(() => z.strictObject({ edit: storable() }));
+
+const vote = lateSchema(() =>
+  z.strictObject({ by: answerText(), at: answerText(), feedback: optionalText() }),
+);
+
+const recordedAnswer = lateSchema(() => {
+  const approved = recordedApproval().extend({
+    votes: z.exactOptional(z.array(vote())),
+    edit: z.exactOptional(z.unknown()),
+    editHash: optionalText(),
+  });
+  return z.union([approved, value()]);
+});
+
+export const nodeGate = {
+  given: givenApproval,
+  recorded: recordedAnswer,
+  forms: { value, edit: editForm },
+  shape: `${APPROVAL_SHAPE}; { edit } or { value } if the gate is declared with one`,
+  policyName: 'node_gate',
+  assertFits: assertAnswerFits,
+  places,
+  toRecord: (answer) =>
+    'edit' in answer ? { ...answer, approved: true, editHash: hashOf(answer.edit) } : answer,
+} satisfies GateRule;
+
+/** All of what is shown, as `''`, and each member of it. */
+function places(artifact: unknown): readonly QuotableSection[] {
+  const all = { names: [''], texts: [artifactText(artifact)] as const };
+  if (!isRecord(artifact)) return [all];
+  return [
+    all,
+    ...Object.entries(artifact).map(([name, value]) => ({
+      names: [name],
+      texts: [artifactText(value)] as const,
+    })),
+  ];
+}
+
+const artifactText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2);
+
+/** Refuses what the gate was not declared to take. @throws DevsError `INVALID_ANSWER` */
+function assertAnswerFits(answer: object, session: HitlSession): void {
+  const takes = answerPolicyOf(session);
+  if ('edit' in answer) {
+    if (takes.edit === undefined)
+      throw answerRefused(session, 'does not accept an edited version', APPROVAL_SHAPE);
+    if (takes.edit === 'args' && !isRecord(answer.edit)) {
+      throw answerRefused(session, 'needs an object with the arguments of the tool call', '{ edit: { … } }');
+    }
+    return;
+  }
+  if ('value' in answer) {
+    if (takes.value === undefined) throw answerRefused(session, 'does not accept a value', APPROVAL_SHAPE);
+    assertFitsSchema(answer, session);
+    return;
+  }
+  const isYes = (answer as { readonly approved?: unknown }).approved === true;
+  if (isYes && takes.value === true) {
+    throw answerRefused(session, 'needs a value', '{ value: … } or { approved: false, feedback }');
+  }
+}
+
+function answerRefused({ id, kind }: HitlSession, why: string, shape: string): DevsError {
+  return new DevsError(`Gate "${id}" ${why}.`, {
+    code: 'INVALID_ANSWER',
+    remedy: `Answer with ${shape}.`,
+    context: { sessionId: id, kind },
+  });
+}
+
+type RaisedMeasure = 'usd' | 'tokens' | 'calls' | 'ms';
+
+const MEASURES: readonly RaisedMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
+
+/**
+ * Refuses a raise of what was not passed, before it is recorded: the call would stay refused, and the gate be asked again.
+ * What was passed need not be raised all at once.
+ *
+ * @throws DevsError `INVALID_ANSWER`
+ */
+function assertRaisesPassed(answer: object, { id, question }: HitlSession): void {
+  const passed = passedMeasures(question);
+  const given = MEASURES.filter((measure) => measure in answer);
+  const [wrong] = passed.size === 0 ? [] : given.filter((measure) => !passed.has(measure));
+  if (wrong === undefined) return;
+  const names = [...passed].join(', ');
+  throw new DevsError(`Gate "${id}" asks about ${names}, but the answer raises ${wrong}.`, {
+    code: 'INVALID_ANSWER',
+    remedy: `Raise ${names}, which the next call would exceed.`,
+    context: { sessionId: id, passed: names },
+  });
+}
+
+/** Empty for a question that a release before recorded in another form: it takes what it took. */
+function passedMeasures(question: unknown): ReadonlySet<string> {
+  const { artifact } = (question ?? {}) as {
+    readonly artifact?: { readonly limits?: readonly { readonly measure: string }[] };
+  };
+  return new Set(Array.isArray(artifact?.limits) ? artifact.limits.map(({ measure }) => measure) : []);
+}
 
 const taskFailure = lateSchema(() =>
   z.strictObject({
@@ -15,9 +149,11 @@ const taskFailure = lateSchema(() =>
     reason: optionalText(),
   }),
 );
+
 const recursionLimit = lateSchema(() =>
   z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText() }),
 );
+
 const budget = lateSchema(() => {
   const count = z.exactOptional(z.int().positive());
   return z.discriminatedUnion('action', [

@@ -1,9 +1,57 @@
+// Who somebody is: a human, a policy or an agent. One person, one vote: however an id is spelled, it is compared by what a
+// reader takes it for. What is recorded stays as it was given. Look-alikes of other alphabets (Cyrillic а, Greek ο) stay
+// different people.
+
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { Policies, Thread } from '../../state/ThreadStore.ts';
-import { allowsPlainYes } from './AnswerPolicy.ts';
-import type { GateRule, GateRules } from './GateRule.ts';
-import { assertPersonId } from './people.ts';
+import type { Principal } from '../../state/hitlSession.ts';
+
+// One person, one vote: however an id is spelled, it is compared by what a reader takes it for. What is recorded stays
+// as it was given. Look-alikes of other alphabets (Cyrillic а, Greek ο) stay different people.
+
+/** What a reader cannot see in an id. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** An id that reads as another principal in a log, where principals stand as `human:ada`. */
+const AS_PRINCIPAL = /^(?:human|policy|agent)\s*:/;
+
+/** Upper case first: `ß` and `ss`, `ς` and `σ` are one letter each to Unicode, and to nothing in JavaScript. */
+function foldId(id: string): string {
+  return id.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+/** Whether two ids name one person: compatibility forms (full width, NFD) and case are no difference. */
+export function isSameId(a: string, b: string): boolean {
+  return a === b || foldId(a) === foldId(b);
+}
+
+/** As {@link isSameId}, of people; ids of policies and agents are compared as they are. */
+export function isSamePrincipal(a: Principal, b: Principal): boolean {
+  if (a.kind !== b.kind) return false;
+  return a.kind === 'human' ? isSameId(a.id, b.id) : a.id === b.id;
+}
+
+/** The first id that names somebody who is named before it; `undefined` where all are different people. */
+export function namedTwice(ids: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return ids.find((id) => seen.size === seen.add(foldId(id)).size);
+}
+
+/** @throws DevsError `INVALID_PRINCIPAL` for an id that a reader would take for another one. */
+export function assertPersonId(id: string): void {
+  const why = flawOf(id);
+  if (why === null) return;
+  throw new DevsError(`${JSON.stringify(id)} is not a valid id of a person: ${why}.`, {
+    code: 'INVALID_PRINCIPAL',
+    remedy: 'Use a login name or an address, such as ada or ada@example.org.',
+    context: { id },
+  });
+}
+
+function flawOf(id: string): string | null {
+  if (UNSEEN.test(id)) return 'it has invisible characters';
+  if (id.trim() !== id) return 'it starts or ends with white space';
+  return AS_PRINCIPAL.test(foldId(id)) ? 'it starts with a principal kind' : null;
+}
 
 /**
  * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.
@@ -17,28 +65,6 @@ export function principalOf(by: Principal): Principal {
   if (kind === 'human') assertPersonId(id);
   if (kind === 'human' || kind === 'policy' || kind === 'agent') return { kind, id };
   throw new TypeError(`Expected a principal of kind human, policy or agent, got "${String(kind)}".`);
-}
-
-/**
- * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }`, or of small work (laws L2, L8).
- *
- * @param by - As {@link principalOf} read it.
- * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
- */
-export function assertMayDecide(
-  by: Principal,
-  session: HitlSession,
-  { rules, thread }: { readonly rules: GateRules; readonly thread: Thread | null },
-): void {
-  switch (by.kind) {
-    case 'human':
-      return;
-    case 'policy':
-      if (allowsPlainYes(session) && declaredPolicy(thread?.policies, rules[session.kind]) !== null) return;
-      throw notDeclared(session);
-    case 'agent':
-      throw refuseAgent(session);
-  }
 }
 
 /**
@@ -64,33 +90,7 @@ export function onlyHuman(by: Principal, deed: string, context: DevsError['conte
   });
 }
 
-/** The policy that a run declared at its start for gates of this kind; `null` where a human decides. */
-export function declaredPolicy(
-  policies: Policies | undefined,
-  rule: GateRule | undefined,
-): 'auto' | 'quick' | null {
-  const policyName = rule?.policyName ?? null;
-  const declared = policyName === null ? null : ownValue(ownValue(policies, 'gates'), policyName);
-  return declared === 'auto' || declared === 'quick' ? declared : null;
-}
-
-function ownValue(object: unknown, key: string): unknown {
-  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, key)) return undefined;
-  return (object as Readonly<Record<string, unknown>>)[key];
-}
-
-function notDeclared({ id, kind }: HitlSession): DevsError {
-  return new DevsError(`The run of gate "${id}" has no policy for gates of kind ${kind}.`, {
-    code: 'POLICY_NOT_DECLARED',
-    remedy: 'Ask a person to decide, or start the run with a policy for this gate.',
-    context: { sessionId: id, kind },
-  });
-}
-
-function refuseAgent({ id, kind }: HitlSession): DevsError {
-  return new DevsError(`An agent cannot decide gate "${id}".`, {
-    code: 'AGENT_MAY_NOT_DECIDE',
-    remedy: 'Ask a person to read and decide it.',
-    context: { sessionId: id, kind },
-  });
+/** `human:reviewer-1` */
+export function principalText({ kind, id }: Principal): string {
+  return `${kind}:${id}`;
 }

@@ -1,12 +1,17 @@
+// A question on its way to LangGraph's `interrupt()`, and its answer on the way back.
+
+import { Document } from '@langchain/core/documents';
+import { isBaseMessage } from '@langchain/core/messages';
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
 import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.ts';
 import { isRecord } from '../isRecord.ts';
 import { lawHere } from '../lawOf.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
-import type { AnswerPolicy } from './AnswerPolicy.ts';
-import { type GateRules, isKindOf } from './GateRule.ts';
-import { shownValue } from './shownValue.ts';
+import { type GateRules, isKindOf } from './answers.ts';
+import type { AnswerPolicy } from './DeclaredGate.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.
@@ -51,7 +56,7 @@ export interface DeliveredAnswer extends KeyedAnswer {
 const askedQuestions = new WeakSet<Question>();
 
 /** Makes a question one of the engine's, on its way to LangGraph. */
-export function asEngineQuestion(question: Question): Question {
+function asEngineQuestion(question: Question): Question {
   askedQuestions.add(question);
   return question;
 }
@@ -85,7 +90,7 @@ export function answerFor(key: string, answer: unknown): { readonly value: unkno
 }
 
 /** Whether an answer is meant for this question, and was given for what it shows. */
-export function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is KeyedAnswer {
+function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is KeyedAnswer {
   return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
 }
 
@@ -171,4 +176,126 @@ export interface FrameQuestion {
 
 export function isFrameQuestion(value: unknown): value is FrameQuestion {
   return isRecord(value) && value['recurse'] === true && typeof value['key'] === 'string';
+}
+
+export interface QuestionOptions {
+  /** Whether the answer of this session was withdrawn: what it was given for had changed. @defaultValue none was */
+  readonly isVoid?: (sessionId: string) => boolean;
+}
+
+/**
+ * Asks a human and returns the answer meant for this question, and given for what it shows; suspends the run until there
+ * is one.
+ *
+ * An answer for another question, for something else than what is shown now, or one `parse` refuses, leaves the question
+ * open: it is asked again under a new interrupt. Throwing instead would store the bad answer and replay it on every
+ * resume.
+ *
+ * @param parse - Returns the answer, or `null` when it is not one. Must not read the clock or the database:
+ *   the node's body runs again on every resume.
+ */
+export function askQuestion<Answer>(
+  question: Question,
+  parse: (value: unknown) => Answer | null,
+  { isVoid = () => false }: QuestionOptions = {},
+): Answer {
+  for (;;) {
+    const given = interrupt<Question, unknown>(asEngineQuestion(question));
+    if (!isAnswerTo(question, given) || isVoid((given as Partial<DeliveredAnswer>).sessionId ?? '')) continue;
+    const answer = parse(given.value);
+    if (answer !== null) return answer;
+  }
+}
+
+/** Levels that are looked at: what is deeper, as a cycle is, is left for the hash to refuse. */
+const MAX_DEPTH = 1_000;
+
+/**
+ * A value as a gate shows and hashes it: plain JSON of what LangGraph's serializer takes. What JSON has no word for is
+ * said in one, `{ date: '1970-01-01T00:00:00.000Z' }`; what nobody could read, such as a function, is left for the hash
+ * to refuse.
+ */
+export function shownValue(value: unknown, levels = MAX_DEPTH): unknown {
+  if (typeof value === 'bigint') return { bigint: String(value) };
+  if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
+  if (typeof value !== 'object' || value === null || levels === 0) return value;
+  const inside = levels - 1;
+  if (Array.isArray(value)) return sameOr(value, shownItems(value, inside));
+  if (isPlainJsonObject(value)) return shownFields(value, inside);
+  return shownInstance(value, inside);
+}
+
+const shownItems = (items: readonly unknown[], levels: number): readonly unknown[] =>
+  items.map((item) => shownValue(item, levels));
+
+function shownInstance(value: object, levels: number): unknown {
+  if (value instanceof Date) return { date: Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString() };
+  if (value instanceof Map) return { map: shownItems([...value], levels) };
+  if (value instanceof Set) return { set: shownItems([...value], levels) };
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
+  if (isBaseMessage(value)) return { [value.type]: shownFields({ ...value.toDict().data }, levels) };
+  if (value instanceof Document) return { document: shownFields({ ...value }, levels) };
+  return value;
+}
+
+function shownFields(fields: object, levels: number): object {
+  const entries = Object.entries(fields) as [string, unknown][];
+  const shown = entries.map(([name, field]) => [name, shownValue(field, levels)] as const);
+  return shown.every(([, field], at) => field === entries[at]?.[1]) ? fields : Object.fromEntries(shown);
+}
+
+/** The very list where nothing in it has to be said in other words: what the hash refuses in it stays refused. */
+const sameOr = (items: readonly unknown[], shown: readonly unknown[]): readonly unknown[] =>
+  shown.every((item, at) => item === items[at]) ? items : shown;
+
+function isPlainJsonObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * LangGraph's ids of the first interrupts of a task of the root graph. It offers no function for it, so its `interrupt()`
+ * is asked, in the place of a task that was given as many answers before.
+ */
+export function interruptIds(node: string, taskId: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, answered) => interruptId(`${node}:${taskId}`, answered));
+}
+
+/** Of the interrupt that a task asks after `answered` others. @param namespace - `checkpoint_ns` of the task */
+export function interruptId(namespace: string, answered: number): string {
+  const scratchpad = { interruptCounter: answered - 1, resume: Array.from({ length: answered }) };
+  const configurable = {
+    __pregel_checkpointer: true,
+    __pregel_scratchpad: scratchpad,
+    checkpoint_ns: namespace,
+  };
+  try {
+    AsyncLocalStorageProviderSingleton.runWithConfig({ configurable }, () => interrupt(null));
+  } catch (error) {
+    if (isGraphInterrupt(error)) return error.interrupts[0]?.id ?? '';
+    throw error;
+  }
+  return '';
+}
+
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** Answers by interrupt id. */
+type AnswersById = Readonly<Record<string, unknown>>;
+
+/**
+ * Answers that reach the interrupts they are for, and no others. LangGraph looks for an interrupt's id and, where that is
+ * not found, for the id of its task's first one: an answer that a node has taken before it failed, given again, would be
+ * taken by the node's next `interrupt()`, whatever that asks. The second look finds nothing here.
+ */
+export function exactAnswers(answers: AnswersById): AnswersById {
+  let isSecondLook = false;
+  return new Proxy(answers, {
+    has(target, id) {
+      if (typeof id !== 'string' || !INTERRUPT_ID.test(id)) return Reflect.has(target, id);
+      const isFound = !isSecondLook && Object.hasOwn(target, id);
+      isSecondLook = !isSecondLook && !isFound;
+      return isFound;
+    },
+  });
 }

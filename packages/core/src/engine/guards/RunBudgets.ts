@@ -4,8 +4,16 @@ import type { DrivenTimeStore } from '../../state/DrivenTimeStore.ts';
 import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/StepStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
-import type { Budget, BudgetLimits } from './Budget.ts';
-import { isPassed, type LimitUse, limitUses, raisedLimits, reserveOf } from './limitUses.ts';
+import {
+  type Budget,
+  type BudgetLimits,
+  isPassed,
+  type LimitUse,
+  limitUses,
+  raisedLimits,
+  reserveOf,
+} from './Budget.ts';
+import type { GuardLevel } from './lattice.ts';
 
 /** Runs whose declared budget is kept in memory. */
 const KNOWN_RUNS = 64;
@@ -217,4 +225,10 @@ function raisesOf(
     const raise = decision as BudgetLimits;
     return shown.map(({ measure }): BudgetLimits => ({ [measure]: raise[measure] ?? 0 }));
   });
+}
+
+/** A limit of a budget as its guard reports it; `episode` is the limit, which a human's answer raises. */
+export function budgetLevel(use: ScopedUse, level: number): GuardLevel {
+  const { measure, limit, spent, reserved, next } = use;
+  return { measure, level, limit, episode: String(limit), evidence: { spent, reserved, next } };
 }

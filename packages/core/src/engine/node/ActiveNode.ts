@@ -3,7 +3,7 @@ import type { GraphInterrupt, LangGraphRunnableConfig } from '@langchain/langgra
 import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
-import { NodeActivities } from '../activity/NodeActivities.ts';
+import { NodeActivities } from '../activity/StepActivities.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
 import { InnerRuns } from './innerRuns.ts';

@@ -1,6 +1,6 @@
 import { GraphInterrupt, type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { Wait } from '../../state/WaitStore.ts';
-import { waitInterrupt } from '../waits/waitQuestion.ts';
+import { waitInterrupt } from '../waits/waits.ts';
 
 /** The waits of one execution of a node. */
 export class NodeWaits {

@@ -2,9 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { EngineStore } from '../EngineStore.ts';
-import { exactAnswers } from '../gates/exactAnswers.ts';
-import { interruptId } from '../gates/interruptIds.ts';
-import { shownBy } from '../gates/question.ts';
+import { exactAnswers, interruptId, shownBy } from '../gates/question.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
 import { ambientConfig } from './toolCalls.ts';
 

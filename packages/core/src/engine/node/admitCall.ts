@@ -2,9 +2,8 @@ import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
 import type { NewEvent } from '../../events/NewEvent.ts';
 import type { Reserve } from '../../state/StepStore.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
-import { budgetLevel } from '../guards/budgetLevel.ts';
-import { guardFact, warningLevel } from '../guards/GuardLevel.ts';
-import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
+import { guardFact, warningLevel } from '../guards/lattice.ts';
+import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import type { RecordedNode } from './ActiveNode.ts';
 
 /**

@@ -1,14 +1,12 @@
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';
-import type { AnswerPolicy } from '../gates/AnswerPolicy.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { askQuestion } from '../gates/askQuestion.ts';
+import type { AnswerPolicy } from '../gates/DeclaredGate.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
-import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
-import { type Question, type ShownArtifact, shownBy } from '../gates/question.ts';
-import { recordedFor } from '../gates/recordedGates.ts';
-import { validated } from '../gates/validated.ts';
+import { recordedFor } from '../gates/gatePolicies.ts';
+import { type ParsedGate, type TypedAnswer, validated } from '../gates/parsedGates.ts';
+import { askQuestion, type Question, type ShownArtifact, shownBy } from '../gates/question.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */

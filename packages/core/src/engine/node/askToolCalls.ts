@@ -1,15 +1,12 @@
 import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphInterrupt, isCommand } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import type { AnswerPolicy } from '../gates/AnswerPolicy.ts';
-import { answerWithAuthor, isAnswer } from '../gates/answers.ts';
-import { askQuestion } from '../gates/askQuestion.ts';
+import { type AnswerTo, answerWithAuthor, isAnswer } from '../gates/answers.ts';
 import { type Rejection, rejectionText } from '../gates/comments.ts';
-import type { AnswerTo } from '../gates/GateRule.ts';
-import { nodeGate } from '../gates/nodeGate.ts';
-import type { ParsedToolGate } from '../gates/parsedGate.ts';
-import type { GatedToolCall } from '../gates/perToolCall.ts';
-import { askedId, interruptAsking, type Question, shownBy } from '../gates/question.ts';
+import type { AnswerPolicy, GatedToolCall } from '../gates/DeclaredGate.ts';
+import { nodeGate } from '../gates/engineGates.ts';
+import type { ParsedToolGate } from '../gates/parsedGates.ts';
+import { askedId, askQuestion, interruptAsking, type Question, shownBy } from '../gates/question.ts';
 import { type AskedAt, shownIn, takesAt, withdrawnIn } from './askDeclared.ts';
 
 /** How a node of tools is run by what was said about its calls. */

@@ -5,8 +5,7 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { breakpointId, type InnerBreakpoint, ownValues } from '../breakpoints/Breakpoint.ts';
-import { dueBreakpoint } from '../breakpoints/dueBreakpoint.ts';
+import { breakpointId, dueBreakpoint, type InnerBreakpoint, ownValues } from '../breakpoints/Breakpoint.ts';
 import { type InnerBreakpoints, namespacePath } from '../breakpoints/innerBreakpoints.ts';
 import { nextNodes } from '../breakpoints/nextNodes.ts';
 import type { EngineStore } from '../EngineStore.ts';

@@ -1,9 +1,8 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EndedStatus } from '../../state/threadRecords.ts';
-import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
-import { assertMayBeChild } from '../children/childConflicts.ts';
 import { currentDrive } from '../driveContext.ts';
+import { assertMayBeChild, type ChildApp, type ChildOptions, childAppOf } from '../waits/children.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';
 import { activeNode, outsideNode } from './nodeContext.ts';
 import { waitHere } from './waitHere.ts';

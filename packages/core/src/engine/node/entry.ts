@@ -1,14 +1,12 @@
 import { recordedGoal } from '../Goal.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';
-import { isAnswer } from '../gates/answers.ts';
-import { askQuestion } from '../gates/askQuestion.ts';
-import { ruleOf } from '../gates/GateRule.ts';
-import type { AnyGate } from '../gates/parsedGate.ts';
-import { type Question, questionAbout } from '../gates/question.ts';
-import { type Depth, depthOf } from '../guards/depthLevel.ts';
+import { isAnswer, ruleOf } from '../gates/answers.ts';
+import type { AnyGate } from '../gates/parsedGates.ts';
+import { askQuestion, type Question, questionAbout } from '../gates/question.ts';
 import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 import { askDeclared, withdrawnIn } from './askDeclared.ts';
 import { askToolCalls, type Through } from './askToolCalls.ts';
+import { type Depth, depthOf } from './depth.ts';
 import { mergedState, withoutGuards } from './mergedState.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 

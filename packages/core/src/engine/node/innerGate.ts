@@ -1,6 +1,6 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import { writeChannels } from '../channels.ts';
-import type { AnyGate } from '../gates/parsedGate.ts';
+import type { AnyGate } from '../gates/parsedGates.ts';
 import { nodeExecutionOf } from '../nodeExecution.ts';
 import { askDeclared } from './askDeclared.ts';
 import { askToolCalls } from './askToolCalls.ts';

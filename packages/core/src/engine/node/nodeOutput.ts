@@ -1,5 +1,5 @@
 import { COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
-import type { GateOpening } from '../guards/TaskFailureGate.ts';
+import type { GateOpening } from '../gates/TaskFailureGate.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
 export const METADATA_KEY = '__metadata__';

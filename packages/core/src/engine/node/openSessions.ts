@@ -3,8 +3,8 @@ import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { OpenedSession } from '../../state/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { principalText } from '../gates/assertDecidable.ts';
 import { deadlineWaits } from '../gates/deadlines.ts';
+import { principalText } from '../gates/principals.ts';
 import {
   bareQuestion,
   isEngineQuestion,
@@ -12,12 +12,11 @@ import {
   type Question,
   sessionForQuestion,
 } from '../gates/question.ts';
-import { budgetLevel } from '../guards/budgetLevel.ts';
-import { depthLevel, depthOf } from '../guards/depthLevel.ts';
-import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/GuardLevel.ts';
-import type { ScopedUse } from '../guards/RunBudgets.ts';
+import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/lattice.ts';
+import { budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
-import { isWaitQuestion } from '../waits/waitQuestion.ts';
+import { isWaitQuestion } from '../waits/waits.ts';
+import { depthLevel, depthOf } from './depth.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /**

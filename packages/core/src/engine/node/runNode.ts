@@ -32,7 +32,7 @@ import { readGuards, writeChannels, writeGuards } from '../channels.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
-import type { AnyGate } from '../gates/parsedGate.ts';
+import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { type NodeExecution, nodeExecutionOf } from '../nodeExecution.ts';
 import { asThrowable } from '../thrown.ts';

@@ -1,12 +1,15 @@
 import type { GuardedState } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { EntropyScore } from '../entropy/EntropyMeter.ts';
-import { scoreEntropy } from '../entropy/scoreEntropy.ts';
+import { type EntropyScore, scoreEntropy } from '../entropy/scoreEntropy.ts';
 import type { GraphProfile } from '../GraphProfile.ts';
-import { assertUnitInterval } from '../guards/assertUnitInterval.ts';
-import { type GuardFinding, type GuardLevel, warningOf } from '../guards/GuardLevel.ts';
-import { precedence } from '../guards/lattice.ts';
-import type { GateStatus, StuckTask } from '../guards/TaskFailureGate.ts';
+import type { GateStatus, StuckTask } from '../gates/TaskFailureGate.ts';
+import {
+  assertUnitInterval,
+  type GuardFinding,
+  type GuardLevel,
+  precedence,
+  warningOf,
+} from '../guards/lattice.ts';
 import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 import type { NodeMetadata } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';

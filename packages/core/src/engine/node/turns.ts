@@ -1,10 +1,10 @@
 import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
 import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
-import { type Depth, depthWarnings } from '../guards/depthLevel.ts';
-import { type GuardFinding, type GuardLevel, guardFact } from '../guards/GuardLevel.ts';
+import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
 import { describeThrown } from '../thrown.ts';
+import { type Depth, depthWarnings } from './depth.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';

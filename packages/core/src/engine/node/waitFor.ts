@@ -1,7 +1,6 @@
 import type { Principal } from '../../state/hitlSession.ts';
 import { lawHere } from '../lawOf.ts';
-import { type Message, messageOf } from '../waits/message.ts';
-import { signalName } from '../waits/signalName.ts';
+import { type Message, messageOf, signalName } from '../waits/waits.ts';
 import type { RecordedNode } from './ActiveNode.ts';
 import { dueDate, type Until } from './dueDate.ts';
 import { activeNode } from './nodeContext.ts';

@@ -5,7 +5,7 @@ import { cancelRun } from '../drive/cancelRuns.ts';
 import type { ReleaseRun } from '../drive/DriverDeps.ts';
 import { signalRun } from '../drive/signalRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { isSamePrincipal } from '../gates/people.ts';
+import { isSamePrincipal } from '../gates/principals.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 

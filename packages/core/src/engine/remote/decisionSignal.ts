@@ -1,7 +1,7 @@
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { Gate, GateAnswer } from '../Gate.ts';
+import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 
 interface SignalledDecision {

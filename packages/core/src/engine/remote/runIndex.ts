@@ -5,7 +5,7 @@ import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
 import { dueCriteria } from '../drive/dueCriteria.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gateWithDeadlines } from '../gateWithDeadlines.ts';
-import type { LimitUse } from '../guards/limitUses.ts';
+import type { LimitUse } from '../guards/Budget.ts';
 import type { RunInfo } from '../RunResult.ts';
 import { infoOf } from '../runs/listRuns.ts';
 import type { RunRelease } from '../runs/Runs.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { WaitStore } from '../../state/WaitStore.ts';
-import type { Gate } from '../Gate.ts';
+import type { Gate } from '../gates/Gate.ts';
 import { gateWithDeadlines } from '../gateWithDeadlines.ts';
 
 /** The open questions of all runs in a file, told when they become others: cheap enough to ask after every commit. */

@@ -3,7 +3,7 @@ import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { SignalOptions } from '../drive/signalRun.ts';
-import type { Gate, GateAnswer } from '../Gate.ts';
+import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import type { GatePage } from './inbox.ts';
 import type { RunFilter, RunPage } from './listRuns.ts';
 import type { PageRequest } from './pages.ts';

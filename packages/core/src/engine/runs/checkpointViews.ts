@@ -1,11 +1,10 @@
 import type { Checkpoint } from '@langchain/langgraph-checkpoint';
 import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpointRecords.ts';
-import { nextNodes } from '../breakpoints/nextNodes.ts';
-import { plainValues } from '../breakpoints/plainValues.ts';
-import { TRIGGER } from '../breakpoints/triggers.ts';
+import { plainValues } from '../breakpoints/Breakpoint.ts';
+import { nextNodes, TRIGGER } from '../breakpoints/nextNodes.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { shownValue } from '../gates/shownValue.ts';
+import { shownValue } from '../gates/question.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';

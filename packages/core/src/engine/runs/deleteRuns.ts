@@ -4,9 +4,8 @@ import type { RunCursor } from '../../state/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { threadBusy } from '../drive/LeaseKeeper.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { asHuman, onlyHuman } from '../gates/principals.ts';
+import { asHuman, onlyHuman, principalText } from '../gates/principals.ts';
 import { parseTime } from './listRuns.ts';
 
 export interface DeleteDeps {

@@ -1,5 +1,5 @@
 import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import { type Gate, gateOf } from '../Gate.ts';
+import { type Gate, gateOf } from '../gates/Gate.ts';
 import { type PageRequest, pageLimit, pageOf, parseCursor } from './pages.ts';
 
 export interface GatePage {

@@ -13,9 +13,8 @@ import { isOutput } from '../drive/openQuestions.ts';
 import { isOver } from '../drive/outcome.ts';
 import { runError } from '../drive/runError.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { principalText } from '../gates/assertDecidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../gates/principals.ts';
+import { asHuman, principalText } from '../gates/principals.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
 
 /** Who changes the state of a run, and in whose name. */

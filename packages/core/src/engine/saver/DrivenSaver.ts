@@ -11,8 +11,7 @@ import { whenFree } from '../../db/busy.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 import { immediateTransaction, withNextCommit } from '../../state/immediateTransaction.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
-import { withoutUnseenVersions } from '../breakpoints/channelVersions.ts';
-import { type BreakpointRecords, checkpointAt } from '../breakpoints/checkpointAt.ts';
+import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
 import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
 import { shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
-import { callsItsNode, TRIGGER } from '../breakpoints/triggers.ts';
+import { callsItsNode, TRIGGER } from '../breakpoints/nextNodes.ts';
 
 /**
  * The checkpoint of a super-step with every trigger that had its effect marked as seen.

@@ -1,7 +1,6 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
-import type { PreparedRun } from '../children/childApps.ts';
 import { recordedAs } from '../compile/graphOfRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { assertIsRun } from '../drive/assertIsRun.ts';
@@ -14,15 +13,14 @@ import {
 } from '../drive/invokeOptions.ts';
 import { assertInput, assertSameGiven, dumpGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { gatePolicies } from '../gates/approvals.ts';
-import { deadlinePolicies } from '../gates/deadlines.ts';
+import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import type { NamedGates } from '../gates/parsedGate.ts';
+import type { NamedGates } from '../gates/parsedGates.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { lawOf } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { assertFirstTurn, startTurn } from '../turns/startTurn.ts';
-import { assertTurnInput } from '../turns/turnRefused.ts';
+import type { PreparedRun } from '../waits/children.ts';
+import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
 /** What is recorded about a run before its graph is called. */
 export interface NewRunRecord {

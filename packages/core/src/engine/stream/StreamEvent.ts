@@ -1,5 +1,5 @@
 import type { EndedStatus } from '../../state/threadRecords.ts';
-import type { Gate } from '../Gate.ts';
+import type { Gate } from '../gates/Gate.ts';
 
 /** LangGraph's modes that a durable run streams. */
 export type StreamMode = 'updates' | 'values' | 'custom' | 'messages';

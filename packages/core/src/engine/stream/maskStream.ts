@@ -1,6 +1,6 @@
 import { LineMasker } from '../../masking/LineMasker.ts';
 import { maskInTurns } from '../../masking/maskView.ts';
-import { shownGate } from '../shownGate.ts';
+import { shownGate } from '../gates/Gate.ts';
 import { tellerOf } from './readEvent.ts';
 import type { StreamEvent } from './StreamEvent.ts';
 

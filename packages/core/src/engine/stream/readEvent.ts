@@ -4,7 +4,7 @@ import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { StreamRecord } from '../../state/StreamStore.ts';
-import { gateOf } from '../Gate.ts';
+import { gateOf } from '../gates/Gate.ts';
 import { notKept } from './notKept.ts';
 import type { LastingEvent } from './StreamEvent.ts';
 import { joinUpdate, type UpdateShape } from './updateShape.ts';

@@ -6,7 +6,7 @@ import { only } from '../../../test/support/only.ts';
 import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../engine/durable.ts';
-import type { AgentAction } from '../../engine/entropy/AgentAction.ts';
+import type { AgentAction } from '../../engine/entropy/ReadTurn.ts';
 import type { GuardEvidence } from '../../events/events.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { fakeAgents } from '../../testing/index.ts';

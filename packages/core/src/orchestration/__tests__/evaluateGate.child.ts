@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { TaskFailureGate } from '../../engine/guards/TaskFailureGate.ts';
+import { TaskFailureGate } from '../../engine/gates/TaskFailureGate.ts';
 
 const [, , dbPath = '', taskId = ''] = process.argv;
 const db = createDatabase({ dbPath });

@@ -1,7 +1,6 @@
 import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { isAnswer, isEdit } from '../../engine/gates/answers.ts';
-import { askQuestion } from '../../engine/gates/askQuestion.ts';
-import { questionAbout } from '../../engine/gates/question.ts';
+import { askQuestion, questionAbout } from '../../engine/gates/question.ts';
 import { isDriven, nodeExecutionOf } from '../../engine/nodeExecution.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';

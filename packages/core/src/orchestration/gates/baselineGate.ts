@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import { optionalText } from '../../engine/gates/approval.ts';
-import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
+import { optionalText } from '../../engine/gates/answerForms.ts';
+import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { Baseline } from '../checks/CheckSummary.ts';

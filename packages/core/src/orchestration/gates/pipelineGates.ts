@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/approval.ts';
+import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/answerForms.ts';
+import type { GateRule, GateRules } from '../../engine/gates/answers.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
-import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { reviewGate } from '../review/reviewGate.ts';
 import { baselineGate } from './baselineGate.ts';

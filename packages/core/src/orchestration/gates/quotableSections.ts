@@ -1,4 +1,4 @@
-import type { QuotableSection } from '../../engine/gates/quotes.ts';
+import type { QuotableSection } from '../../engine/gates/comments.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { DagArtifact, DesignArtifact } from './artifacts.ts';
 

@@ -1,4 +1,4 @@
-import { principalText } from '../../engine/gates/assertDecidable.ts';
+import { principalText } from '../../engine/gates/principals.ts';
 import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';

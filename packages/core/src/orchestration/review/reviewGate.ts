@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import { approval, COMMENTED_YES, hasNoCommentedYes, recordedApproval } from '../../engine/gates/approval.ts';
-import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
-import type { QuotableSection } from '../../engine/gates/quotes.ts';
+import {
+  approval,
+  COMMENTED_YES,
+  hasNoCommentedYes,
+  recordedApproval,
+} from '../../engine/gates/answerForms.ts';
+import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
+import type { QuotableSection } from '../../engine/gates/comments.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';

@@ -1,4 +1,4 @@
-import { exchangesAt } from '../../engine/gateQuestions.ts';
+import { exchangesAt } from '../../engine/gates/gateQuestions.ts';
 import { currentNodeStore } from '../../engine/node/nodeContext.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { taskLabel } from '../taskStates.ts';

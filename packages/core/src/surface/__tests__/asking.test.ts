@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import type { Gate } from '../../engine/Gate.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
 import type { Budget } from '../../engine/guards/Budget.ts';
 import type { AnswerRequest, StageAgents } from '../../orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import type { Gate } from '../../engine/Gate.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
 import type { GateEdit, PlanEdit } from '../../orchestration/gates/gateEdit.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';

@@ -1,5 +1,5 @@
 import { internalsOf } from '../../engine/appInternals.ts';
-import { exchangesAt } from '../../engine/gateQuestions.ts';
+import { exchangesAt } from '../../engine/gates/gateQuestions.ts';
 import { briefOf, draftsOf } from '../../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../../orchestration/nodes/pivotNode.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';

@@ -1,15 +1,15 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
+import { assertDecidable } from '../../engine/gates/approvals.ts';
+import { shortenText } from '../../engine/gates/comments.ts';
 import {
   abandonQuestions,
   exchangeKey,
   type GateExchange,
   type RecordedExchange,
-} from '../../engine/gateQuestions.ts';
-import { assertDecidable, principalText } from '../../engine/gates/assertDecidable.ts';
+} from '../../engine/gates/gateQuestions.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../../engine/gates/principals.ts';
-import { shortenText } from '../../engine/gates/summarizeDecision.ts';
+import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { UsageReports } from '../../engine/guards/usage.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';

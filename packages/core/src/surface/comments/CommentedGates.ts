@@ -1,8 +1,8 @@
 import { whenFree } from '../../db/busy.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
-import { ruleOf } from '../../engine/gates/GateRule.ts';
-import type { QuotableSection, QuotableSections } from '../../engine/gates/quotes.ts';
+import { ruleOf } from '../../engine/gates/answers.ts';
+import type { QuotableSection, QuotableSections } from '../../engine/gates/comments.ts';
+import { type Gate, type GateAnswer, gateOf } from '../../engine/gates/Gate.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';

@@ -1,6 +1,10 @@
-import type { Gate } from '../../engine/Gate.ts';
-import { comments } from '../../engine/gates/comments.ts';
-import { placeNamed, type QuotableSection, type QuotableSections } from '../../engine/gates/quotes.ts';
+import {
+  comments,
+  placeNamed,
+  type QuotableSection,
+  type QuotableSections,
+} from '../../engine/gates/comments.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';

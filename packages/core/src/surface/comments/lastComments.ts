@@ -1,14 +1,15 @@
-import type { Gate } from '../../engine/Gate.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
-import { principalText } from '../../engine/gates/assertDecidable.ts';
-import { commentsOf, type GateComment } from '../../engine/gates/comments.ts';
 import {
+  commentsOf,
+  type GateComment,
   placeNamed,
   type QuotableSection,
   type QuotableSections,
   type QuoteStatus,
   sinceQuoted,
-} from '../../engine/gates/quotes.ts';
+} from '../../engine/gates/comments.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
+import { principalText } from '../../engine/gates/principals.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';

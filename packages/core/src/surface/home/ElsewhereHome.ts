@@ -1,4 +1,4 @@
-import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/Gate.ts';
+import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/gates/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import { cursorOf, type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';

@@ -1,5 +1,5 @@
 import type { Backup } from '../../db/backup.ts';
-import type { ClosedGate, Gate } from '../../engine/Gate.ts';
+import type { ClosedGate, Gate } from '../../engine/gates/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import type { PageRequest } from '../../engine/runs/pages.ts';
 import type { QueueOptions, RunDriver } from '../../engine/runs/Runs.ts';

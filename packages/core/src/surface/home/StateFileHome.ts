@@ -3,7 +3,13 @@ import { type Backup, backup } from '../../db/backup.ts';
 import { FileNews } from '../../db/FileNews.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
-import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../../engine/Gate.ts';
+import {
+  type ClosedGate,
+  type Gate,
+  gatesNamed,
+  openGates,
+  openGatesOfRuns,
+} from '../../engine/gates/Gate.ts';
 import { type GatePage, inbox } from '../../engine/runs/inbox.ts';
 import { statusesOf } from '../../engine/runs/listRuns.ts';
 import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { holdLease, releasing } from '../../engine/drive/LeaseKeeper.ts';
-import { principalText } from '../../engine/gates/assertDecidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../../engine/gates/principals.ts';
+import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { extractRun } from '../../state/extractRun.ts';
 import { StateFile } from '../../state/StateFile.ts';

@@ -1,8 +1,7 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { principalText } from '../../engine/gates/assertDecidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman } from '../../engine/gates/principals.ts';
+import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { scrub } from '../../masking/scrub.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { singleLine } from '../../orchestration/task/singleLine.ts';

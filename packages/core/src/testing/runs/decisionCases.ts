@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
 import { durable } from '../../engine/durable.ts';
-import type { Gate } from '../../engine/Gate.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { EventStore } from '../../state/EventStore.ts';

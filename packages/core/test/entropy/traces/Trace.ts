@@ -1,4 +1,4 @@
-import type { AgentAction, TestCounts } from '../../../src/engine/entropy/AgentAction.ts';
+import type { AgentAction, TestCounts } from '../../../src/engine/entropy/ReadTurn.ts';
 
 /**
  * - `looping`: the same few turns again and again.

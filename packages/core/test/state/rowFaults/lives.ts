@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase, openStateCopy } from '../../../src/db/createDatabase.ts';
 import { ada, bob } from '../../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../../src/engine/durable.ts';
-import type { Gate } from '../../../src/engine/Gate.ts';
+import type { Gate } from '../../../src/engine/gates/Gate.ts';
 import { step } from '../../../src/engine/node/step.ts';
 import { raise } from '../../crash/childrenLife.ts';
 import { live as wait } from '../../crash/waitsLife.ts';

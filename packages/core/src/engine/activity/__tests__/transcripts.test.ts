@@ -12,8 +12,7 @@ import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { step } from '../../node/step.ts';
-import { StepActivities } from '../StepActivities.ts';
-import { TranscriptWindow } from '../TranscriptWindow.ts';
+import { StepActivities, TranscriptWindow } from '../StepActivities.ts';
 
 const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 

@@ -26,7 +26,7 @@ import {
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
-import type { Gate } from '../../Gate.ts';
+import type { Gate } from '../../gates/Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
 import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';

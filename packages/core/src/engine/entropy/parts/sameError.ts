@@ -1,6 +1,5 @@
-import { type EntropyPart, FRESH, REPEAT, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
+import { type EntropyPart, FRESH, REPEAT, SILENT, Sightings, type Sign, type Watch } from '../EntropyPart.ts';
 import type { ReadTurn } from '../ReadTurn.ts';
-import { Sightings } from '../Sightings.ts';
 
 class SameError implements Watch {
   readonly #seen = new Sightings();

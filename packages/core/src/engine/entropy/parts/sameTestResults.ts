@@ -1,7 +1,14 @@
-import type { TestCounts } from '../AgentAction.ts';
-import { type EntropyPart, FRESH, PROGRESS, REPEAT, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
-import type { ReadTurn } from '../ReadTurn.ts';
-import { Sightings } from '../Sightings.ts';
+import {
+  type EntropyPart,
+  FRESH,
+  PROGRESS,
+  REPEAT,
+  SILENT,
+  Sightings,
+  type Sign,
+  type Watch,
+} from '../EntropyPart.ts';
+import type { ReadTurn, TestCounts } from '../ReadTurn.ts';
 
 class SameTestResults implements Watch {
   readonly #seen = new Sightings();

@@ -14,10 +14,8 @@ import { ada, bob, OwnState, says, twoBranches, twoSteps } from '../../__tests__
 import { internalsOf } from '../../appInternals.ts';
 import { sleep } from '../../node/sleep.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
-import type { GateOf } from '../DeclaredGate.ts';
-import type { Deadline } from '../deadlines.ts';
+import { type Deadline, type GateOf, perToolCall } from '../DeclaredGate.ts';
 import { HumanInTheLoopManager } from '../HumanInTheLoopManager.ts';
-import { perToolCall } from '../perToolCall.ts';
 
 type Gate = GateOf<{ readonly log: readonly string[] }>;
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSameId, isSamePrincipal, namedTwice } from '../people.ts';
-import { principalOf } from '../principals.ts';
+import { isSameId, isSamePrincipal, namedTwice, principalOf } from '../principals.ts';
 
 const human = (id: string) => ({ kind: 'human', id }) as const;
 

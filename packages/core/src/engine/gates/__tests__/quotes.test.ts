@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { maskAtGate } from '../../../masking/maskAtGate.ts';
 import type { HitlSession } from '../../../state/hitlSession.ts';
-import { type GateComment, rejectionText } from '../comments.ts';
-import { assertQuoted, type QuotableSection, sinceQuoted } from '../quotes.ts';
+import {
+  assertQuoted,
+  type GateComment,
+  type QuotableSection,
+  rejectionText,
+  sinceQuoted,
+} from '../comments.ts';
 
 const numRuns = howMany('DEVS_QUOTE_CASES', 300);
 

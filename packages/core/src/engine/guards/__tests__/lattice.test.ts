@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isNear, warningLevel } from '../GuardLevel.ts';
-import { guardOf, LATTICE, type Measure, precedence } from '../lattice.ts';
+import { guardOf, isNear, LATTICE, type Measure, precedence, warningLevel } from '../lattice.ts';
 
 const MEASURES = LATTICE.flatMap(({ measures }) => measures);
 

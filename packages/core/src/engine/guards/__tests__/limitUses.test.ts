@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { NO_FENCE } from '../../../state/Fence.ts';
 import { StepStore } from '../../../state/StepStore.ts';
-import { isPassed, limitUses, raisedLimits, reserveOf } from '../limitUses.ts';
+import { isPassed, limitUses, raisedLimits, reserveOf } from '../Budget.ts';
 
 const nothing = {
   usd: 0,

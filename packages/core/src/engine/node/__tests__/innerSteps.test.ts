@@ -24,7 +24,7 @@ import { plant } from '../../../../test/support/runs/places.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
-import type { Gate, GateAnswer } from '../../Gate.ts';
+import type { Gate, GateAnswer } from '../../gates/Gate.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({

@@ -27,7 +27,7 @@ import { internalsOf } from '../../appInternals.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { EngineStore } from '../../EngineStore.ts';
-import { parsedGates } from '../../gates/parsedGate.ts';
+import { parsedGates } from '../../gates/parsedGates.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { EngineFaults } from '../EngineFaults.ts';

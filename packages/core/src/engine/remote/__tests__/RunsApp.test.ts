@@ -6,7 +6,7 @@ import { ThreadStore } from '../../../state/ThreadStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';
-import type { Gate } from '../../Gate.ts';
+import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
 import { applySignals } from '../applySignals.ts';
 

@@ -5,7 +5,7 @@ import { immediateBarrier } from '../../../state/CommitBarrier.ts';
 import { StreamStore } from '../../../state/StreamStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../durable.ts';
-import type { Gate } from '../../Gate.ts';
+import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
 import type { LeasedRun } from '../../runs/Runs.ts';
 import type { StreamEvent } from '../../stream/StreamEvent.ts';

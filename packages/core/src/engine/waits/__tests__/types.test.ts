@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
-import type { Deadline } from '../../gates/deadlines.ts';
+import type { Deadline } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/sleep.ts';
 import { type WaitResult, waitFor } from '../../node/waitFor.ts';
 

@@ -1,0 +1,186 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import { type HiddenPlace, maskAtGate } from '../../masking/maskAtGate.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import type { Vote } from '../../state/HitlVoteStore.ts';
+import type { HiddenRecord, HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import type { AnswerPolicy } from './DeclaredGate.ts';
+import type { Principal } from './HumanInTheLoopManager.ts';
+import { textsIn } from './hiddenPlaces.ts';
+import { principalText } from './principals.ts';
+
+/** {@link AnswerPolicy}, in which one word is recorded in another spelling. */
+export interface GateTakes extends Omit<AnswerPolicy, 'edit'> {
+  /** An edited version of the `artifact`, or of the arguments of a tool call: `{ edit }`. */
+  readonly edit?: 'artifact' | 'args';
+}
+
+/** An open question to a person, with its content. A decision is valid only for its `artifactHash`. */
+export interface Gate {
+  readonly sessionId: string;
+  readonly threadId: string;
+  readonly kind: HitlSessionKind;
+  readonly taskId: string;
+  /** SHA-256 (hex) of `artifact`. */
+  readonly artifactHash: string;
+  readonly message: string;
+  readonly artifact: unknown;
+  /** Number of places that were masked before the gate was recorded. They cannot be revealed. */
+  readonly masked?: number;
+  /** JSON Schema of the values that an `interrupt()` or a declared gate accepts, if it has one. */
+  readonly responseSchema?: unknown;
+  /** Answers that a declared gate accepts besides an approval. */
+  readonly takes?: GateTakes;
+  /** Approvals so far, oldest first, if the gate needs certain or several people. */
+  readonly votes?: readonly GateVote[];
+  /** ISO 8601, UTC. */
+  readonly openedAt: string;
+  /** Next deadline: ISO 8601, UTC. */
+  readonly dueAt?: string;
+  /** People named by a deadline. */
+  readonly assignedTo?: readonly string[];
+}
+
+export interface GateVote {
+  /** Such as `human:ada`. */
+  readonly principal: string;
+  /** ISO 8601, UTC. */
+  readonly votedAt: string;
+  readonly feedback?: string;
+}
+
+/**
+ * A decision: the answer of the gate's kind and its author. `via` records how it was made: `page`, `command`, `file`,
+ * `program` or another short word. `withHidden` is the number of hidden places that a person approves unread.
+ */
+export type GateAnswer = {
+  readonly by: Principal;
+  readonly via?: string;
+  readonly withHidden?: number | undefined;
+} & Readonly<Record<string, unknown>>;
+
+/** A gate that is no longer open, with its content and decision. */
+export interface ClosedGate extends Gate {
+  /** `decided`: not applied yet. `resumed`: applied. `superseded`: asked again, or rewound. `cancelled`: the run ended. */
+  readonly status: Exclude<HitlSession['status'], 'awaiting_approval'>;
+  /** The recorded answer, or `null`. */
+  readonly decision: unknown;
+  /** For example `human:ada`; `null` without a decision. */
+  readonly principal: string | null;
+  /** ISO 8601, UTC. */
+  readonly decidedAt: string | null;
+  /** How the decision was made, if recorded: `page`, `command`, `file`, … */
+  readonly via?: string;
+  /** Hidden places, if there were any. */
+  readonly hidden?: HiddenRecord;
+}
+
+/** The questions of a run that are closed, oldest first. */
+export function closedGates(threadId: string, sessions: HitlSessionStore): readonly ClosedGate[] {
+  return sessions.listClosed(threadId).flatMap((session) => closedGate(session) ?? []);
+}
+
+/** `null` while it is open. */
+function closedGate(session: HitlSession): ClosedGate | null {
+  const { status, decision, principal, decidedAt, via, hidden } = session;
+  if (status === 'awaiting_approval') return null;
+  return {
+    ...gateOf(session),
+    status,
+    decision,
+    principal: principal === null ? null : `${principal.kind}:${principal.id}`,
+    decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
+    ...(via !== undefined && { via }),
+    ...(hidden !== undefined && { hidden }),
+  };
+}
+
+/** The questions of all runs whose ids begin so: of the newest run first, and of each the oldest first. */
+export function gatesNamed(beginning: string, sessions: HitlSessionStore): readonly (Gate | ClosedGate)[] {
+  return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
+}
+
+type GateContent = Partial<Pick<Gate, 'message' | 'artifact' | 'masked' | 'responseSchema'>> & {
+  readonly takes?: AnswerPolicy;
+};
+
+/** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
+export function gateOf(session: HitlSession): Gate {
+  const { message = '', artifact = null, ...besides } = (session.question ?? {}) as GateContent;
+  if (session.question !== null && session.artifactHash !== hashOf(artifact)) throw mismatch(session.id);
+  return {
+    sessionId: session.id,
+    threadId: session.threadId ?? '',
+    kind: session.kind,
+    taskId: session.taskId,
+    artifactHash: session.artifactHash ?? '',
+    message,
+    artifact,
+    ...wherePresent(besides),
+    ...(session.votes !== undefined && { votes: session.votes.map(voteOf) }),
+    openedAt: new Date(session.suspendedAt).toISOString(),
+  };
+}
+
+const wherePresent = ({ masked, responseSchema, takes }: GateContent): Partial<Gate> => ({
+  ...(masked !== undefined && { masked }),
+  ...(responseSchema !== undefined && { responseSchema }),
+  ...(takes !== undefined && { takes: gateTakes(takes) }),
+});
+
+const gateTakes = ({ edit, ...takes }: AnswerPolicy | GateTakes): GateTakes => ({
+  ...takes,
+  ...(edit !== undefined && { edit: edit === 'artefact' ? 'artifact' : edit }),
+});
+
+/** A gate as it was kept in a list outside of its file, by this release or one before. @param json - Of a {@link Gate}. */
+export function listedGate(json: string): Gate {
+  const { takes, ...gate } = JSON.parse(json) as Gate;
+  return { ...gate, ...(takes !== undefined && { takes: gateTakes(takes) }) };
+}
+
+const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
+  principal: principalText(principal),
+  votedAt: new Date(votedAt).toISOString(),
+  ...(feedback !== null && { feedback }),
+});
+
+/** The questions a run waits for, oldest first. */
+export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {
+  return sessions.listOpen(threadId).map(gateOf);
+}
+
+/** The questions that all runs wait for: of the newest run first, and of each the oldest first. */
+export function openGatesOfRuns(sessions: HitlSessionStore): readonly Gate[] {
+  return sessions.listOpenOfRuns().map(gateOf);
+}
+
+function mismatch(sessionId: string): DevsError {
+  return new DevsError(`The content of gate "${sessionId}" does not match its recorded hash.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'The recorded question was changed. Restore the state file from a backup, or find the cause.',
+    context: { sessionId },
+  });
+}
+
+/** A gate as every view of it shows it, with the places where that is less than what a yes is for. */
+export type ShownGate<Of extends Gate = Gate> = Of & {
+  readonly hiddenPlaces: readonly HiddenPlace[];
+  /** All of them, with those that were masked before the question was recorded. */
+  readonly hiddenCount: number;
+};
+
+/**
+ * Returns a gate for people and programs to read: its content with registered values and fixed tokens hidden, so that
+ * everything to approve stays readable. Later masking of output leaves it unchanged.
+ *
+ * @example
+ * ```ts
+ * const { artifact, hiddenPlaces, hiddenCount } = shownGate(gate);
+ * ```
+ */
+export function shownGate<Of extends Gate>(gate: Of): ShownGate<Of> {
+  const { hidden: hiddenPlaces } = textsIn(gate);
+  const whole = { ...gate, hiddenPlaces, hiddenCount: hiddenPlaces.length + (gate.masked ?? 0) };
+  return maskAtGate(whole, { gate: gate.sessionId }).view;
+}
