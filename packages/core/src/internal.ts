@@ -15,7 +15,7 @@ export { listedGate, type ShownGate } from './engine/gates/Gate.ts';
 export { withPlaceholders } from './engine/gates/hiddenPlaces.ts';
 export { runFile } from './engine/remote/newRunFile.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
-export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
+export { OpenQuestions } from './engine/runs/openGates.ts';
 export { pages } from './engine/runs/pages.ts';
 export type {
   LeasedRun,

@@ -9,31 +9,28 @@ import type { EndedStatus } from '../state/threadRecords.ts';
 import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
 import { NO_BREAKPOINTS } from './breakpoints/Breakpoint.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
-import { assertBetweenNodes, type NextNodes } from './change/assertBetweenNodes.ts';
-import type { PlanningGraph } from './change/pendingNodes.ts';
-import { rewindTo } from './change/rewindTo.ts';
-import type { UpdatableGraph } from './change/stagedUpdate.ts';
+import type { PlanningGraph } from './change/planMove.ts';
+import { assertBetweenNodes, type NextNodes, rewindTo, type UpdatableGraph } from './change/rewindTo.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { decideGate } from './decideGate.ts';
-import { assertIsRun } from './drive/assertIsRun.ts';
 import { cancelRun } from './drive/cancelRuns.ts';
-import type { DrivableGraph } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive } from './drive/drive.ts';
-import { holdRun } from './drive/holdRun.ts';
+import { waitUntilWoken } from './drive/due.ts';
+import { type DrivableGraph, outsideGraphs } from './drive/graphCall.ts';
+import { holdRun, nullIfBusy } from './drive/lease.ts';
+import { throwIfFailed } from './drive/outcome.ts';
+import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
 import {
+  assertIsRun,
   type ContextGraph,
   hasNoOptions,
+  hasOptions,
   type InvokeOptions,
+  loadGiven,
   pickInvokeOptions,
-} from './drive/invokeOptions.ts';
-import { nullIfBusy } from './drive/LeaseKeeper.ts';
-import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { hasOptions, loadGiven } from './drive/recordedInput.ts';
-import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
-import { throwIfFailed } from './drive/runFailed.ts';
+} from './drive/runInput.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
-import { waitUntilWoken } from './drive/waitUntilWoken.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { NO_GOALS } from './Goal.ts';
 import type { Gate, GateAnswer } from './gates/Gate.ts';

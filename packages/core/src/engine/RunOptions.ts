@@ -1,5 +1,5 @@
 import type { DriveOptions } from './drive/drive.ts';
-import type { InvokeOptions } from './drive/invokeOptions.ts';
+import type { InvokeOptions } from './drive/runInput.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Budget } from './guards/Budget.ts';
 

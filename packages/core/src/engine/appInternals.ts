@@ -1,6 +1,5 @@
 import type { Lease, Thread } from '../state/ThreadStore.ts';
-import type { RecordUpdate } from './change/rewindTo.ts';
-import type { CheckpointUpdate } from './change/stagedUpdate.ts';
+import type { CheckpointUpdate, RecordUpdate } from './change/rewindTo.ts';
 import type { DriveOptions } from './drive/drive.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { RunOptions } from './RunOptions.ts';

@@ -1,4 +1,4 @@
-import { outsideGraphs } from './drive/outsideGraphs.ts';
+import { outsideGraphs } from './drive/graphCall.ts';
 import type { ReadableGraph } from './readState.ts';
 
 /** A graph's values, as `read` reads them; `null` where there is no checkpoint. */

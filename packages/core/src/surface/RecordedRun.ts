@@ -3,8 +3,8 @@ import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/ga
 import { exchangesAt, type GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { principalOf } from '../engine/gates/principals.ts';
-import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';
 import { infoOf } from '../engine/runs/listRuns.ts';
+import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';

@@ -4,7 +4,7 @@
  */
 
 export { initialState } from '../brief/initialState.ts';
-export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/checkpointViews.ts';
+export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';
 export { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
 export { askGate, whyUnasked } from './ask/askGate.ts';

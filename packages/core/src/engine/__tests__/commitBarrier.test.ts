@@ -257,7 +257,7 @@ describe('the places that wait', () => {
       'engine/DurableApp.ts',
       'engine/drive/cancelRuns.ts',
       'engine/drive/drive.ts',
-      'engine/drive/holdRun.ts',
+      'engine/drive/lease.ts',
       'engine/node/step.ts',
       'engine/runs/ManagedRuns.ts',
       'engine/saver/DrivenSaver.ts',

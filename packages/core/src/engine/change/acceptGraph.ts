@@ -4,20 +4,18 @@ import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, recordedShape } from '../compile/graphChange.ts';
 import { isOfGraph, recordedAs } from '../compile/graphOfRun.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
-import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
+import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
-import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
+import { dumpGiven, loadGiven } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
+import { type DeclaredChanges, GraphMapping, notAccepted } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
-import { notAccepted } from './notAccepted.ts';
-import type { PlanningGraph } from './pendingNodes.ts';
-import { type GraphMove, planMove } from './planMove.ts';
+import { type GraphMove, type PlanningGraph, planMove } from './planMove.ts';
 
 /** Who accepts the graph as it is now, and what became of the names that are gone. */
 export interface GraphAcceptance extends DeclaredChanges {

@@ -1,11 +1,23 @@
+// Puts a checkpoint on top of a run from outside: LangGraph computes it, and one transaction stores it.
+
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  BaseCheckpointSaver,
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+} from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/Fence.ts';
+import { isOfExecution } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { type CheckpointUpdate, stagedUpdate, type UpdatableGraph } from './stagedUpdate.ts';
+import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
+import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
+import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 
 export interface RewindToDeps {
   readonly store: EngineStore;
@@ -76,3 +88,112 @@ function withdrawQuestions(threadId: string, { sessions, failureGate }: EngineSt
     if (kind === 'task_failure') failureGate.withdraw(taskId, id);
   }
 }
+
+/**
+ * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
+ * stood at a checkpoint of its own.
+ */
+export type CheckpointUpdate =
+  | { readonly node: string | undefined; readonly update: object | null }
+  | { readonly copyOf: string };
+
+/** The part of a compiled LangGraph graph that makes checkpoints from outside. */
+export interface UpdatableGraph {
+  updateState(config: RunnableConfig, values: unknown, asNode?: string): Promise<RunnableConfig>;
+}
+
+/** A checkpoint to put on top of a run's latest, not stored yet, with the config to store it under. */
+export interface StagedUpdate {
+  readonly config: RunnableConfig;
+  readonly staged: StagedCheckpoint;
+}
+
+/** LangGraph's name for "the same again". */
+const COPY = '__copy__';
+
+/**
+ * Lets LangGraph compute the checkpoint that a placement leads to, routing included, and stores nothing: the caller
+ * stores it in the transaction of everything else that belongs to it.
+ *
+ * The one place that calls `updateState`.
+ *
+ * @throws DevsError `CHECKPOINT_NOT_FOUND` for a copy of a checkpoint that was pruned.
+ */
+async function stagedUpdate(
+  threadId: string,
+  placement: CheckpointUpdate,
+  { graph, saver }: { readonly graph: UpdatableGraph; readonly saver: BaseCheckpointSaver },
+): Promise<StagedUpdate> {
+  const capture = new CapturingSaver(saver);
+  const configurable = { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: capture };
+  if ('copyOf' in placement) {
+    const at = { configurable: { ...configurable, checkpoint_id: placement.copyOf } };
+    if ((await saver.getTuple(at)) === undefined) throw stagedCheckpointMissing(threadId, placement.copyOf);
+    await graph.updateState(at, null, COPY);
+  } else {
+    await graph.updateState({ configurable }, placement.update, placement.node);
+  }
+  return capture.captured();
+}
+
+const stagedCheckpointMissing = (threadId: string, checkpointId: string): DevsError =>
+  new DevsError(`Checkpoint "${checkpointId}" of run "${threadId}" was pruned.`, {
+    code: 'CHECKPOINT_NOT_FOUND',
+    remedy: 'Continue from the current state of the run.',
+    context: { threadId, checkpointId },
+  });
+
+/** Reads what is stored, and keeps what would be. */
+class CapturingSaver extends DelegatingSaver {
+  #captured: StagedUpdate | null = null;
+
+  captured(): StagedUpdate {
+    if (this.#captured === null) throw new Error('LangGraph did not create a checkpoint for the update.');
+    return this.#captured;
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    this.#captured = { config, staged: { checkpoint, metadata, newVersions, writes: [] } };
+    return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
+  }
+
+  /** What the update wrote is in the checkpoint it leads to. */
+  override async putWrites(): Promise<void> {}
+}
+
+/** What the run would do next, as LangGraph describes it. */
+export interface NextNodes {
+  getState(config: { readonly configurable: { readonly thread_id: string } }): Promise<{
+    readonly tasks: readonly { readonly id: string; readonly name: string }[];
+  }>;
+}
+
+export interface IdleDeps {
+  readonly store: EngineStore;
+  readonly graph: NextNodes;
+}
+
+/**
+ * Refuses to change what the next visit of a run starts from when the visit has recorded work: it would undo the change.
+ * Call it while the run is held.
+ *
+ * @throws DevsError `WORKSPACE_BUSY` when the run stands in the middle of such a visit.
+ */
+export async function assertBetweenNodes(threadId: string, { store, graph }: IdleDeps): Promise<void> {
+  const { tasks } = await graph.getState({ configurable: { thread_id: threadId } });
+  const steps = store.steps.listForThread(threadId).filter(({ kind }) => kind === 'work');
+  const begun = tasks.find(({ id }) => steps.some((step) => isOfExecution(step, id)));
+  if (begun !== undefined) throw inTheMiddle(threadId, begun.name);
+}
+
+const inTheMiddle = (threadId: string, node: string): DevsError =>
+  new DevsError(`Run "${threadId}" stopped inside node "${node}", which must finish first.`, {
+    code: 'WORKSPACE_BUSY',
+    remedy: 'Resume the run until it waits at a gate or has ended, then try again.',
+    context: { threadId, node },
+  });

@@ -31,28 +31,28 @@ import { readState } from '../readState.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvent.ts';
 import { asThrowable } from '../thrown.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
-import { applyDeadlines } from './applyDeadlines.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
-import type { DrainControl } from './DrainControl.ts';
-import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
-import { decideByPolicy } from './decideByPolicy.ts';
-import { ASKED_TO_STOP } from './drainOnAbort.ts';
-import type { InvokeOptions } from './invokeOptions.ts';
-import type { ActiveLease } from './LeaseKeeper.ts';
-import { OpenChildren } from './OpenChildren.ts';
+import type { DriverDeps } from './DriverDeps.ts';
+import { ASKED_TO_STOP, type DrainControl, type SignalWatch } from './draining.ts';
+import { breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverQuestions.ts';
+import { OpenChildren } from './due.ts';
+import { abortReason, applyDeadlines, decideByPolicy, readAnswers, resumeCommand } from './gateAnswers.ts';
+import { type DrivenConfig, onLastTurn, type PendingTask, streamedCall, withOwnSignal } from './graphCall.ts';
+import type { ActiveLease } from './lease.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from './openQuestions.ts';
-import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
-import { breakpointKey, questionAtBreakpoint } from './questionAtBreakpoint.ts';
-import { questionAtEnd } from './questionAtEnd.ts';
+import {
+  ended,
+  interruptInEdge,
+  isOver,
+  noProgress,
+  reasonOf,
+  runError,
+  type SessionOutcome,
+  saveRunStatus,
+  stopped,
+} from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
-import { abortReason, readAnswers, resumeCommand } from './readAnswers.ts';
-import { onLastTurn } from './recordedInput.ts';
-import { reasonOf, runError } from './runError.ts';
-import { interruptInEdge, noProgress } from './runFailed.ts';
-import type { SignalWatch } from './SignalWatch.ts';
-import { saveRunStatus } from './saveRunStatus.ts';
-import { streamedCall } from './streamedCall.ts';
-import { withOwnSignal } from './withOwnSignal.ts';
+import type { InvokeOptions } from './runInput.ts';
 
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;

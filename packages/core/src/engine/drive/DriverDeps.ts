@@ -1,5 +1,3 @@
-import type { Callbacks } from '@langchain/core/callbacks/manager';
-import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
@@ -8,42 +6,10 @@ import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GoalReader } from '../Goal.ts';
 import type { EngineFaults } from '../node/EngineFaults.ts';
-import type { DrivenConfigurable } from '../nodeExecution.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
-import type { InvokeOptions } from './invokeOptions.ts';
+import type { DrivableGraph } from './graphCall.ts';
 import type { EndOfRun } from './outcome.ts';
-
-/** What the driver gives LangGraph with every call. */
-export interface DrivenConfig extends Omit<InvokeOptions, 'configurable'> {
-  readonly configurable: DrivenConfigurable;
-  readonly callbacks?: Callbacks;
-  readonly control?: RunControl;
-  readonly signal?: AbortSignal;
-  readonly interruptAfter?: '*' | string[];
-  readonly writer?: (chunk: unknown) => void;
-  readonly outputKeys?: string | readonly string[];
-  readonly streamMode?: string[];
-}
-
-interface ThreadReadConfig {
-  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
-}
-
-/** A task of the next super-step, as LangGraph describes it. */
-export interface PendingTask {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The part of a compiled LangGraph graph the driver uses. */
-export interface DrivableGraph {
-  /** What it streams. */
-  readonly streamChannelsAsIs?: string | readonly string[];
-  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
-  getState(
-    config: ThreadReadConfig,
-  ): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
-}
+import type { InvokeOptions } from './runInput.ts';
 
 export interface DriverDeps {
   readonly store: EngineStore;

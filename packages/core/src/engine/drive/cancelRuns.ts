@@ -4,9 +4,8 @@ import type { Lease } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { runEnded } from '../stream/runStreamEvent.ts';
 import type { ReleaseRun } from './DriverDeps.ts';
-import { holdRun } from './holdRun.ts';
-import { isOver } from './outcome.ts';
-import { type StatusDeps, saveRunStatus } from './saveRunStatus.ts';
+import { holdRun } from './lease.ts';
+import { isOver, type StatusDeps, saveRunStatus } from './outcome.ts';
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';

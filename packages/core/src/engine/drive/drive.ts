@@ -10,15 +10,11 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { Goal } from '../Goal.ts';
 import { lawOf, underLaw } from '../lawOf.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
-import { DrainControl } from './DrainControl.ts';
 import type { DriverDeps } from './DriverDeps.ts';
-import { drainOnAbort } from './drainOnAbort.ts';
-import { type ActiveLease, holdLease, releasing } from './LeaseKeeper.ts';
+import { DrainControl, drainOnAbort, SignalWatch } from './draining.ts';
+import { outsideGraphs } from './graphCall.ts';
+import { type ActiveLease, holdLease, releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
-import { outsideGraphs } from './outsideGraphs.ts';
-import { releaseIgnoringErrors } from './releaseIgnoringErrors.ts';
-import { SignalWatch } from './SignalWatch.ts';
-import { takeRoom } from './takeRoom.ts';
 
 /** How a run is executed. */
 export interface DriveOptions {

@@ -1,6 +1,13 @@
+// How a drive ends: its outcome, the record of it, and the error of a failed run. Leases and drives stand above this file.
+
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { EndedStatus, ThreadStatus } from '../../state/threadRecords.ts';
-import type { RunOutcome } from '../RunResult.ts';
+import type { RunStore, StatusUpdate } from '../../state/RunStore.ts';
+import type { EndedStatus, Lease, ThreadStatus } from '../../state/threadRecords.ts';
+import type { RunError, RunOutcome } from '../RunResult.ts';
+import type { RunStreams } from '../stream/RunStreams.ts';
+import type { RunStreamEvent } from '../stream/runStreamEvent.ts';
+import { asThrowable, causeOf, describeThrown, shownText } from '../thrown.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;
@@ -23,4 +30,124 @@ export interface EndOfRun {
 /** A failed run may be driven again: what failed is tried anew. */
 export function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
   return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
+}
+
+export interface StatusDeps {
+  readonly store: { readonly runs: RunStore };
+  readonly streams?: RunStreams | undefined;
+}
+
+/** Records where a run stands, and tells the readers of its stream; false where it has to be looked at again. */
+export function saveRunStatus(
+  lease: Lease,
+  { inSameTransaction: beside, ...settlement }: StatusUpdate,
+  told: readonly RunStreamEvent[],
+  { store, streams }: StatusDeps,
+): boolean {
+  const { threadId } = lease;
+  const settled = store.runs.settle(lease, {
+    ...settlement,
+    inSameTransaction: () => {
+      streams?.record(threadId, told);
+      beside?.();
+    },
+  });
+  streams?.wake(threadId);
+  return settled === 'settled';
+}
+
+/** Errors told of a chain of causes: one may lead back to itself. */
+const MAX_CAUSES = 8;
+
+/** Errors of branches side by side that a reason names. */
+const MAX_BRANCHES = 3;
+
+/** What a node threw, in words: an error may hold what must not leave the process. */
+export function runError(given: unknown, causes = MAX_CAUSES): RunError {
+  const thrown = asThrowable(given);
+  const cause = causeOf(thrown);
+  return {
+    ...describeThrown(thrown),
+    ...(isDevsError(thrown) && {
+      code: thrown.code,
+      remedy: shownText(thrown.remedy),
+      context: Object.fromEntries(
+        Object.entries(thrown.context).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? shownText(value) : value,
+        ]),
+      ),
+    }),
+    ...(cause !== undefined && causes > 0 && { cause: runError(cause, causes - 1) }),
+  };
+}
+
+/** Why a run has failed, in one line: with the code of an error of the engine's, and what branches side by side threw. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof AggregateError)) return errorLine(runError(thrown, 0));
+  const { errors } = thrown as { readonly errors: readonly unknown[] };
+  const first = errors.slice(0, MAX_BRANCHES).map((error) => errorLine(runError(error, 0)));
+  return [
+    ...first,
+    ...(errors.length > first.length ? [`and ${errors.length - first.length} more`] : []),
+  ].join('; ');
+}
+
+const errorLine = ({ code, message }: RunError): string =>
+  code === undefined ? message : `${code}: ${message}`;
+
+/**
+ * What a drive has come to, or, for who expects a call of a graph to throw, that the run has failed as an error. Its cause
+ * has the name, message, stack and cause of what the node threw, masked, and is no instance of its class.
+ *
+ * @throws DevsError `RUN_FAILED`
+ */
+export function throwIfFailed<Result extends RunOutcome<unknown>>(
+  threadId: string,
+  result: Result,
+  { throwOnFailure = false }: { readonly throwOnFailure?: boolean },
+): Result {
+  if (throwOnFailure && result.status === 'failed') throw runFailed(threadId, result.reason, result.error);
+  return result;
+}
+
+function runFailed(threadId: string, reason: string | null, error: RunError | undefined): DevsError {
+  return new DevsError(`Run "${threadId}" has failed: ${reason ?? 'no reason was recorded'}`, {
+    code: 'RUN_FAILED',
+    remedy: 'Fix the cause, then resume the run. Recorded steps are not repeated.',
+    context: { threadId },
+    cause: error === undefined ? undefined : rebuildError(error),
+  });
+}
+
+function rebuildError({
+  name,
+  message,
+  stack,
+  cause: because,
+  code,
+  remedy = '',
+  context = {},
+}: RunError): Error {
+  const cause = because && rebuildError(because);
+  if (code !== undefined)
+    return Object.assign(new DevsError(message, { code, remedy, context, cause }), { stack });
+  return Object.assign(new Error(message, cause && { cause }), { name, stack });
+}
+
+export function interruptInEdge(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" called interrupt() outside a node, where it cannot be answered.`, {
+    code: 'INTERRUPT_IN_EDGE',
+    remedy: 'Call interrupt() in a node, and let the edge read the answer from the state.',
+    context: { threadId },
+  });
+}
+
+export function noProgress(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" was executed without any progress.`, {
+    code: 'NO_PROGRESS',
+    remedy:
+      'Find the node that stops the graph without a question, an output or an error, then resume the run.',
+    context: { threadId },
+  });
 }

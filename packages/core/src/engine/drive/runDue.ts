@@ -1,9 +1,8 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { DueCriteria } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { hasContinuableChild } from './canContinue.ts';
 import type { DriveOptions } from './drive.ts';
-import { dueCriteria } from './dueCriteria.ts';
+import { dueCriteria, hasContinuableChild } from './due.ts';
 
 export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'callbacks'> {
   /** What runs wait for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */

@@ -6,8 +6,8 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { withOwnSignal } from '../drive/graphCall.ts';
 import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
-import { withOwnSignal } from '../drive/withOwnSignal.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } from './frameContext.ts';
 import { sweepChildren } from './sweepChildren.ts';

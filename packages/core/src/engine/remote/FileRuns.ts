@@ -5,10 +5,10 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { adoptRun } from '../../state/adoptRun.ts';
 import { HERE } from '../../state/CommitBarrier.ts';
-import { threadBusy } from '../drive/LeaseKeeper.ts';
+import { threadBusy } from '../drive/lease.ts';
 import { EngineStore } from '../EngineStore.ts';
-import { type GatePage, inbox } from '../runs/inbox.ts';
 import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
+import { type GatePage, inbox } from '../runs/openGates.ts';
 import type { PageRequest } from '../runs/pages.ts';
 import type { LeasedRun, NewRun, RunFileView, RunListItem, Runs } from '../runs/Runs.ts';
 

@@ -1,8 +1,7 @@
 import type { RunCost } from '../../state/StepStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
-import { hasContinuableChild } from '../drive/canContinue.ts';
-import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
-import { dueCriteria } from '../drive/dueCriteria.ts';
+import { ASKED_TO_STOP } from '../drive/draining.ts';
+import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gateWithDeadlines } from '../gateWithDeadlines.ts';
 import type { LimitUse } from '../guards/Budget.ts';

@@ -1,14 +1,15 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import { afterBarrier } from '../../state/CommitBarrier.ts';
+import { type StateUpdate, type UpdateDeps, updateRun } from '../change/updateRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
-import { outsideGraphs } from '../drive/outsideGraphs.ts';
+import { outsideGraphs } from '../drive/graphCall.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired, deleteRun } from './deleteRuns.ts';
 import { type ForkOptions, type ForkResult, forkRun } from './forkRun.ts';
-import { type GatePage, inbox } from './inbox.ts';
 import { listRuns, type RunFilter, type RunPage } from './listRuns.ts';
+import { type GatePage, inbox } from './openGates.ts';
 import type { PageRequest } from './pages.ts';
 import {
   type HistoryOptions,
@@ -18,7 +19,6 @@ import {
   type SnapshotGraph,
   type SnapshotOptions,
 } from './snapshots.ts';
-import { type StateUpdate, type UpdateDeps, updateRun } from './updateRun.ts';
 
 /** What of an app its runs are managed with. */
 export interface ManagedRunsParts {

@@ -4,8 +4,8 @@ import type { CommitBarrier } from '../../state/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threadRecords.ts';
 import type { SignalOptions } from '../drive/signalRun.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
-import type { GatePage } from './inbox.ts';
 import type { RunFilter, RunPage } from './listRuns.ts';
+import type { GatePage } from './openGates.ts';
 import type { PageRequest } from './pages.ts';
 
 /** Who drives runs of a graph: workers that have it, in this shape. */

@@ -4,7 +4,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
-import { assertIsRun } from '../drive/assertIsRun.ts';
+import { assertIsRun } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';

@@ -3,15 +3,17 @@ import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import { recordedAs } from '../compile/graphOfRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
-import { assertIsRun } from '../drive/assertIsRun.ts';
 import {
   assertContext,
+  assertInput,
   assertInvokeOptions,
+  assertIsRun,
+  assertSameGiven,
   type ContextGraph,
+  dumpGiven,
   type InvokeOptions,
   pickInvokeOptions,
-} from '../drive/invokeOptions.ts';
-import { assertInput, assertSameGiven, dumpGiven } from '../drive/recordedInput.ts';
+} from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';

@@ -13,7 +13,7 @@ import {
 import { recordedShape } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';
-import { assertSameGiven } from '../drive/recordedInput.ts';
+import { assertSameGiven } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';

@@ -10,8 +10,8 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
-import { type GatePage, inbox } from '../../engine/runs/inbox.ts';
 import { statusesOf } from '../../engine/runs/listRuns.ts';
+import { type GatePage, inbox } from '../../engine/runs/openGates.ts';
 import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { RunDriver } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { holdLease, releasing } from '../../engine/drive/LeaseKeeper.ts';
+import { holdLease, releasing } from '../../engine/drive/lease.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { EventBus } from '../../events/EventBus.ts';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/EngineStore.ts';
 import { releaseOf } from '../../../src/engine/remote/runIndex.ts';
-import type { GatePage } from '../../../src/engine/runs/inbox.ts';
 import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
+import type { GatePage } from '../../../src/engine/runs/openGates.ts';
 import type { PageRequest } from '../../../src/engine/runs/pages.ts';
 import type {
   LeasedRun,

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
 import { type AppInternals, registerInternals } from '../../../src/engine/appInternals.ts';
 import type { DurableApp } from '../../../src/engine/DurableApp.ts';
-import { nullIfBusy } from '../../../src/engine/drive/LeaseKeeper.ts';
+import { nullIfBusy } from '../../../src/engine/drive/lease.ts';
 import type { RunDueOptions } from '../../../src/engine/drive/runDue.ts';
 import { durable as durableOver } from '../../../src/engine/durable.ts';
 import type { RunsApp } from '../../../src/engine/remote/RunsApp.ts';

@@ -5,7 +5,7 @@ import { PIPELINE_GATES } from '../../../orchestration/gates/pipelineGates.ts';
 import { aQuestion, HASH } from '../../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../../state/__tests__/aThread.ts';
 import { EngineStore } from '../../EngineStore.ts';
-import { decideByPolicy } from '../decideByPolicy.ts';
+import { decideByPolicy } from '../gateAnswers.ts';
 
 const policies = { gates: { design: 'auto', dag: 'human' } };
 

@@ -2,20 +2,24 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { isOfExecution } from '../../state/StepStore.ts';
-import type { PlanningGraph } from '../change/pendingNodes.ts';
-import { type RewindToDeps, type StagedWrite, stageUpdate, storePlacement } from '../change/rewindTo.ts';
-import type { UpdatableGraph } from '../change/stagedUpdate.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
-import { holdLease, releasing, threadBusy } from '../drive/LeaseKeeper.ts';
+import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOutput } from '../drive/openQuestions.ts';
-import { isOver } from '../drive/outcome.ts';
-import { runError } from '../drive/runError.ts';
+import { isOver, runError } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
+import type { PlanningGraph } from './planMove.ts';
+import {
+  type RewindToDeps,
+  type StagedWrite,
+  stageUpdate,
+  storePlacement,
+  type UpdatableGraph,
+} from './rewindTo.ts';
 
 /** Who changes the state of a run, and in whose name. */
 export interface StateUpdate {

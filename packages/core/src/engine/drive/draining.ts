@@ -1,8 +1,42 @@
-import type { RunControl } from '@langchain/langgraph';
+// How a driven run is asked to stop at its next safe point: by an aborted signal, or by a recorded request.
+
+import { setMaxListeners } from 'node:events';
+import { RunControl } from '@langchain/langgraph';
 import { onNews } from '../../db/FileWatch.ts';
+import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { Signal, SignalKind } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
+
+/** Why a run is left whose process was told to stop; nobody has said anything about the run. */
+export const ASKED_TO_STOP = 'asked to stop';
+
+/** Asks a graph to stop at its next safe point when a signal is aborted. Returns what takes that back. */
+export function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | undefined)[]): () => void {
+  const forget = signals.map((signal) => onAbort(signal, () => control.requestDrain(ASKED_TO_STOP)));
+  return () => {
+    for (const each of forget) each();
+  };
+}
+
+/** A run's control that also says when it was asked to stop: to who drives something for the run. */
+export class DrainControl extends RunControl {
+  readonly #asked = new AbortController();
+
+  constructor() {
+    super();
+    setMaxListeners(0, this.#asked.signal); // a run may have any number of children
+  }
+
+  get signal(): AbortSignal {
+    return this.#asked.signal;
+  }
+
+  override requestDrain(reason?: string): void {
+    super.requestDrain(reason);
+    this.#asked.abort();
+  }
+}
 
 /** Requests that stop a run at its next safe point. */
 const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];

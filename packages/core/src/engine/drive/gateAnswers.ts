@@ -1,10 +1,18 @@
+// Answers to the open gates of a run: recorded decisions, the policy it was started with, and deadlines that have passed.
+
 import { Command } from '@langchain/langgraph';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { Lease, Policies } from '../../state/ThreadStore.ts';
+import type { Wait } from '../../state/WaitStore.ts';
 import { isInnerBreakpoint, isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';
+import { declaredPolicy } from '../gates/approvals.ts';
 import { commentsOf } from '../gates/comments.ts';
+import { allowsPlainYes, type Deadline } from '../gates/DeclaredGate.ts';
+import { DEADLINE, deadlineAnswer, deadlineOf } from '../gates/deadlines.ts';
 import type { interruptGate } from '../gates/engineGates.ts';
 import {
   askedId,
@@ -16,7 +24,7 @@ import {
   type Question,
   sessionForQuestion,
 } from '../gates/question.ts';
-import { openGateSession } from './openGateSession.ts';
+import { openGateSession } from './driverQuestions.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -138,4 +146,86 @@ export function resumeCommand(given: readonly GivenAnswer[]): Command | null {
   return new Command({
     resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
   });
+}
+
+/** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
+export interface GatePolicies {
+  readonly design?: GatePolicy;
+  readonly dag?: GatePolicy;
+  /** Of code, where the run has it reviewed. */
+  readonly review?: GatePolicy;
+}
+
+/** `auto`: approves every proposal. `quick`: filled in by the engine for small work, and approved. */
+export type GatePolicy = 'human' | 'auto' | 'quick';
+
+/** Approves the gates a declared policy covers. Returns whether it decided anything. */
+export function decideByPolicy(
+  open: readonly HitlSession[],
+  policies: Policies,
+  store: EngineStore,
+): boolean {
+  let decided = false;
+  for (const { id, kind, artifactHash, question } of open) {
+    if (!allowsPlainYes({ question })) continue;
+    const policy = declaredPolicy(policies, store.rules[kind]);
+    if (policy === null) continue;
+    store.manager.decide(id, {
+      artifactHash: artifactHash ?? '',
+      answer: { approved: true },
+      by: { kind: 'policy', id: policy === 'auto' ? `${kind}=auto` : policy },
+    });
+    decided = true;
+  }
+  return decided;
+}
+
+interface Passing {
+  readonly lease: Lease;
+  readonly store: EngineStore;
+  /** Milliseconds since the Unix epoch: what is due by then has passed. */
+  readonly now: number;
+}
+
+/** The deadlines of the gates that a run waits at. */
+export interface GateDeadlines {
+  readonly pending: readonly Wait[];
+  /** Whether something was done about one. */
+  readonly hasPassed: boolean;
+}
+
+/**
+ * Does what the run was started with about gates that nobody has decided in time: once, in one transaction with the end of
+ * the deadline, so that neither a reminder nor a decision is lost or comes twice.
+ */
+export function applyDeadlines(open: readonly HitlSession[], { lease, store, now }: Passing): GateDeadlines {
+  const ids = open.map(({ id }) => id);
+  const all = ids.length === 0 ? [] : store.waits.deadlines(lease.threadId, ids);
+  const pending = all.filter(({ state }) => state === 'pending');
+  const due = pending.filter(({ dueAt }) => dueAt !== null && dueAt <= now);
+  if (due.length === 0) return { pending, hasPassed: false };
+  store.commitUnder(lease, (emit) => {
+    for (const wait of due) {
+      const session = store.sessions.require(wait.place);
+      const isOpen = session.status === 'awaiting_approval'; // nobody was faster
+      if (isOpen && store.waits.fire(wait, now)) pass(deadlineOf(wait, session), session, { store, emit });
+    }
+  });
+  return { pending: [], hasPassed: true };
+}
+
+function pass(
+  deadline: Deadline,
+  { id: sessionId, kind, threadId, taskId, artifactHash }: HitlSession,
+  { store, emit }: { readonly store: EngineStore; readonly emit: EventSink['emit'] },
+): void {
+  const { within, do: act } = deadline;
+  const scope = { taskId, ...(threadId !== null && { threadId }) };
+  if (act === 'remind') emit('GATE_REMINDED', { sessionId, kind, within }, scope);
+  else if (typeof act === 'object')
+    emit('GATE_REASSIGNED', { sessionId, kind, within, to: act.reassign }, scope);
+  else {
+    const answer = deadlineAnswer(deadline);
+    store.manager.decide(sessionId, { artifactHash: artifactHash ?? '', answer, by: DEADLINE });
+  }
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
 import { LEASE_TTL_MS, ThreadStore } from '../../../state/ThreadStore.ts';
-import { holdLease } from '../LeaseKeeper.ts';
+import { holdLease } from '../lease.ts';
 
 // Fake timers replace the global ones alone.
 vi.mock('node:timers/promises', () => ({
@@ -10,6 +10,7 @@ vi.mock('node:timers/promises', () => ({
 }));
 
 beforeEach(() => void vi.useFakeTimers());
+
 afterEach(() => void vi.useRealTimers());
 
 describe('a lease that is held', () => {

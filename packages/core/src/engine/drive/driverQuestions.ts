@@ -1,6 +1,10 @@
+// Questions that the driver asks instead of a node: at a breakpoint, and about a suspension that the last node raised.
+
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { FencedLease } from '../../state/Fence.ts';
-import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { InterruptedQuestion } from '../../state/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { RunStore } from '../../state/RunStore.ts';
 import {
   type Breakpoint,
   type Breakpoints,
@@ -9,9 +13,55 @@ import {
   NO_BREAKPOINTS,
   plainValues,
 } from '../breakpoints/Breakpoint.ts';
+import { guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionForQuestion } from '../gates/question.ts';
-import { openGateSession } from './openGateSession.ts';
+import { stuckMessage, suspensionArtifact } from '../ownGraphProfile.ts';
+
+/** The session of a question that no node asks: the driver does, and it is told where it was not asked before. */
+export function openGateSession(
+  question: InterruptedQuestion,
+  lease: FencedLease,
+  runs: Pick<RunStore, 'ask'>,
+): HitlSession {
+  const [session] = runs.ask(lease, [
+    {
+      question,
+      facts: ({ session: { id: sessionId, kind, taskId, threadId }, opened }) => {
+        const scope = { taskId, ...(threadId !== null && { threadId }) };
+        return opened ? [{ name: 'HITL_SESSION_OPENED', payload: { sessionId, kind, taskId }, scope }] : [];
+      },
+    },
+  ]);
+  return session as HitlSession;
+}
+
+/**
+ * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
+ * the question is bound to the last checkpoint instead of an interrupt; `null` when there is none.
+ */
+export function questionAtEnd(
+  { config, checkpoint }: CheckpointTuple,
+  lease: FencedLease,
+  store: EngineStore,
+): HitlSession | null {
+  const { pendingSuspension } = guardsOf(checkpoint.channel_values);
+  if (!pendingSuspension) return null;
+  const { sessionId, kind, taskId } = pendingSuspension;
+  const question = questionAbout(suspensionArtifact(pendingSuspension), {
+    kind,
+    key: sessionId,
+    taskId,
+    message: stuckMessage(pendingSuspension),
+  });
+  const checkpointId = String(config.configurable?.['checkpoint_id']);
+  const { threadId } = lease;
+  return openGateSession(
+    sessionForQuestion(question, `end/${checkpointId}`, { threadId, checkpointId }),
+    lease,
+    store.runs,
+  );
+}
 
 export interface StoppedRun {
   readonly lease: FencedLease;

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isCommand } from '@langchain/langgraph';
-import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { GuardedState } from '../channels.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { isRecord } from '../isRecord.ts';
 import type { Law } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-import type { DrivenConfig } from './DriverDeps.ts';
-import { hasNoOptions, type InvokeOptions } from './invokeOptions.ts';
 
 // What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
 // the options of every drive. A run that is given one input has one turn.
@@ -115,27 +114,98 @@ export async function assertSameGiven(
   });
 }
 
-/** What a `Command` writes without a task: LangGraph puts it into the channels before the input. */
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
+/**
+ * A thread with checkpoints that is no run was written by hand: no gate of it was asked, and nobody knows what its state
+ * went through.
+ *
+ * @throws DevsError `THREAD_NOT_OURS`
+ */
+export function assertIsRun(threadId: string, { threads, checkpoints }: EngineStore): void {
+  if (threads.get(threadId) !== null) return;
+  if (checkpoints.loadLatest({ threadId, checkpointNs: '' }) === null) return;
+  throw new DevsError(`Thread "${threadId}" has checkpoints that were not made by a run.`, {
+    code: 'THREAD_NOT_OURS',
+    remedy: 'Use another id for the run, or continue this thread with plain LangGraph.',
+    context: { threadId },
+  });
+}
 
-/** LangGraph's own steps between a checkpoint and the first nodes of the next input: the input's and START's. */
-const STEPS_OF_INPUT = 2;
+/** Options of LangGraph's `invoke` that are recorded with the run's input. */
+export interface InvokeOptions {
+  /** Value of `runtime.context` in nodes. */
+  readonly context?: object;
+  /** Values of `config.configurable` in nodes. Names of LangGraph and the engine are rejected. */
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly tags?: string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
+
+/** LangGraph's names, and those of a driven run: who gives one would drive another run, or none. */
+const RESERVED = /^(?:thread_id|checkpoint_|__pregel_|lease(?:_|$)|recursion_base$)/;
+
+/** What of the options of a call is recorded. */
+export function pickInvokeOptions(options: InvokeOptions): InvokeOptions {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+}
+
+export const hasNoOptions = (given: InvokeOptions): boolean => Object.keys(given).length === 0;
+
+/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
+export const isIdAlone = (
+  input: unknown,
+  { turn, ...options }: InvokeOptions & { readonly turn?: string },
+): boolean => input === undefined && turn === undefined && hasNoOptions(pickInvokeOptions(options));
 
 /**
- * Makes the latest checkpoint of a run ready for the input of its next turn: the guards begin anew with it, and no question
- * of the turn before is left in their channels.
- *
- * May be repeated: a driver that died before the input was taken up has left the same.
+ * @throws DevsError `INVALID_INPUT` for a reserved name among `configurable`.
+ * @throws TypeError for options that are not of their shape.
  */
-export async function onLastTurn(
-  config: DrivenConfig,
-  { checkpoint, metadata }: CheckpointTuple,
-  saver: BaseCheckpointSaver,
+export function assertInvokeOptions(
+  { context, configurable, tags, metadata }: InvokeOptions,
+  threadId: string,
+): void {
+  for (const [name, value] of Object.entries({ context, configurable, metadata })) {
+    if (value !== undefined && !isRecord(value)) throw new TypeError(`${name} must be an object.`);
+  }
+  if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
+    throw new TypeError('tags must be a list of strings.');
+  }
+  const reserved = Object.keys(configurable ?? {}).find((name) => RESERVED.test(name));
+  if (reserved === undefined) return;
+  throw invalidInvokeOption(`configurable.${reserved} is reserved`, threadId);
+}
+
+/** A compiled graph that may have a schema for its context. */
+export interface ContextGraph {
+  /** LangGraph's own check; a test compares it with the installed version. */
+  _validateContext?(context: unknown): Promise<unknown>;
+}
+
+/**
+ * Asks LangGraph, which checks at every call, before a context is recorded that no call would take.
+ *
+ * @throws DevsError `INVALID_INPUT` with what the schema says.
+ */
+export async function assertContext(
+  graph: ContextGraph,
+  { context, configurable }: InvokeOptions,
+  threadId: string,
 ): Promise<void> {
-  const anew: Required<GuardedState> = {
-    pendingSuspension: null,
-    progressStep: (metadata?.step ?? 0) + STEPS_OF_INPUT,
-  };
-  const at = { configurable: { ...config.configurable, checkpoint_ns: '', checkpoint_id: checkpoint.id } };
-  await saver.putWrites(at, Object.entries(anew), NO_TASK);
+  try {
+    await graph._validateContext?.(context ?? configurable ?? {});
+  } catch (error) {
+    throw invalidInvokeOption(`the context does not match the graph: ${(error as Error).message}`, threadId);
+  }
+}
+
+function invalidInvokeOption(what: string, threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" cannot be started: ${what}.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Start the run with the context that its graph declares, and your own names in configurable.',
+    context: { threadId },
+  });
 }

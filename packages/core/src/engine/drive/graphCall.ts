@@ -1,0 +1,126 @@
+// A graph of LangGraph as the driver calls it: the config of a call, the stream around it, and its separation from other calls.
+
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import type { RunControl } from '@langchain/langgraph';
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { onAbort } from '../../events/onAbort.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import type { GuardedState } from '../channels.ts';
+import type { DrivenConfigurable } from '../nodeExecution.ts';
+import type { RunStreams } from '../stream/RunStreams.ts';
+import type { InvokeOptions } from './runInput.ts';
+
+/** What the driver gives LangGraph with every call. */
+export interface DrivenConfig extends Omit<InvokeOptions, 'configurable'> {
+  readonly configurable: DrivenConfigurable;
+  readonly callbacks?: Callbacks;
+  readonly control?: RunControl;
+  readonly signal?: AbortSignal;
+  readonly interruptAfter?: '*' | string[];
+  readonly writer?: (chunk: unknown) => void;
+  readonly outputKeys?: string | readonly string[];
+  readonly streamMode?: string[];
+}
+
+interface ThreadReadConfig {
+  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
+}
+
+/** A task of the next super-step, as LangGraph describes it. */
+export interface PendingTask {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The part of a compiled LangGraph graph the driver uses. */
+export interface DrivableGraph {
+  /** What it streams. */
+  readonly streamChannelsAsIs?: string | readonly string[];
+  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
+  getState(
+    config: ThreadReadConfig,
+  ): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
+}
+
+/** A call of a run's graph. */
+export interface StreamedCall {
+  readonly config: DrivenConfig;
+  /** Resolves when all that was streamed is in the file. @throws what could not be recorded. */
+  recorded(): Promise<void>;
+}
+
+const noRecording = async (): Promise<void> => {};
+
+/**
+ * What LangGraph is given so that the call is recorded as it streams: a stream around that of the graph. What the graph's
+ * own stream would hold is held by nobody, so nothing grows with the run.
+ */
+export function streamedCall(
+  { streamChannelsAsIs: channels = [] }: DrivableGraph,
+  config: DrivenConfig,
+  { lease, streams }: { readonly lease: Lease; readonly streams: RunStreams | undefined },
+): StreamedCall {
+  const recorder = streams?.recorder(lease, typeof channels === 'string' ? [channels] : channels) ?? null;
+  if (recorder === null) return { config, recorded: noRecording };
+  return {
+    config: {
+      ...config,
+      configurable: { ...config.configurable, __pregel_stream: recorder } as DrivenConfig['configurable'],
+      writer: recorder.writer,
+      outputKeys: channels,
+      streamMode: [],
+    },
+    recorded: () => recorder.settled(),
+  };
+}
+
+/** What a `Command` writes without a task: LangGraph puts it into the channels before the input. */
+const NO_TASK = '00000000-0000-0000-0000-000000000000';
+
+/** LangGraph's own steps between a checkpoint and the first nodes of the next input: the input's and START's. */
+const STEPS_OF_INPUT = 2;
+
+/**
+ * Makes the latest checkpoint of a run ready for the input of its next turn: the guards begin anew with it, and no question
+ * of the turn before is left in their channels.
+ *
+ * May be repeated: a driver that died before the input was taken up has left the same.
+ */
+export async function onLastTurn(
+  config: DrivenConfig,
+  { checkpoint, metadata }: CheckpointTuple,
+  saver: BaseCheckpointSaver,
+): Promise<void> {
+  const anew: Required<GuardedState> = {
+    pendingSuspension: null,
+    progressStep: (metadata?.step ?? 0) + STEPS_OF_INPUT,
+  };
+  const at = { configurable: { ...config.configurable, checkpoint_ns: '', checkpoint_id: checkpoint.id } };
+  await saver.putWrites(at, Object.entries(anew), NO_TASK);
+}
+
+/**
+ * Does `work` with a signal of its own that follows `outer`. LangGraph leaves a listener on the signal of every call of a
+ * graph; one that lives as long as a process would collect them.
+ */
+export async function withOwnSignal<T>(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const forget = onAbort(outer, () => own.abort(outer?.reason));
+  try {
+    return await work(own.signal);
+  } finally {
+    forget();
+  }
+}
+
+/**
+ * Does `work` as if no graph was running around it. LangGraph passes a node's configuration on to every graph that is
+ * called in it: to an app's run, too, which has a lease, a thread and a checkpointer of its own.
+ */
+export function outsideGraphs<T>(work: () => T): T {
+  return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, work);
+}

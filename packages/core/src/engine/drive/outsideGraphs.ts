@@ -1,9 +1,0 @@
-import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
-
-/**
- * Does `work` as if no graph was running around it. LangGraph passes a node's configuration on to every graph that is
- * called in it: to an app's run, too, which has a lease, a thread and a checkpointer of its own.
- */
-export function outsideGraphs<T>(work: () => T): T {
-  return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, work);
-}
