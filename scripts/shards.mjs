@@ -7,11 +7,10 @@ const ENOUGH = 30;
 
 /** What may be smaller: files of one form, of which whoever has read one knows all; then those with a reason of their own. */
 const FAMILIES = [
-  /^packages\/core\/src\/state\/\w+Store\.ts$/, // a table each
+  /^packages\/core\/src\/state\/(?:\w+\/)?\w+Store\.ts$/, // a table each
   /^packages\/core\/src\/state\/doctor\//, // an examination each
   /^packages\/cli\/src\/commands\//, // a verb each
   /^packages\/ui\/page\/.*\.tsx$/, // a component each
-  /^packages\/core\/src\/state\/afterDeath\.ts$/, // SQL of the stand-ins in testing/, where none may stand
   /^packages\/ui\/page\/run\/mergedLog\.ts$/, // without JSX, so that a test takes it without a page
 ];
 

@@ -19,7 +19,7 @@ interface Place {
 }
 
 const NAME: Place = {
-  file: 'packages/core/src/state/hitlSession.ts',
+  file: 'packages/core/src/state/gates/hitlSession.ts',
   before: "  'node_gate',",
   text: "  'seal',\n",
 };

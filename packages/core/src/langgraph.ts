@@ -39,4 +39,4 @@ export { maskStream } from './engine/stream/maskStream.ts';
 export type { StreamEvent } from './engine/stream/StreamEvent.ts';
 export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';
-export type { Principal } from './state/hitlSession.ts';
+export type { Principal } from './state/gates/hitlSession.ts';

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { STATE_FILE } from '../../src/config/defaults.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { canonicalJson, hashOf } from '../../src/state/canonicalJson.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
-import { EventStore } from '../../src/state/EventStore.ts';
-import { NO_FENCE } from '../../src/state/Fence.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { StepStore } from '../../src/state/StepStore.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { NO_FENCE } from '../../src/state/commits/Fence.ts';
+import { EventStore } from '../../src/state/events/EventStore.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
+import { StepStore } from '../../src/state/steps/StepStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
+import { canonicalJson, hashOf } from '../../src/values/canonicalJson.ts';
 
 const SHOWN = {
   documents: [{ type: 'PRD', title: 'Design', content: 'What is to be built, and why. '.repeat(40) }],

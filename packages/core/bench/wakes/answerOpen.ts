@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
 
 /** When a decision was asked for and when it was on disk: ns, of the system's monotonic clock. */
 export interface Answered {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
 import { scrub } from '../masking/scrub.ts';
-import { sha256Hex } from '../state/canonicalJson.ts';
+import { sha256Hex } from '../values/canonicalJson.ts';
 
 /** What a human asked for. */
 export interface Brief {

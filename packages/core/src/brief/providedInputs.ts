@@ -1,7 +1,7 @@
 import { scrub } from '../masking/scrub.ts';
 import { assertPlan } from '../orchestration/nodes/plan.ts';
 import type { DraftDocument, PlanResult } from '../orchestration/ports.ts';
-import { hashOf } from '../state/canonicalJson.ts';
+import { hashOf } from '../values/canonicalJson.ts';
 
 /** Documents or a plan of a person, used instead of a stage's output. */
 export interface ProvidedInputs {

@@ -3,6 +3,20 @@ import { z } from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
 import { lateSchema } from './lateSchema.ts';
 
+/**
+ * Tokens and cost of a call. Without `costUsd`, the cost is computed from the price of `model`; without a price it is
+ * unknown.
+ */
+export interface CallUsage {
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  /** Part of `tokensIn` that the provider read from its cache. */
+  readonly tokensCached?: number;
+  readonly costUsd?: number;
+  /** The provider's name of the model; a prefix `openai:` and a date are allowed. */
+  readonly model?: string;
+}
+
 const priceTable = lateSchema(() => {
   const dollars = z.number().nonnegative();
   const price = z.strictObject({ input: dollars, output: dollars, cached: z.exactOptional(dollars) });
@@ -21,6 +35,7 @@ export interface ModelPrice {
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
 const OPUS_FROM_4_5: ModelPrice = { input: 5, output: 25, cached: 0.5 };
+
 const SONNET_4: ModelPrice = { input: 3, output: 15, cached: 0.3 };
 
 /**

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { News } from '../events/News.ts';
 import { prepare } from './prepare.ts';
 import { logOf } from './writeAheadLog.ts';
 
@@ -16,7 +17,9 @@ const REST_MS = 10;
  * written, there are few events. Then after 16 ms, 32, 64, …
  */
 const CLOSE_QUESTIONS = 8;
+
 const CLOSE_GAP_MS = 2;
+
 const LAST_GAP_MS = 256;
 
 type Key = string | Database;
@@ -165,5 +168,24 @@ class FileWatch {
     } catch {
       return null;
     }
+  }
+}
+
+/**
+ * News of a state file. Made before the first look, nothing is missed between two; see `onNews`. Stop it when done.
+ *
+ * @example
+ * ```ts
+ * const news = new FileNews(db);
+ * while (!hasCome()) await news.next(500, signal);
+ * news.stop();
+ * ```
+ */
+export class FileNews extends News {
+  readonly stop: () => void;
+
+  constructor(db: Database) {
+    super();
+    this.stop = onNews(db, () => this.tell());
   }
 }

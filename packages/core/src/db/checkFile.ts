@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { isDriftRefused, ownerOf } from './assertOwnSchema.ts';
+import { isDriftRefused, ownerOf, type SchemaDrift, schemaDrift } from './ownSchema.ts';
 import { pragma } from './prepare.ts';
-import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
 import { isUnintelligible, toStatementFault } from './sqliteFault.ts';
 
 /** What is wrong with a state file, for people; `code` is for programs. */

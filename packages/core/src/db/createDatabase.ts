@@ -2,17 +2,16 @@ import { join, resolve } from 'node:path';
 import type { Database, Options } from 'better-sqlite3';
 import { BUSY_TIMEOUT_MS } from '../config/defaults.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import { assertOwnSchema } from './assertOwnSchema.ts';
 import { MIN_BUSY_TIMEOUT_MS, NATIVE_BUSY_MS, setBusyTimeout } from './busy.ts';
 import { assertCipherDriver, connect, connectKeyed, MEMORY } from './connect.ts';
 import { copyInMemory, fileVersion, setOrigin, withoutLog } from './copyInMemory.ts';
-import { driverKey, type EncryptionKey } from './encryptionKey.ts';
+import { driverKey, type EncryptionKey, withKeyFaults } from './encryptionKey.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
-import { withKeyFaults } from './keyFaults.ts';
 import { hasLedger, pendingMigrations } from './ledger.ts';
 import { runMigrations } from './migrate.ts';
+import { assertOwnSchema } from './ownSchema.ts';
 import {
   APPLICATION_ID,
   applyPragmas,

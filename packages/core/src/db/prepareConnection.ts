@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { assertOwnSchema } from './assertOwnSchema.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations } from './ledger.ts';
 import { runMigrations } from './migrate.ts';
 import { recordOpen } from './openFiles.ts';
+import { assertOwnSchema } from './ownSchema.ts';
 import { pragmaDeviations } from './pragmas.ts';
 import { pragma } from './prepare.ts';
 import { withStateFaults } from './sqliteFault.ts';

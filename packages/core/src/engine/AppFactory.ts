@@ -11,11 +11,11 @@ import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.
 import { type Limits, validLimits } from '../config/limits.ts';
 import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
-import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import type { CommitBarrier } from '../state/CommitBarrier.ts';
-import type { FencedLease } from '../state/Fence.ts';
-import type { HostIdentity } from '../state/hostIdentity.ts';
+import { registerSecrets, type SecretsOptions } from '../masking/SecretRegistry.ts';
+import type { CommitBarrier } from '../state/commits/CommitBarrier.ts';
+import type { FencedLease } from '../state/commits/immediateTransaction.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
+import type { HostIdentity } from '../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import type { GraphShape } from './compile/graphShape.ts';

@@ -1,11 +1,11 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { whenFree } from '../db/busy.ts';
 import type { EventBus } from '../events/EventBus.ts';
-import type { PruneResult } from '../state/CheckpointPruner.ts';
-import { endIsMissing } from '../state/ChildStore.ts';
-import { afterBarrier } from '../state/CommitBarrier.ts';
-import type { HitlSession } from '../state/HitlSessionStore.ts';
-import type { EndedStatus } from '../state/threadRecords.ts';
+import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import type { HitlSession } from '../state/gates/HitlSessionStore.ts';
+import { endIsMissing } from '../state/threads/ChildStore.ts';
+import type { EndedStatus } from '../state/threads/threadRecords.ts';
 import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
 import { NO_BREAKPOINTS } from './breakpoints/Breakpoint.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';

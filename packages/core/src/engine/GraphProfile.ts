@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
-import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { NodeUpdate, RaisedSuspension } from './channels.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';

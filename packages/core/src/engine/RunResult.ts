@@ -2,7 +2,7 @@
 // executing it (`RunInfo`). Both use the statuses of the state file, and no others.
 
 import type { ErrorCode } from '../errors/DevsError.ts';
-import type { ThreadStatus } from '../state/threadRecords.ts';
+import type { ThreadStatus } from '../state/threads/threadRecords.ts';
 import type { Gate } from './gates/Gate.ts';
 
 /** Reasons for waiting other than gates. */

@@ -1,5 +1,5 @@
 import { Annotation, type LangGraphRunnableConfig } from '@langchain/langgraph';
-import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { EntropyScore } from './entropy/scoreEntropy.ts';
 
 // The channels the engine itself reads and writes. Every durable graph has them beside its own: in its checkpoints, and

@@ -1,4 +1,4 @@
-import type { HitlSession } from '../state/hitlSession.ts';
+import type { HitlSession } from '../state/gates/hitlSession.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './gates/Gate.ts';
 import { assertFitsDeclared, type NamedGates } from './gates/parsedGates.ts';

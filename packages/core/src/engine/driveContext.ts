@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Fence } from '../state/Fence.ts';
+import type { Fence } from '../state/commits/Fence.ts';
 import type { ChildApp } from './waits/children.ts';
 
 /** What is known of a drive to all that it calls: nodes, edges, the cache, the store. */

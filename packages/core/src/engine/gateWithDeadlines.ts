@@ -1,4 +1,4 @@
-import type { HitlSession } from '../state/hitlSession.ts';
+import type { HitlSession } from '../state/gates/hitlSession.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { gateTimes } from './gates/deadlines.ts';
 import { type Gate, gateOf } from './gates/Gate.ts';

@@ -1,5 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
-import type { Lease } from '../state/threadRecords.ts';
+import type { Lease } from '../state/threads/threadRecords.ts';
 import { type GuardedState, guardsOf } from './channels.ts';
 
 /** One execution of one node, as LangGraph tells it. */

@@ -1,4 +1,4 @@
-import { maskStart } from '../masking/maskStart.ts';
+import { maskStart } from '../masking/maskSensitiveData.ts';
 
 /** Characters of one text of an error that are shown and kept: a message may hold a whole answer of a server. */
 export const LONGEST_TEXT: number = 16 * 1024;

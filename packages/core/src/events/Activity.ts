@@ -1,4 +1,4 @@
-import type { CallUsage } from '../config/callUsage.ts';
+import type { CallUsage } from '../config/prices.ts';
 
 /**
  * Progress of an agent, a check or the setup, reported while it works. Raw: mask it before you show or store it. A lost

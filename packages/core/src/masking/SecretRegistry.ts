@@ -1,11 +1,15 @@
-import { encodingsOf } from './encodings.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
-import { escapeForRegExp, type IsAllowed, type MaskRule, redacted, tokenRule } from './MaskRule.ts';
-import { SECRET_PAIR_RULES } from './secretPairs.ts';
-import { isSecretVariable } from './secretVariables.ts';
+import {
+  escapeForRegExp,
+  type IsAllowed,
+  isPlaceholder,
+  type MaskRule,
+  redacted,
+  tokenRule,
+} from './MaskRule.ts';
 import { TOKEN_SHAPES } from './tokenShapes.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
-import { VENDOR_RULES } from './vendorTokens.ts';
+import { SECRET_PAIR_RULES, VENDOR_RULES } from './vendorTokens.ts';
 
 /** Shorter values would be found in ordinary words. */
 const MIN_LENGTH = 6;
@@ -130,4 +134,130 @@ function patternForSecrets(values: Iterable<string>): RegExp {
 /** True for a text that masks themselves write. */
 function isPartOfMark(text: string): boolean {
   return MARKS.some((mark) => mark.includes(text));
+}
+
+/** Shorter parts of an encoded value would be found in ordinary texts. */
+const MIN_ENCODED = 6;
+
+/** Every form in which a value is looked for. Not unique. */
+function encodingsOf(value: string): readonly string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  const escaped = JSON.stringify(value).slice(1, -1);
+  return [
+    value,
+    escaped,
+    JSON.stringify(escaped).slice(1, -1),
+    asciiEscaped(escaped),
+    ...urlFormsOf(withoutLoneSurrogates(value)),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    ...base64FormsOf(bytes),
+  ];
+}
+
+/** Half a surrogate pair cannot be URL-encoded; it is written as the bytes of U+FFFD, as UTF-8 does. */
+function withoutLoneSurrogates(value: string): string {
+  return Buffer.from(value, 'utf8').toString('utf8');
+}
+
+/** As JSON writers do that keep to ASCII. */
+function asciiEscaped(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function urlFormsOf(value: string): readonly string[] {
+  const forms = [
+    encodeURIComponent(value),
+    encodeURI(value),
+    new URLSearchParams({ v: value }).toString().slice(2),
+  ];
+  const lowerCase = forms.map((form) => form.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()));
+  return [...forms, ...lowerCase];
+}
+
+/** The part of a base64 text that depends on these bytes only, for each of the three positions in a triple. */
+function base64FormsOf(bytes: Buffer): readonly string[] {
+  const inner = [0, 1, 2].map((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const lead = [0, 2, 3][shift] ?? 0;
+    const tail = (bytes.length + shift) % 3 === 0 ? 0 : 1;
+    return encoded.slice(lead, encoded.length - tail);
+  });
+  const whole = bytes.toString('base64');
+  return [whole, whole.replace(/=+$/, ''), ...inner]
+    .filter((text) => text.length >= MIN_ENCODED)
+    .flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
+}
+
+/** Shorter values are more likely settings. */
+const MIN_VARIABLE = 8;
+
+/** In any place of a name: `DB_PASSWORD_2`, `SECRET_KEY_BASE`. */
+const SAYS_SECRET = /(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|SECRETS?|CREDENTIALS?|APIKEY)(?:_|$)/i;
+
+/** At the end of a name. `PWD` alone is the working directory. */
+const ENDS_SECRET =
+  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PWD|_AUTH|_DSN|_PAT)(?:_\d{1,3})?$/i;
+
+/** About a secret, not one: where it lies, what it is called, how long it lives. */
+const ABOUT_SECRET =
+  /(?:NAME|URL|URI|FILE|PATH|DIR|ARN|TTL|LENGTH|MIN|MAX|USER|USERNAME|REGION|ENABLED|PROVIDER|BACKEND|TYPE)$/i;
+
+/** Values people write where a secret goes later, and settings. */
+const COMMON_WORDS = new Set(
+  'changeme change-me change_me disabled enabled required optional password secretsecret undefined anonymous development production localhost testtest test-key test-token test-secret your-key-here your-api-key example placeholder default1 internal external username postgres administrator keychain osxkeychain'.split(
+    ' ',
+  ),
+);
+
+const PATH_OR_URL = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\|file:|https?:\/\/[^@]*$)/;
+
+/** Decides by a variable's name and value whether it holds a secret. */
+function isSecretVariable(name: string, value: string): boolean {
+  const saysSecret = (SAYS_SECRET.test(name) && !ABOUT_SECRET.test(name)) || ENDS_SECRET.test(name);
+  return saysSecret && value.length >= MIN_VARIABLE && !isCommon(value);
+}
+
+function isCommon(value: string): boolean {
+  if (COMMON_WORDS.has(value.toLowerCase()) || PATH_OR_URL.test(value) || isPlaceholder(value)) return true;
+  return new Set(value).size < 3 || /^\d{1,9}$/.test(value);
+}
+
+/** What this process knows to be secret, for the whole process. Nothing of it changes what a graph keeps in its state. */
+export interface SecretsOptions {
+  /** Registers the values of environment variables that are named like secrets. @defaultValue true */
+  readonly fromEnv?: boolean;
+  /** Further exact values, of at least 6 characters each: masked wherever they are shown, at gates too, and by `scrub`. */
+  readonly values?: readonly string[];
+  /** Exact values that are never masked. */
+  readonly allow?: readonly string[];
+  /**
+   * What `scrub`, and with it the pipeline, takes out of texts of models, checks and people: what its own form gives away, or with
+   * `'broad'` also what only a name or its randomness does, which changes code and prose that agents write (`password=rules`).
+   * Choose it before the first run.
+   *
+   * @defaultValue 'precise'
+   */
+  readonly mask?: 'precise' | 'broad';
+}
+
+/** @throws RangeError for a value that is too short, a word that masks themselves write, or another `mask`. */
+export function registerSecrets(
+  { fromEnv = true, values = [], allow = [], mask = 'precise' }: SecretsOptions = {},
+  registry: SecretRegistry = secretRegistry,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): void {
+  assertMask(mask);
+  for (const value of allow) registry.allow(value);
+  for (const value of values) registry.register(value);
+  if (fromEnv) registry.registerFromEnv(env);
+  if (mask === 'broad') registry.maskBroadly();
+}
+
+/** For callers without types. */
+function assertMask(mask: unknown): void {
+  if (mask === 'precise' || mask === 'broad') return;
+  throw new RangeError(`Expected secrets.mask to be 'precise' or 'broad', got ${JSON.stringify(mask)}.`);
 }

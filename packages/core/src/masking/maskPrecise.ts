@@ -4,9 +4,8 @@ import { encodedRules } from './encodedTexts.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
-import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
-import { VENDOR_RULES } from './vendorTokens.ts';
+import { SECRET_PAIR_RULES, VENDOR_RULES } from './vendorTokens.ts';
 
 /** What its own form gives away. */
 export const OWN_FORMS: readonly RuleSet[] = [

@@ -1,11 +1,10 @@
 import { NAMED_RULES, UNKNOWN_RULES } from './broadRules.ts';
 import { encodedRules } from './encodedTexts.ts';
 import { runToEnd, type Work } from './inTurns.ts';
-import { applyRules, type RuleSet } from './MaskRule.ts';
+import { applyRules, type RuleSet, redacted } from './MaskRule.ts';
 import { OWN_FORMS } from './maskPrecise.ts';
-import { maskSlices } from './maskSlices.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
-import { MASK_REACH } from './safeCut.ts';
+import { MASK_REACH, type Mask, maskSlices, safeCut } from './safeCut.ts';
 import { NEWER_URL_RULES } from './urlCredentials.ts';
 import { NEWER_RULES } from './vendorTokens.ts';
 
@@ -42,4 +41,37 @@ export function maskingOf(text: string, registry: SecretRegistry = secretRegistr
   return maskSlices(text, (slice) => applyRules(slice, rules, registry.isAllowed).value, {
     reach: Math.max(MASK_REACH, registry.longest + 1),
   });
+}
+
+/** What is longer was cut. */
+const CUT = '…';
+
+const broad: Mask = (text) => maskSensitiveData(text);
+
+/**
+ * The beginning of a text, masked: at most `limit` characters are looked at and shown, and one reach more to see that no secret
+ * is cut in two. A text of any length takes no time.
+ */
+export function maskStart(text: string, limit: number, mask: Mask = broad): string {
+  if (text.length <= limit) return mask(text);
+  const read = text.slice(0, limit + MASK_REACH);
+  const cut = safeCut(read, { from: Math.floor(limit / 2), to: limit }, mask);
+  return (cut === null ? redacted('overlong') : cut.head) + CUT;
+}
+
+/** Characters after the reach in which a place to cut is looked for first. */
+const NEAR = 1024;
+
+/**
+ * Masks a text whose beginning was cut off, as the tail of a log is: what may be the rest of a secret at its front is
+ * left out, about {@link MASK_REACH} characters.
+ */
+export function maskCutText(text: string): string {
+  if (text.length <= MASK_REACH) return '';
+  const mask: Mask = (part) => maskSensitiveData(part);
+  for (const to of [MASK_REACH + NEAR, 2 * MASK_REACH, text.length]) {
+    const cut = safeCut(text, { from: MASK_REACH - 1, to: Math.min(to, text.length) }, mask);
+    if (cut !== null) return cut.rest;
+  }
+  return redacted('overlong');
 }

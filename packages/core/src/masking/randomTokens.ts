@@ -1,7 +1,7 @@
 import { textOfBase64 } from './encodedTexts.ts';
 import { ALPHANUMERIC, charRuns, RUN } from './fastFind.ts';
+import { isMadeUp } from './isSecretValue.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
-import { isMadeUp } from './madeUp.ts';
 
 /** A run long enough to hold a token, with the marks that tokens are joined by. */
 const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;

@@ -1,3 +1,7 @@
+import { ALPHANUMERIC, BASE64, RUN } from './fastFind.ts';
+import type { Work } from './inTurns.ts';
+import { redacted } from './MaskRule.ts';
+
 /**
  * Longest secret, with its name or label, that is still masked whole in a text that is read in pieces or was cut.
  * Characters; the longest keys in use have a quarter of it.
@@ -46,6 +50,177 @@ function* cutCandidates(text: string, { from, to }: CutRange): Generator<number>
 
 /** Not between the two halves of a character outside the basic plane. */
 function wholeCharacter(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** Characters masked at a time. A multiple of four, as what is written in base64 is. */
+const SLICE = 96 * 1024;
+
+/** Characters behind a cut in which a secret that is cut there can be told from none. */
+const AHEAD = 4 * 1024;
+
+/** Characters looked at in search of an end between two yields. */
+const LOOK = 256 * 1024;
+
+export interface SliceSizes {
+  readonly slice?: number;
+  /** Longest secret that is masked whole, its name included. */
+  readonly reach?: number;
+}
+
+/**
+ * Masks a text in slices, with a yield after each piece of work: the regular expressions of V8 keep a place for every
+ * character they may go back to, and overflow the stack at some millions. Cuts are made where masking the two sides
+ * gives what masking them as one does, so the result is that of the whole.
+ *
+ * A run without any break that is longer than a secret can be is bytes written as text. It is judged by its beginning, and as
+ * a whole: shown, or one mark.
+ */
+export function* maskSlices(text: string, mask: Mask, given: SliceSizes = {}): Work<string> {
+  const sizes = { slice: SLICE, reach: MASK_REACH, ...given };
+  if (text.length <= 2 * sizes.slice) return mask(text);
+  let out = '';
+  let from = 0;
+  let run = yield* nextRun(text, 0, sizes.reach);
+  for (; run !== null; run = yield* nextRun(text, run.to, sizes.reach)) {
+    const shown = maskRun(text, run, mask, sizes.reach);
+    yield;
+    if (shown === null) continue;
+    out += (yield* maskBetween(text.slice(from, run.from), mask, sizes)) + shown;
+    from = run.to;
+  }
+  return out + (yield* maskBetween(text.slice(from), mask, sizes));
+}
+
+interface SliceRun {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The next run of more than `min` characters: one of every so many is in it. */
+function* nextRun(text: string, from: number, min: number): Work<SliceRun | null> {
+  for (let at = from + min; at < text.length; at += min) {
+    if (RUN[text.charCodeAt(at)] !== 1) continue;
+    let start = at;
+    while (start > from && RUN[text.charCodeAt(start - 1)] === 1) start -= 1;
+    let end = at;
+    for (let to = at; end === to && to < text.length; yield) {
+      to = Math.min(text.length, end + LOOK);
+      end = runEnd(text, end, to);
+    }
+    if (end - start > min) return { from: start, to: end };
+    at = end;
+  }
+  return null;
+}
+
+function runEnd(text: string, from: number, to: number): number {
+  let end = from;
+  while (end < to && RUN[text.charCodeAt(end)] === 1) end += 1;
+  return end;
+}
+
+/** `null` for a run that has to be looked at like other text. */
+function maskRun(text: string, { from, to }: SliceRun, mask: Mask, reach: number): string | null {
+  const before = text.slice(Math.max(0, from - reach), from);
+  const beginning = text.slice(from, from + reach);
+  if (mask(before + beginning).endsWith(beginning)) return isBase64(beginning) ? text.slice(from, to) : null;
+  return redacted('token');
+}
+
+function isBase64(run: string): boolean {
+  for (let at = 0; at < run.length; at += 1) if (BASE64[run.charCodeAt(at)] !== 1) return false;
+  return true;
+}
+
+type Sizes = Required<SliceSizes>;
+
+function* maskBetween(text: string, mask: Mask, { slice, reach }: Sizes): Work<string> {
+  let out = '';
+  let from = 0;
+  let open = '';
+  while (text.length - from > 2 * slice) {
+    const cut = yield* cutAfter(text, from, mask, { slice, reach });
+    const end = cut?.at ?? from + slice;
+    out += withoutMark(mask(text.slice(from, end)), open);
+    yield;
+    // What follows may be the rest of something that is longer than any secret known.
+    if (cut === null) out += redacted('overlong');
+    from = cut === null ? end + reach : end;
+    open = cut?.mark ?? '';
+  }
+  return out + withoutMark(mask(text.slice(from)), open);
+}
+
+const MARK_AT_END = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\]$/;
+
+const withoutMark = (masked: string, mark: string): string =>
+  mark !== '' && masked.startsWith(mark) ? masked.slice(mark.length) : masked;
+
+interface SliceCut {
+  readonly at: number;
+  /** The mark of a match that goes on behind the cut: one mark stands for both of its parts. */
+  readonly mark: string;
+}
+
+/** After a slice, or a little later where a secret is in the way. */
+function* cutAfter(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Work<SliceCut | null> {
+  for (const more of [0, reach, 2 * reach]) {
+    const to = Math.min(from + slice + more, text.length);
+    for (const at of placesToCut(text, from + Math.floor(slice / 2), to)) {
+      const cut = cutSliceAt(text, at, mask, {
+        start: Math.max(from, at - reach),
+        ahead: Math.min(reach, AHEAD),
+      });
+      yield;
+      if (cut !== null) return cut;
+    }
+  }
+  return null;
+}
+
+interface SliceAround {
+  readonly start: number;
+  readonly ahead: number;
+}
+
+function cutSliceAt(text: string, at: number, mask: Mask, { start, ahead }: SliceAround): SliceCut | null {
+  const [before, after] = [text.slice(start, at), text.slice(at, at + ahead)];
+  const whole = mask(before + after);
+  const rest = mask(after);
+  // Nothing is there that could be cut in two.
+  const isClean = whole === before + after && rest === after && before.endsWith('\n');
+  const head = isClean ? before : mask(before);
+  if (head + rest === whole) return { at, mark: '' };
+  const mark = MARK_AT_END.exec(head)?.[0] ?? '';
+  const isOne = mark !== '' && rest.startsWith(mark) && head + rest.slice(mark.length) === whole;
+  return isOne ? { at, mark } : null;
+}
+
+/** What lists, addresses and tables are separated by. */
+const SEPARATORS = [',', ';', '&', '|'];
+
+/** Line ends first, then blanks and separators, then any place. */
+function placesToCut(text: string, first: number, to: number): readonly number[] {
+  const part = text.slice(first, to);
+  const places = [
+    part.lastIndexOf('\n'),
+    part.slice(0, part.length / 2).lastIndexOf('\n'),
+    part.lastIndexOf(' '),
+    Math.max(...SEPARATORS.map((char) => part.lastIndexOf(char))),
+  ];
+  const found = places.filter((at) => at !== -1).map((at) => first + at + 1);
+  return [...new Set([...found, anyPlace(text, first, to)])];
+}
+
+/** Not in a word if that can be, and never in a character. */
+function anyPlace(text: string, first: number, to: number): number {
+  const isIn = (at: number): boolean =>
+    ALPHANUMERIC[text.charCodeAt(at - 1)] === 1 && ALPHANUMERIC[text.charCodeAt(at)] === 1;
+  let at = to;
+  while (at > first && isIn(at)) at -= 1;
+  if (at === first) at = to;
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

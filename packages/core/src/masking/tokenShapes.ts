@@ -1,5 +1,135 @@
-import { SERVICE_TOKENS } from './serviceTokens.ts';
-import { asShapes, END, MIXED, type TokenRow, type TokenShape, UUID } from './tokenRow.ts';
+/** Where a token may begin. STRICT also excludes `_` and `-` before it: "task-…" is not "sk-…". */
+export type Boundary = 'loose' | 'strict';
+
+/** Heads are separated by spaces. */
+export type TokenRow = readonly [name: string, boundary: Boundary, heads: string, tail: string];
+
+const UUID: string = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+
+export const END: string = '(?![A-Za-z0-9])';
+
+/** Three digits among the first characters: no word and no name in code. */
+const MIXED: string = '(?=(?:[A-Za-z_+/-]{0,24}\\d){3})';
+
+export interface TokenShape {
+  readonly name: string;
+  readonly boundary: Boundary;
+  /** Literals; every token begins with one of them. */
+  readonly heads: readonly string[];
+  /** A pattern for the rest: bounded, or one run that consumes all it can. */
+  readonly tail: string;
+}
+
+export const asShapes = (rows: readonly TokenRow[]): readonly TokenShape[] =>
+  rows.map(([name, boundary, heads, tail]) => ({ name, boundary, heads: heads.split(' '), tail }));
+
+const MONITORING: readonly TokenRow[] = [
+  ['grafana', 'loose', 'glsa_', '[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}'],
+  ['grafana', 'loose', 'glc_', '[A-Za-z0-9+/=]{32,}'],
+  ['newrelic', 'loose', 'NRAK- NRII- NRAA- NRRA-', '[A-Za-z0-9_-]{27,}'],
+  ['sentry', 'loose', 'sntrys_ sntryu_ sntry_', '[A-Za-z0-9+/=_-]{40,}'],
+  ['dynatrace', 'loose', 'dt0', '[a-z]\\d{2}\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}'],
+  ['posthog', 'loose', 'phc_ phx_', '[A-Za-z0-9]{30,}'],
+  ['honeycomb', 'loose', 'hcaik_ hcalk_ hcamk_', '[a-z0-9]{50,}'],
+  ['grafana', 'loose', 'eyJrIjoi', '[A-Za-z0-9+/]{50,}={0,2}'],
+  ['pagerduty', 'strict', 'u+', `${MIXED}[A-Za-z0-9_+-]{18}${END}`],
+  ['axiom', 'strict', 'xaat- xapt-', UUID],
+  ['checkly', 'loose', 'cu_', `[0-9a-f]{32}${END}`],
+  ['inngest', 'loose', 'signkey-', '[a-z]{2,12}-[0-9a-f]{60,}'],
+  ['telnyx', 'loose', 'KEY', '[0-9A-F]{32}_[A-Za-z0-9]{20,}'],
+];
+
+const PEOPLE: readonly TokenRow[] = [
+  [
+    'slack',
+    'loose',
+    'xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xwfp-',
+    '[A-Za-z0-9%+/=_-]{10,}',
+  ],
+  ['slack', 'loose', 'xapp-', '\\d-[A-Za-z0-9-]{10,}'],
+  ['slack_webhook', 'loose', 'hooks.slack.com/', '(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}'],
+  [
+    'discord_webhook',
+    'loose',
+    'discord.com/api/ discordapp.com/api/',
+    '(?:v\\d{1,2}/)?webhooks/\\d{5,30}/[A-Za-z0-9_-]{60,}',
+  ],
+  [
+    'discord',
+    'strict',
+    'MD MT Mj Mz ND NT Nj Nz OD OT',
+    `[A-Za-z0-9_-]{22,26}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,38}${END}`,
+  ],
+  [
+    'teams_webhook',
+    'loose',
+    'webhook.office.com/webhookb2/',
+    `${UUID}@${UUID}/IncomingWebhook/[0-9a-f]{32}/${UUID}`,
+  ],
+  ['linear', 'loose', 'lin_api_ lin_oauth_', '[A-Za-z0-9]{32,}'],
+  ['linkedin', 'loose', 'WPL_AP0. WPL_AP1.', '[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{6,8}(?:==)?'],
+  ['notion', 'loose', 'secret_ ntn_', '[A-Za-z0-9]{40,}'],
+  ['airtable', 'loose', 'pat', `[A-Za-z0-9]{14}\\.[0-9a-f]{64}${END}`],
+  ['figma', 'loose', 'figd_ figo_ figu_', '[A-Za-z0-9_-]{40,}'],
+  ['typeform', 'loose', 'tfp_', '[A-Za-z0-9_.=-]{40,}'],
+  ['hubspot', 'strict', 'pat-na1- pat-na2- pat-eu1- pat-ap1-', UUID],
+  ['dropbox', 'strict', 'sl. sl.u.', '[A-Za-z0-9_-]{100,}'],
+  ['facebook', 'loose', 'EAA', `[A-Za-z0-9]{80,}${END}`],
+  ['salesforce', 'loose', '00D', '[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?![A-Za-z0-9._]{60,}'],
+  ['mapbox', 'strict', 'sk.eyJ', '[A-Za-z0-9_-]{20,}\\.[A-Za-z0-9_-]{20,}'],
+  ['adafruit', 'loose', 'aio_', `[A-Za-z0-9]{28}${END}`],
+  ['discord', 'strict', 'mfa.', '[A-Za-z0-9_-]{60,}'],
+  ['zapier_webhook', 'loose', 'hooks.zapier.com/hooks/', '[a-z]{2,16}/\\d{3,12}/[A-Za-z0-9]{5,}'],
+  [
+    'ifttt_webhook',
+    'loose',
+    'maker.ifttt.com/trigger/',
+    '[^\\s/]{1,64}/(?:json/)?with/key/[A-Za-z0-9_-]{16,}',
+  ],
+  ['feishu_webhook', 'loose', 'open-apis/bot/', 'v2/hook/[A-Za-z0-9-]{20,}'],
+  ['clickup', 'strict', 'pk_', `\\d{5,12}_[A-Z0-9]{32}${END}`],
+  ['klaviyo', 'strict', 'pk_', `[0-9a-f]{34}${END}`],
+  ['intercom', 'loose', 'dG9rO', '[A-Za-z0-9+/]{40,}={0,2}'],
+  ['fcm', 'loose', 'AAAA', '[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{80,}'],
+  ['twitter', 'loose', 'AAAAAAAAAAAAAAAAAAAAA', '(?=[A-Z]{0,8}[a-z0-9%])[A-Za-z0-9%]{50,}'],
+  ['twitch', 'strict', 'oauth:', `${MIXED}[a-z0-9]{30}${END}`],
+  ['cal', 'loose', 'cal_live_', '[0-9a-f]{30,}'],
+];
+
+const MONEY_AND_MAIL: readonly TokenRow[] = [
+  ['stripe', 'strict', 'sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_', '[A-Za-z0-9]{10,}'],
+  ['stripe', 'strict', 'whsec_', '[A-Za-z0-9+/=]{24,}'],
+  ['square', 'loose', 'sq0atp- sq0csp- sq0idp-', '[A-Za-z0-9_-]{22,}'],
+  ['shopify', 'loose', 'shpat_ shpca_ shppa_ shpss_', `[a-fA-F0-9]{32}${END}`],
+  ['plaid', 'strict', 'access-production- access-sandbox- access-development-', UUID],
+  ['razorpay', 'strict', 'rzp_live_ rzp_test_', `[A-Za-z0-9]{14}${END}`],
+  ['easypost', 'loose', 'EZAK EZTK', `[A-Za-z0-9]{54}${END}`],
+  ['shippo', 'strict', 'shippo_live_ shippo_test_', '[0-9a-f]{40}'],
+  ['twilio', 'loose', 'SK', `[0-9a-f]{32}${END}`],
+  ['sendgrid', 'loose', 'SG.', '[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}'],
+  ['mailgun', 'strict', 'key-', `[0-9a-f]{32}${END}`],
+  ['brevo', 'loose', 'xkeysib-', '[a-f0-9]{64}-[A-Za-z0-9]{16}'],
+  ['resend', 'strict', 're_', `[A-Za-z0-9]{8}_[A-Za-z0-9]{24}${END}`],
+  ['mailersend', 'loose', 'mlsn.', '[0-9a-f]{64}'],
+  ['onesignal', 'loose', 'os_v2_app_ os_v2_org_', '[a-z0-9]{60,}'],
+  ['stripe', 'strict', 'sk_org_ ek_live_ ek_test_ ephkey_', '(?:live_|test_)?[A-Za-z0-9]{16,}'],
+  ['square', 'loose', 'EAAA', `[A-Za-z0-9_-]{60}${END}`],
+  ['shopify', 'loose', 'shpua_ shpit_ shprt_ shptka_ shpec_', '[A-Za-z0-9]{30,}'],
+  ['braintree', 'loose', 'access_token$', '(?:production|sandbox)\\$[a-z0-9]{16}\\$[0-9a-f]{32}'],
+  ['flutterwave', 'strict', 'FLWSECK- FLWSECK_TEST-', '[0-9A-Za-z]{12,}(?:-X)?'],
+  ['paddle', 'loose', 'pdl_live_ pdl_sdbx_', 'apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}'],
+  ['paypal', 'loose', 'A21AA', '[A-Za-z0-9_-]{80,}'],
+  ['adyen', 'loose', 'AQE', '[a-z][A-Za-z0-9+/]{50,}={0,2}(?:-[A-Za-z0-9+/=]{20,}-[^\\s"\']{8,40})?'],
+  ['mandrill', 'strict', 'md-', `${MIXED}[A-Za-z0-9_-]{22}${END}`],
+  ['brevo', 'loose', 'xsmtpsib-', '[a-f0-9]{64}-[A-Za-z0-9]{16}'],
+  ['pubnub', 'strict', 'sec-c-', '[A-Za-z0-9+/=-]{36,}'],
+  ['polar', 'loose', 'polar_oat_ polar_pat_', '[A-Za-z0-9_-]{24,}'],
+  ['unkey', 'loose', 'unkey_', `${MIXED}[A-Za-z0-9]{20,}`],
+  ['trigger_dev', 'loose', 'tr_dev_ tr_prod_ tr_stg_ tr_pat_ tr_preview_', `${MIXED}[A-Za-z0-9]{16,}`],
+];
+
+/** Tokens of services that people and money go through, and that watch. */
+const SERVICE_TOKENS: readonly TokenRow[] = [...MONITORING, ...PEOPLE, ...MONEY_AND_MAIL];
 
 const AI: readonly TokenRow[] = [
   ['anthropic', 'strict', 'sk-ant-', '[A-Za-z0-9_-]{16,}'],

@@ -3,7 +3,7 @@
 
 import type { UsageReport } from '../engine/guards/usage.ts';
 import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
-import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { CheckResult } from './checksPort.ts';
 import type { FileChange, FileEdit, WorkspaceReader } from './workspacePort.ts';
 

@@ -1,7 +1,7 @@
 import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
-import type { Thread } from '../state/ThreadStore.ts';
+import type { Thread } from '../state/threads/ThreadStore.ts';
 import { emptyState } from './emptyState.ts';
 import type { GraphState } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { Annotation } from '@langchain/langgraph';
 import type { RaisedSuspension as EngineSuspension } from '../engine/channels.ts';
 import type { GateComment } from '../engine/gates/comments.ts';
-import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { Baseline } from './checks/CheckSummary.ts';
 import { emptyState } from './emptyState.ts';

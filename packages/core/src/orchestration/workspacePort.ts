@@ -1,6 +1,5 @@
 import type { OnActivity } from '../events/Activity.ts';
-import type { GitPack, GitPosition, StoredGitPack } from '../state/GitPackStore.ts';
-import type { GitRecord } from '../state/gitRecord.ts';
+import type { GitPack, GitPosition, GitRecord, StoredGitPack } from '../state/GitPackStore.ts';
 import type { CheckResult } from './checksPort.ts';
 
 export type { GitPack, GitPosition, GitRecord, StoredGitPack };

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { pragma, prepare } from '../db/prepare.ts';
 import { transaction } from '../db/transaction.ts';
-import { BlobStore } from './BlobStore.ts';
-import { RecentMap } from './blobs/RecentMap.ts';
-import { type Fence, NO_FENCE } from './Fence.ts';
-import { immediateTransaction } from './immediateTransaction.ts';
+import { RecentMap } from '../values/RecentMap.ts';
+import { BlobStore } from './blobs/BlobStore.ts';
+import { type Fence, NO_FENCE } from './commits/Fence.ts';
+import { immediateTransaction } from './commits/immediateTransaction.ts';
 import {
   type FieldText,
   hashOfText,

@@ -1,15 +1,21 @@
 import type { BusyWait } from '../db/busy.ts';
-import type { NewEvent } from '../events/NewEvent.ts';
-import type { CommitBarrier } from './CommitBarrier.ts';
-import type { FencedLease } from './Fence.ts';
-import type { InterruptedQuestion, OpenedSession } from './HitlSessionStore.ts';
-import type { HitlSession } from './hitlSession.ts';
-import type { Refusal } from './StepResult.ts';
-import type { NewStep, Reserve, StepKey, StepUsage } from './stepRecords.ts';
-import type { MadeRoom, TranscribedStep, TranscriptPiece } from './TranscriptStore.ts';
-import type { ClaimOptions, ClaimResult, Lease, NewSignal, Thread, ThreadStatus } from './threadRecords.ts';
+import type { NewEvent } from '../events/EventBus.ts';
+import type { CommitBarrier } from './commits/CommitBarrier.ts';
+import type { FencedLease } from './commits/immediateTransaction.ts';
+import type { InterruptedQuestion, OpenedSession } from './gates/HitlSessionStore.ts';
+import type { HitlSession } from './gates/hitlSession.ts';
+import type { NewStep, Refusal, Reserve, StepKey, StepUsage } from './steps/stepRecords.ts';
+import type { MadeRoom, TranscribedStep, TranscriptPiece } from './steps/TranscriptStore.ts';
+import type {
+  ClaimOptions,
+  ClaimResult,
+  Lease,
+  NewSignal,
+  Thread,
+  ThreadStatus,
+} from './threads/threadRecords.ts';
+import type { NewWait } from './threads/WaitStore.ts';
 import type { LangGraphCheckpoint } from './types.ts';
-import type { NewWait } from './WaitStore.ts';
 
 /** Who writes: the run, and the epoch of the lease it is driven under; `null` in plain LangGraph use, where nothing is fenced. */
 export interface WriteScope {

@@ -1,11 +1,11 @@
 import type { BusyWait } from '../db/busy.ts';
 import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import type { EventSink } from '../events/EventBus.ts';
-import { emitEvent, type NewEvent } from '../events/NewEvent.ts';
+import { type EventSink, emitEvent, type NewEvent } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import { type FencedLease, heldLease } from './Fence.ts';
-import type { HitlSession } from './hitlSession.ts';
+import { heldLease } from './commits/Fence.ts';
+import type { FencedLease } from './commits/immediateTransaction.ts';
+import type { HitlSession } from './gates/hitlSession.ts';
 import type {
   AskedQuestion,
   BegunStep,
@@ -19,9 +19,9 @@ import type {
   WriteScope,
 } from './RunStore.ts';
 import type { StateFile } from './StateFile.ts';
-import type { NewStep, StepKey } from './stepRecords.ts';
-import type { MadeRoom, TranscribedStep, TranscriptPiece } from './TranscriptStore.ts';
-import type { ClaimOptions, ClaimResult, Lease, NewSignal, Thread } from './threadRecords.ts';
+import type { NewStep, StepKey } from './steps/stepRecords.ts';
+import type { MadeRoom, TranscribedStep, TranscriptPiece } from './steps/TranscriptStore.ts';
+import type { ClaimOptions, ClaimResult, Lease, NewSignal, Thread } from './threads/threadRecords.ts';
 import type { LangGraphCheckpoint } from './types.ts';
 
 export interface SqliteRunStoreOptions {

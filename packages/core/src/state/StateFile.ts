@@ -1,31 +1,36 @@
 import type { Database } from 'better-sqlite3';
 import type { EventSink } from '../events/EventBus.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
-import { ChildStore } from './ChildStore.ts';
-import { type CommitBarrier, HERE } from './CommitBarrier.ts';
-import { DecisionLog } from './DecisionLog.ts';
-import { DrivenTimeStore } from './DrivenTimeStore.ts';
-import { EventOutbox } from './EventOutbox.ts';
-import { EventStore } from './EventStore.ts';
-import { FailureGateStore } from './FailureGateStore.ts';
-import { type Fence, type FencedLease, leaseFence, NO_FENCE } from './Fence.ts';
+import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
+import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';
+import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
+import {
+  endLateWrites,
+  type FencedLease,
+  immediateTransaction,
+  withNextCommit,
+} from './commits/immediateTransaction.ts';
+import { EventOutbox } from './events/EventOutbox.ts';
+import { EventStore } from './events/EventStore.ts';
 import { GitPackStore } from './GitPackStore.ts';
-import { GraphCheckpointStore } from './GraphCheckpointStore.ts';
-import { GuardStore } from './GuardStore.ts';
-import { HitlSessionStore } from './HitlSessionStore.ts';
-import { HitlVoteStore } from './HitlVoteStore.ts';
-import type { HostIdentity } from './hostIdentity.ts';
-import { endLateWrites, immediateTransaction, withNextCommit } from './immediateTransaction.ts';
-import { RewindStore } from './RewindStore.ts';
-import { RunDirectory } from './RunDirectory.ts';
-import { RunFootprint } from './RunFootprint.ts';
-import { RunRemover } from './RunRemover.ts';
+import { DecisionLog } from './gates/DecisionLog.ts';
+import { HitlSessionStore } from './gates/HitlSessionStore.ts';
+import { HitlVoteStore } from './gates/HitlVoteStore.ts';
+import { DrivenTimeStore } from './guards/DrivenTimeStore.ts';
+import { FailureGateStore } from './guards/FailureGateStore.ts';
+import { GuardStore } from './guards/GuardStore.ts';
 import type { WriteScope } from './RunStore.ts';
-import { StepStore, type StepStoreOptions } from './StepStore.ts';
-import { ThreadInputStore } from './ThreadInputStore.ts';
-import { ThreadStore } from './ThreadStore.ts';
-import { TranscriptStore } from './TranscriptStore.ts';
-import { WaitStore } from './WaitStore.ts';
+import { RewindStore } from './runs/RewindStore.ts';
+import { RunDirectory } from './runs/RunDirectory.ts';
+import { RunFootprint } from './runs/RunFootprint.ts';
+import { RunRemover } from './runs/RunRemover.ts';
+import { StepStore, type StepStoreOptions } from './steps/StepStore.ts';
+import { TranscriptStore } from './steps/TranscriptStore.ts';
+import { ChildStore } from './threads/ChildStore.ts';
+import type { HostIdentity } from './threads/hostIdentity.ts';
+import { ThreadInputStore } from './threads/ThreadInputStore.ts';
+import { ThreadStore } from './threads/ThreadStore.ts';
+import { WaitStore } from './threads/WaitStore.ts';
 
 export interface StateFileOptions extends StepStoreOptions {
   /** Is told what was committed. */

@@ -5,13 +5,13 @@ import type { Gate } from '../engine/gates/Gate.ts';
 import { gatesOf } from '../engine/gateWithDeadlines.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
 import type { EventBus } from '../events/EventBus.ts';
-import { registerSecrets } from '../masking/registerSecrets.ts';
+import { registerSecrets } from '../masking/SecretRegistry.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/orchestrationApp.ts';
 import { storedState } from '../orchestration/storedState.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
-import type { ResultCodec } from '../state/StepResult.ts';
+import type { ResultCodec } from '../state/steps/stepRecords.ts';
 
 /** What needs the graph; loads LangGraph. */
 export const graphWork = () => import('./graphWork.ts');

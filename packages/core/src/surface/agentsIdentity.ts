@@ -1,6 +1,6 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import type { Provenance, StageAgents } from '../orchestration/ports.ts';
-import type { ThreadStore } from '../state/ThreadStore.ts';
+import type { ThreadStore } from '../state/threads/ThreadStore.ts';
 
 /** Which agents a run was started with; part of its record. */
 export interface AgentsIdentity {

@@ -5,7 +5,7 @@ import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import { draftsOf } from '../orchestration/nodes/documents.ts';
 import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
 import type { GraphState } from '../orchestration/types.ts';
-import { hashOf } from '../state/canonicalJson.ts';
+import { hashOf } from '../values/canonicalJson.ts';
 
 /**
  * What a gate shows, in the form in which an edit takes it back.

@@ -1,7 +1,7 @@
 import { TRIGGER } from '../engine/breakpoints/nextNodes.ts';
 import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 
 /** A graph as its run has recorded it: no program is asked. */
 export interface GraphView {

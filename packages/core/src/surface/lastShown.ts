@@ -1,7 +1,7 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
 import { isSameId, principalText } from '../engine/gates/principals.ts';
-import type { Principal } from '../state/hitlSession.ts';
+import type { Principal } from '../state/gates/hitlSession.ts';
 
 /**
  * What a person was shown last of a gate's kind and task, if that was something else than it shows now; `null` for

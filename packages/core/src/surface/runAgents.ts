@@ -1,6 +1,6 @@
 import { DevsError } from '../errors/DevsError.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
-import type { ThreadStore } from '../state/ThreadStore.ts';
+import type { ThreadStore } from '../state/threads/ThreadStore.ts';
 import { recordedAgents } from './agentsIdentity.ts';
 
 /** @throws DevsError `CONFIG_INVALID` for a run that was started with agents, where none are given. */

@@ -1,6 +1,6 @@
 import { DevsError } from '../errors/DevsError.ts';
-import type { HitlSessionStore } from '../state/HitlSessionStore.ts';
-import type { HitlSession } from '../state/hitlSession.ts';
+import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../state/gates/hitlSession.ts';
 
 /** A session, open or closed. @throws DevsError `GATE_NOT_FOUND` also for one of another run. */
 export function sessionOfRun(threadId: string, sessionId: string, sessions: HitlSessionStore): HitlSession {

@@ -1,5 +1,5 @@
 import { taskLabel } from '../orchestration/taskStates.ts';
-import type { RunCost, StepSummary } from '../state/StepStore.ts';
+import type { RunCost, StepSummary } from '../state/steps/StepStore.ts';
 
 /** One durable step of a run: a call of an agent, or what else is recorded once. */
 export interface StepView {

@@ -2,7 +2,7 @@ import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { TranscriptLine } from '../engine/activity/StepActivities.ts';
 import type { Activity } from '../events/Activity.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
-import type { StoredPiece, TranscriptStore } from '../state/TranscriptStore.ts';
+import type { StoredPiece, TranscriptStore } from '../state/steps/TranscriptStore.ts';
 
 /** What is read of a run's transcripts. */
 export interface TranscriptQuery {

@@ -3,7 +3,7 @@ import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
-import type { RunCost } from '../state/StepStore.ts';
+import type { RunCost } from '../state/steps/StepStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { RunningView } from './runningView.ts';
 

@@ -18,9 +18,9 @@ import type {
   Runs,
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { immediateBarrier } from '../state/CommitBarrier.ts';
-import { HitlSessionStore } from '../state/HitlSessionStore.ts';
-import { runNotFound } from '../state/threadRow.ts';
+import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
+import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
+import { runNotFound } from '../state/threads/threadRows.ts';
 
 /** A run as it is kept. */
 interface MemoryRun {

@@ -13,7 +13,7 @@ import type {
   WithdrawRequest,
   Workspace,
 } from '../orchestration/ports.ts';
-import { hashOf } from '../state/canonicalJson.ts';
+import { hashOf } from '../values/canonicalJson.ts';
 
 type MemoryFiles = ReadonlyMap<string, string>;
 

@@ -17,7 +17,7 @@ import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { RunResult } from '../engine/RunResult.ts';
-import { afterDeath } from '../state/afterDeath.ts';
+import { afterDeath } from '../state/threads/driverDeaths.ts';
 import { SkippingClock } from './SkippingClock.ts';
 
 /** The human of tests. */

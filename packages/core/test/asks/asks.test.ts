@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256Hex } from '../../src/state/canonicalJson.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import type { Run } from '../../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
+import { sha256Hex } from '../../src/values/canonicalJson.ts';
 import { howMany } from '../support/howMany.ts';
 import { programFile } from '../support/programFile.ts';
 

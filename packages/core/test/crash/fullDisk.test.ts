@@ -3,7 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/durable.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 
 const State = Annotation.Root({ done: Annotation<number>(), payload: Annotation<string>() });

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';

@@ -1,7 +1,7 @@
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
-import { canonicalJson, sha256Hex } from '../../src/state/canonicalJson.ts';
+import { canonicalJson, sha256Hex } from '../../src/values/canonicalJson.ts';
 
 export const BEFORE_022 = MIGRATIONS.filter(({ version }) => version < 22);
 

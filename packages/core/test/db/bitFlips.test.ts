@@ -19,12 +19,12 @@ import {
 import { aQuestion, HASH } from '../../src/state/__tests__/aQuestion.ts';
 import { decideAndLog } from '../../src/state/__tests__/decideAndLog.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
-import { channelsApart, type OrderedCheckpoint } from '../../src/state/checkpointRecords.ts';
-import { doctor } from '../../src/state/doctor.ts';
-import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { ThreadInputStore } from '../../src/state/ThreadInputStore.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { channelsApart, type OrderedCheckpoint } from '../../src/state/checkpoints/checkpointRecords.ts';
+import { GraphCheckpointStore } from '../../src/state/checkpoints/GraphCheckpointStore.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
+import { ThreadInputStore } from '../../src/state/threads/ThreadInputStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';

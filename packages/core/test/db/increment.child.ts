@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 
 const [, , dbPath = '', threadId = '', name = '', times = ''] = process.argv;
 // Writers without a pause between them: SQLite's queue is not fair, and the default wait is meant for less.

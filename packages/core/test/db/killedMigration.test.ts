@@ -8,7 +8,7 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { hasLedger } from '../../src/db/ledger.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
-import { schemaDrift } from '../../src/db/schemaDrift.ts';
+import { schemaDrift } from '../../src/db/ownSchema.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { programFile } from '../support/programFile.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { JOURNAL_SIZE_LIMIT } from '../../src/db/pragmas.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { startCommitting } from './committingProcess.ts';
 import { startCounting } from './countingProcess.ts';

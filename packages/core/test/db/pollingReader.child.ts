@@ -1,6 +1,6 @@
 // Reads the newest checkpoint and its value again and again, as a viewer does, and says how often. Ends only when killed.
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
+import { GraphCheckpointStore } from '../../src/state/checkpoints/GraphCheckpointStore.ts';
 
 const [, , dbPath = '', threadId = '', pauseMs = ''] = process.argv;
 const db = createDatabase({ dbPath });

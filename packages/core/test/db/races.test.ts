@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { ARTIFACT_HASH, aRunWithGate } from '../../src/orchestration/__tests__/aRunWithGate.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
 import { Child } from '../../src/state/__tests__/Child.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
-import { doctor } from '../../src/state/doctor.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { type ClaimResult, ThreadStore } from '../../src/state/ThreadStore.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
+import { type ClaimResult, ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { tried } from '../support/tried.ts';
 

@@ -1,8 +1,8 @@
 // Claims the run, commits checkpoints one by one and says after each that it is committed. Ends only when killed.
 import { randomBytes } from 'node:crypto';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { GraphCheckpointStore } from '../../src/state/checkpoints/GraphCheckpointStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 
 const [, , dbPath = '', threadId = '', valueBytes = '', pauseMs = ''] = process.argv;
 const db = createDatabase({ dbPath });

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { circle, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { durable } from '../support/runs/durable.ts';
 import { Desk, Driver, DriverGone } from './Drivers.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
 import { test } from '../support/fixtures.ts';
 import { programFile } from '../support/programFile.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../src/langgraph.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { programFile } from '../support/programFile.ts';
 

@@ -20,7 +20,7 @@ import type { EncryptionKey } from '../../src/db/encryptionKey.ts';
 import { rekey } from '../../src/db/rekey.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { longer } from '../support/longer.ts';

@@ -5,7 +5,7 @@ import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

@@ -5,7 +5,7 @@ import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { GateComment } from '../../src/engine/gates/comments.ts';
 import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
 import type { GateAnswer } from '../../src/engine/gates/Gate.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

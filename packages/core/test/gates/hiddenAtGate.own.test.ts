@@ -6,7 +6,7 @@ import { internalsOf } from '../../src/engine/appInternals.ts';
 import { type Gate, shownGate } from '../../src/engine/gates/Gate.ts';
 import { withPlaceholders } from '../../src/engine/gates/hiddenPlaces.ts';
 import { secretRegistry } from '../../src/masking/SecretRegistry.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

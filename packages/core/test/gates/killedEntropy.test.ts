@@ -6,7 +6,7 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { AgentAction } from '../../src/engine/entropy/ReadTurn.ts';
 import type { GuardEvidence } from '../../src/events/events.ts';
-import { EventStore } from '../../src/state/EventStore.ts';
+import { EventStore } from '../../src/state/events/EventStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { durable } from '../support/runs/durable.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { programFile } from '../support/programFile.ts';
 

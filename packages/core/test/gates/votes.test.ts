@@ -7,7 +7,7 @@ import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/_
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import type { Approvals } from '../../src/engine/gates/DeclaredGate.ts';
 import type { Gate } from '../../src/langgraph.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
+import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

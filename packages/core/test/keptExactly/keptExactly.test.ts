@@ -20,7 +20,7 @@ import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { scrub } from '../../src/masking/scrub.ts';
 import { aState } from '../../src/orchestration/__tests__/aState.ts';
 import { OrchestrationGraph } from '../../src/orchestration/graph.ts';
-import { hashOf } from '../../src/state/canonicalJson.ts';
+import { hashOf } from '../../src/values/canonicalJson.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { listOf } from '../support/listOf.ts';

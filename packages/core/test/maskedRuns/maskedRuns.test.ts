@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import { test as base } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { ada, appsOver, bank, bob, CONTEXT, INPUT, PAID, TOKEN, TOLD, VOTE } from './maskedRuns.ts';

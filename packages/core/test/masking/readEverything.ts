@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { BlobStore } from '../../src/state/BlobStore.ts';
+import { BlobStore } from '../../src/state/blobs/BlobStore.ts';
 
 /** The bytes of the state file and its log, read by another process: this one must not open files it has locked. */
 export function bytesOf(dbPath: string): Buffer {

@@ -7,7 +7,7 @@ import { sleep } from '../../src/engine/node/sleep.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { waitFor } from '../../src/engine/node/waitFor.ts';
 import { DevsError, type ErrorCode } from '../../src/errors/DevsError.ts';
-import { canonicalJson } from '../../src/state/canonicalJson.ts';
+import { canonicalJson } from '../../src/values/canonicalJson.ts';
 import {
   besideIt,
   breakingAChannel,

@@ -55,7 +55,7 @@ describe('the test script', () => {
     expect(vitestCommand('--coverage', `--testPathPattern=${about}`).args).toEqual([
       'run',
       '--coverage',
-      ...covering('state/CheckpointPersister.ts', 'state/RunRemover.ts', 'state/StateFile.ts'),
+      ...covering('state/CheckpointPersister.ts', 'state/runs/RunRemover.ts', 'state/StateFile.ts'),
       about,
     ]);
   });

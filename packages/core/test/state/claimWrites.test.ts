@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
-import { ThreadInputStore } from '../../src/state/ThreadInputStore.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { ThreadInputStore } from '../../src/state/threads/ThreadInputStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 
 const FRAME = 24 + 4096;

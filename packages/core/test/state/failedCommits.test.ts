@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { programFile } from '../support/programFile.ts';

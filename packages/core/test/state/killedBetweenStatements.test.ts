@@ -7,7 +7,7 @@ import { applyPragmas } from '../../src/db/pragmas.ts';
 import { markPrepared } from '../../src/db/prepareConnection.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import type { TurnType } from '../../src/state/types.ts';
 import { test } from '../support/fixtures.ts';
 import { tried } from '../support/tried.ts';

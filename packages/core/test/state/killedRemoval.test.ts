@@ -7,7 +7,7 @@ import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { aPipeline, driveToTheEnd } from '../../src/orchestration/__tests__/aPipeline.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
-import { doctor } from '../../src/state/doctor.ts';
+import { doctor } from '../../src/state/doctor/doctor.ts';
 import { removeRun } from '../../src/surface/removeRun.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { test } from '../support/fixtures.ts';

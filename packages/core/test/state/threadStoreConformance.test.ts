@@ -1,6 +1,6 @@
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { aHost, type FakeHost } from '../../src/state/__tests__/aThread.ts';
-import { LEASE_TTL_MS, ThreadStore } from '../../src/state/ThreadStore.ts';
+import { LEASE_TTL_MS, ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { type StoreUnderTest, threadStoreConformance } from './threadStoreConformance.ts';
 
 function inMemory(): StoreUnderTest {

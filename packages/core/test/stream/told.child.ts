@@ -5,7 +5,7 @@
 //   told.child.ts read FILE RUN AFTER N    stops after N events
 import { writeSync } from 'node:fs';
 import { RunStreams } from '../../src/engine/stream/RunStreams.ts';
-import { StreamStore } from '../../src/state/StreamStore.ts';
+import { StreamStore } from '../../src/state/events/StreamStore.ts';
 import { toldApp } from './toldApp.ts';
 
 const [what, file = '', run = '', where = '', number = ''] = process.argv.slice(2);

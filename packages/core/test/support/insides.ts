@@ -1,13 +1,12 @@
 // What tests of other packages need of core's insides: the entry for siblings is for their sources alone.
 import type { Database } from 'better-sqlite3';
-import { EventStore } from '../../src/state/EventStore.ts';
-import { GitPackStore, PACK_PART_BYTES } from '../../src/state/GitPackStore.ts';
-import { gitRecord } from '../../src/state/gitRecord.ts';
-import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
-import { StepStore } from '../../src/state/StepStore.ts';
-import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { EventStore } from '../../src/state/events/EventStore.ts';
+import { GitPackStore, gitRecord, PACK_PART_BYTES } from '../../src/state/GitPackStore.ts';
+import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
+import { StepStore } from '../../src/state/steps/StepStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 
-export { nameStateFile } from '../../src/state/stateFileName.ts';
+export { nameStateFile } from '../../src/state/moving/stateFileName.ts';
 export { aPlan } from '../../src/testing/fakeAgents.ts';
 export { lineChanges } from '../../src/testing/MemoryWorkspace.ts';
 

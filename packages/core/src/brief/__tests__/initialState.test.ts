@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../state/canonicalJson.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import { parseBrief } from '../brief.ts';
 import { initialState } from '../initialState.ts';
 

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../createDatabase.ts';
-import { FileNews } from '../FileNews.ts';
-import { LOOK_EVERY_MS, onNews, tellNews } from '../FileWatch.ts';
+import { FileNews, LOOK_EVERY_MS, onNews, tellNews } from '../FileWatch.ts';
 
 /** The file system's part where a test plays it: watchers that are open, and what the next one is refused with. */
 const played = vi.hoisted(() => ({

@@ -4,11 +4,11 @@ import { describe, expect } from 'vitest';
 import { makeStateFile, test } from '../../../test/support/fixtures.ts';
 import { tried } from '../../../test/support/tried.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { doctor } from '../../state/doctor.ts';
-import { assertOwnSchema, foreignSchema } from '../assertOwnSchema.ts';
+import { doctor } from '../../state/doctor/doctor.ts';
 import { createDatabase, openReadOnly, openStateCopy, openWorkingCopy } from '../createDatabase.ts';
 import { runMigrations } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
+import { assertOwnSchema, foreignSchema } from '../ownSchema.ts';
 import { prepareConnection } from '../prepareConnection.ts';
 
 /** A file as who writes it has it: without the engine's settings. */

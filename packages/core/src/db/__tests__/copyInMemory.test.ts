@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { tried } from '../../../test/support/tried.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { copyInMemory, originOf } from '../copyInMemory.ts';
 import { createDatabase, openReadOnly } from '../createDatabase.ts';
 import { dataVersion } from '../fileIdentity.ts';

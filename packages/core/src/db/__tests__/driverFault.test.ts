@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { assertDriverFits, type DriverManifest, installedDriver, toDriverFault } from '../driverFault.ts';
+import { assertDriverFits, type DriverManifest, installedDriver, toDriverFault } from '../connect.ts';
 
 const require = createRequire(import.meta.url);
 /** The driver that users of the packages get; the checkout's runs on Node.js 20. */

@@ -3,7 +3,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { aThread } from '../../state/__tests__/aThread.ts';
 import { StateFile } from '../../state/StateFile.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { openState } from '../createDatabase.ts';
 
 const refused = (code: string) => expect.objectContaining({ code });

@@ -6,8 +6,8 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import type { CommitBarrier } from '../../state/CommitBarrier.ts';
-import { leaseLost } from '../../state/Fence.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
+import { leaseLost } from '../../state/commits/Fence.ts';
 import { durable } from '../durable.ts';
 import { EngineStore } from '../EngineStore.ts';
 import { step } from '../node/step.ts';
@@ -262,10 +262,10 @@ describe('the places that wait', () => {
       'engine/runs/ManagedRuns.ts',
       'engine/saver/DrivenSaver.ts',
       'engine/stream/streamRun.ts',
-      'state/CommitBarrier.ts',
-      'state/EventOutbox.ts',
+      'state/commits/CommitBarrier.ts',
+      'state/events/EventOutbox.ts',
       'state/SqliteRunStore.ts',
-      'state/gitRecord.ts',
+      'state/GitPackStore.ts',
       'surface/Run.ts',
     ]);
   });

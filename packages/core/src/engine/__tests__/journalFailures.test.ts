@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
-import { EventStore } from '../../state/EventStore.ts';
+import { EventStore } from '../../state/events/EventStore.ts';
 import { internalsOf } from '../appInternals.ts';
 import { durable } from '../durable.ts';
 import { twoSteps } from './ownGraph.ts';

@@ -13,7 +13,7 @@ import {
 import fc from 'fast-check';
 import { described } from '../../../test/programs/described.ts';
 import type { Given } from '../../../test/support/besideLangGraph.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 
 /** Where a node or an edge leads: to a later node, so that every graph ends. */
 type To = { readonly ahead: number } | { readonly ahead: number; readonly payload: unknown };

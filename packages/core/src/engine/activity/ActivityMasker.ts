@@ -1,7 +1,7 @@
 import type { Activity, PlanEntry } from '../../events/Activity.ts';
 import { LineMasker } from '../../masking/LineMasker.ts';
 import { maskAtGate } from '../../masking/maskAtGate.ts';
-import { maskStart } from '../../masking/maskStart.ts';
+import { maskStart } from '../../masking/maskSensitiveData.ts';
 import type { Mask } from '../../masking/safeCut.ts';
 
 /** Kinds that come in pieces. */

@@ -4,8 +4,8 @@ import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.
 import type { EventBus } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { NodeStore, WriteScope } from '../../state/RunStore.ts';
-import type { StepKey } from '../../state/stepRecords.ts';
-import type { MadeRoom, TranscribedStep } from '../../state/TranscriptStore.ts';
+import type { StepKey } from '../../state/steps/stepRecords.ts';
+import type { MadeRoom, TranscribedStep } from '../../state/steps/TranscriptStore.ts';
 import type { NodeExecution } from '../nodeExecution.ts';
 import { ActivityMasker } from './ActivityMasker.ts';
 

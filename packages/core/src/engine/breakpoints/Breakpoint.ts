@@ -1,6 +1,6 @@
 import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { canonicalJson, sha256Hex } from '../../state/canonicalJson.ts';
+import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
 import { nextNodes } from './nextNodes.ts';
 
 /** Where a graph was compiled to stop: LangGraph's `interruptBefore` and `interruptAfter`, as names of its nodes. */

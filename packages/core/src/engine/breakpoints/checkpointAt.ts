@@ -10,8 +10,8 @@
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { NamespaceKey } from '../../state/checkpointRecords.ts';
-import type { UnfinishedInside } from '../../state/StepStore.ts';
+import type { NamespaceKey } from '../../state/checkpoints/checkpointRecords.ts';
+import type { UnfinishedInside } from '../../state/steps/StepStore.ts';
 import { type BreakpointPlace, breakpointId, dueBreakpoint } from './Breakpoint.ts';
 import { type InnerBreakpoints, namespacePath } from './innerBreakpoints.ts';
 

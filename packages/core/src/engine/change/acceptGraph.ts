@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { Lease, Policies, Thread } from '../../state/threads/ThreadStore.ts';
 import { graphChanges, recordedShape } from '../compile/graphChange.ts';
 import { isOfGraph, recordedAs } from '../compile/graphOfRun.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';

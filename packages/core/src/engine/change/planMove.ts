@@ -10,7 +10,7 @@ import {
   uuid5,
 } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { isOfExecution, type StepSummary } from '../../state/StepStore.ts';
+import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';

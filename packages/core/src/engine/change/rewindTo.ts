@@ -9,9 +9,9 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { FencedLease } from '../../state/Fence.ts';
-import { isOfExecution } from '../../state/StepStore.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import { isOfExecution } from '../../state/steps/StepStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';

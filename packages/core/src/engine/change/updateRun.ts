@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { isOfExecution } from '../../state/StepStore.ts';
+import { isOfExecution } from '../../state/steps/StepStore.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';

@@ -1,5 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Thread } from '../../state/ThreadStore.ts';
+import type { Thread } from '../../state/threads/ThreadStore.ts';
 import { type GraphShape, graphFingerprint } from './graphShape.ts';
 
 /**

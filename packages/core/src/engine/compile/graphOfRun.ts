@@ -1,5 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Policies } from '../../state/ThreadStore.ts';
+import type { Policies } from '../../state/threads/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** Among a run's policies. */

@@ -1,5 +1,5 @@
-import { hashOf } from '../../state/canonicalJson.ts';
-import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 
 /**
  * What a waiting run depends on: names, questions and the author's version. Not edges and not code: those may change

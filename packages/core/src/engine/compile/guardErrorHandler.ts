@@ -1,6 +1,6 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
-import { newEventsOf } from '../../events/NewEvent.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import { newEventsOf } from '../../events/EventBus.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type RaisedSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';

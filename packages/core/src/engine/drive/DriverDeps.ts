@@ -1,6 +1,6 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
-import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { Lease, Thread } from '../../state/threads/ThreadStore.ts';
 import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';

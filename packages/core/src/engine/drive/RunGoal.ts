@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../state/canonicalJson.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { type Goal, type GoalReader, recordedGoal } from '../Goal.ts';
 

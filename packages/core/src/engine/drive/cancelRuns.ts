@@ -1,6 +1,6 @@
 import { isDevsError } from '../../errors/DevsError.ts';
-import { afterBarrier } from '../../state/CommitBarrier.ts';
-import type { Lease } from '../../state/threadRecords.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { runEnded } from '../stream/runStreamEvent.ts';
 import type { ReleaseRun } from './DriverDeps.ts';

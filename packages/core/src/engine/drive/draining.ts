@@ -4,8 +4,8 @@ import { setMaxListeners } from 'node:events';
 import { RunControl } from '@langchain/langgraph';
 import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
-import type { FencedLease } from '../../state/Fence.ts';
-import type { Signal, SignalKind } from '../../state/ThreadStore.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import type { Signal, SignalKind } from '../../state/threads/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */

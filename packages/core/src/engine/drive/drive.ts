@@ -1,9 +1,9 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
-import { afterBarrier } from '../../state/CommitBarrier.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { withDriveContext } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';

@@ -1,9 +1,9 @@
 // Questions that the driver asks instead of a node: at a breakpoint, and about a suspension that the last node raised.
 
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { FencedLease } from '../../state/Fence.ts';
-import type { InterruptedQuestion } from '../../state/HitlSessionStore.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import {
   type Breakpoint,

@@ -1,12 +1,11 @@
 // When a run can go on without a human: it is due, a run below it can go on, or something has woken it.
 
-import { FileNews } from '../../db/FileNews.ts';
-import { LOOK_EVERY_MS } from '../../db/FileWatch.ts';
+import { FileNews, LOOK_EVERY_MS } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { LEASE_TTL_MS } from '../../state/ThreadStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
-import type { DueCriteria, Wait } from '../../state/WaitStore.ts';
+import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
+import type { DueCriteria, Wait } from '../../state/threads/WaitStore.ts';
 import { currentDrive } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { ChildDrive } from '../waits/children.ts';

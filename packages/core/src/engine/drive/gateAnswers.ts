@@ -2,10 +2,10 @@
 
 import { Command } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { FencedLease } from '../../state/Fence.ts';
-import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { Lease, Policies } from '../../state/ThreadStore.ts';
-import type { Wait } from '../../state/WaitStore.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { Lease, Policies } from '../../state/threads/ThreadStore.ts';
+import type { Wait } from '../../state/threads/WaitStore.ts';
 import { isInnerBreakpoint, isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';

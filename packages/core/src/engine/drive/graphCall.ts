@@ -5,7 +5,7 @@ import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../events/onAbort.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
 import type { GuardedState } from '../channels.ts';
 import type { DrivenConfigurable } from '../nodeExecution.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';

@@ -1,9 +1,9 @@
 // How a drive ends: its outcome, the record of it, and the error of a failed run. Leases and drives stand above this file.
 
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import type { RunStore, StatusUpdate } from '../../state/RunStore.ts';
-import type { EndedStatus, Lease, ThreadStatus } from '../../state/threadRecords.ts';
+import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunError, RunOutcome } from '../RunResult.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 import type { RunStreamEvent } from '../stream/runStreamEvent.ts';

@@ -1,5 +1,5 @@
 import { isDevsError } from '../../errors/DevsError.ts';
-import type { DueCriteria } from '../../state/WaitStore.ts';
+import type { DueCriteria } from '../../state/threads/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { DriveOptions } from './drive.ts';
 import { dueCriteria, hasContinuableChild } from './due.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isCommand } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { isRecord } from '../isRecord.ts';
 import type { Law } from '../lawOf.ts';

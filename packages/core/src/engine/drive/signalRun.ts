@@ -1,8 +1,8 @@
 import { tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { newEventsOf } from '../../events/NewEvent.ts';
+import { newEventsOf } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
+import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { interruptGate } from '../gates/engineGates.ts';

@@ -1,4 +1,4 @@
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { NodeUpdate } from '../channels.ts';
 import type { GateComment } from './comments.ts';
 

@@ -1,9 +1,8 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { type HiddenPlace, maskAtGate } from '../../masking/maskAtGate.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
-import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { Vote } from '../../state/HitlVoteStore.ts';
-import type { HiddenRecord, HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { HiddenRecord, HitlSession, HitlSessionKind, Vote } from '../../state/gates/hitlSession.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 import type { Principal } from './HumanInTheLoopManager.ts';
 import { textsIn } from './hiddenPlaces.ts';

@@ -3,17 +3,17 @@ import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
-import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
-import { type Fence, NO_FENCE } from '../../state/Fence.ts';
+import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
 import type {
   HiddenRecord,
   HitlSession,
   HitlSessionKind,
   Principal,
   RecordedDecision,
-} from '../../state/HitlSessionStore.ts';
+} from '../../state/gates/HitlSessionStore.ts';
+import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { StateFile } from '../../state/StateFile.ts';
-import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { lawOf } from '../lawOf.ts';
 import {
   assertAnswerSize,
@@ -31,7 +31,7 @@ import { ENGINE_GATES } from './engineGates.ts';
 import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';
 
-export type { Principal } from '../../state/hitlSession.ts';
+export type { Principal } from '../../state/gates/hitlSession.ts';
 
 export interface HumanInTheLoopManagerOptions extends StoreOptions {
   /** Defaults to the process-wide bus. */

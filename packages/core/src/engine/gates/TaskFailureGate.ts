@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
-import { type Fence, NO_FENCE } from '../../state/Fence.ts';
+import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
+import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { StateFile } from '../../state/StateFile.ts';
-import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { assertUnitInterval, type GuardLevel, guardEvidence } from '../guards/lattice.ts';
 import type { HumanInTheLoopManager } from './HumanInTheLoopManager.ts';
 

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { canonicalJson } from '../../state/canonicalJson.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import { comments } from './comments.ts';
 
 // A yes or no, the answer of most gates.

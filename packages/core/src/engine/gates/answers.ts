@@ -3,9 +3,9 @@ import type * as z from 'zod';
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Masked } from '../../masking/MaskRule.ts';
-import { canonicalJson } from '../../state/canonicalJson.ts';
-import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
-import { isBlank } from '../../values/blankText.ts';
+import { isBlank } from '../../masking/visibleText.ts';
+import type { HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { commentsOf, type QuotableSections, shortenText } from './comments.ts';
 

@@ -2,11 +2,10 @@
 // enough people have approved.
 
 import { DevsError } from '../../errors/DevsError.ts';
-import { canonicalJson } from '../../state/canonicalJson.ts';
-import type { Vote } from '../../state/HitlVoteStore.ts';
-import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { HiddenRecord, HitlSession, Principal, Vote } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import type { Law } from '../lawOf.ts';
 import type { GateRule, GateRules } from './answers.ts';
 import { type Approvals, allowsPlainYes, answerPolicyOf } from './DeclaredGate.ts';

@@ -5,8 +5,8 @@ import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskAtGate } from '../../masking/maskAtGate.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
-import { isBlank } from '../../values/blankText.ts';
+import { isBlank } from '../../masking/visibleText.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 
 // What a rejection says about single places of what was shown. Part of the answer, and so of the decision.
 

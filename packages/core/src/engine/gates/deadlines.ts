@@ -1,5 +1,5 @@
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { NewWait, Wait, WaitStore } from '../../state/WaitStore.ts';
+import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
+import type { NewWait, Wait, WaitStore } from '../../state/threads/WaitStore.ts';
 import { type Approvals, answerPolicyOf, type Deadline } from './DeclaredGate.ts';
 
 /** Who decides when a deadline does. */

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { isRecord } from '../isRecord.ts';
 import {
   APPROVAL_SHAPE,

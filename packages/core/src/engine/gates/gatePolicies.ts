@@ -2,8 +2,8 @@
 // that an accepted graph adds is recorded then.
 
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Principal } from '../../state/hitlSession.ts';
-import type { Policies } from '../../state/ThreadStore.ts';
+import type { Principal } from '../../state/gates/hitlSession.ts';
+import type { Policies } from '../../state/threads/ThreadStore.ts';
 import type { AnswerPolicy, Approvals, Deadline, RecordedApprovals } from './DeclaredGate.ts';
 import type { NamedGates } from './parsedGates.ts';
 import { isSameId, principalOf, principalText } from './principals.ts';

@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../state/canonicalJson.ts';
-import type { StepKey, StepStore } from '../../state/StepStore.ts';
+import type { StepKey, StepStore } from '../../state/steps/StepStore.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 
 /** A question at a gate with its answer, as it is recorded. */
 export interface RecordedExchange {

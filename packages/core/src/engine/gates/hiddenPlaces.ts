@@ -13,9 +13,9 @@ import {
   type ShownAtGate,
   withMarks,
 } from '../../masking/maskAtGate.ts';
-import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
-import type { EventStore } from '../../state/EventStore.ts';
-import type { HiddenRecord, HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { EventStore } from '../../state/events/EventStore.ts';
+import type { HiddenRecord, HitlSession, Principal } from '../../state/gates/hitlSession.ts';
+import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import { isSameId, principalText } from './principals.ts';
 
 // A yes is for the true artifact. What a gate hides of it is counted, and was shown to whoever says yes, or they accept it by

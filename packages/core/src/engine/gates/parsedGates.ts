@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { NodeUpdate } from '../channels.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, warnOfUnnamed } from './approvals.ts';

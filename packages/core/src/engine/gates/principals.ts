@@ -3,7 +3,7 @@
 // different people.
 
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Principal } from '../../state/hitlSession.ts';
+import type { Principal } from '../../state/gates/hitlSession.ts';
 
 // One person, one vote: however an id is spelled, it is compared by what a reader takes it for. What is recorded stays
 // as it was given. Look-alikes of other alphabets (Cyrillic а, Greek ο) stay different people.

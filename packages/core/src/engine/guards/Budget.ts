@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import type { Reserve, Spending } from '../../state/StepStore.ts';
+import type { Reserve, Spending } from '../../state/steps/StepStore.ts';
 
 /** Limits on the use of a run or a task before it asks. */
 export interface BudgetLimits {

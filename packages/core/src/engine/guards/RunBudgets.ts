@@ -1,9 +1,9 @@
-import { RecentMap } from '../../state/blobs/RecentMap.ts';
-import type { ChildStore } from '../../state/ChildStore.ts';
-import type { DrivenTimeStore } from '../../state/DrivenTimeStore.ts';
-import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/StepStore.ts';
-import type { ThreadStore } from '../../state/ThreadStore.ts';
+import type { HitlSession, HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { DrivenTimeStore } from '../../state/guards/DrivenTimeStore.ts';
+import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/steps/StepStore.ts';
+import type { ChildStore } from '../../state/threads/ChildStore.ts';
+import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 import {
   type Budget,
   type BudgetLimits,

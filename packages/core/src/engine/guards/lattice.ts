@@ -1,7 +1,7 @@
 // The guards of a run: their order, the levels they measure, and the events that follow.
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
+import type { NewEvent } from '../../events/EventBus.ts';
 import type { EventScope, GuardEvidence } from '../../events/events.ts';
-import type { NewEvent } from '../../events/NewEvent.ts';
 import { maskView } from '../../masking/maskView.ts';
 
 /** The guards of a run, by what they do when they trip. */

@@ -1,6 +1,5 @@
-import type { CallUsage } from '../../config/callUsage.ts';
-import { type PriceTable, priceOf } from '../../config/prices.ts';
-import type { Reserve, StepUsage } from '../../state/StepStore.ts';
+import { type CallUsage, type PriceTable, priceOf } from '../../config/prices.ts';
+import type { Reserve, StepUsage } from '../../state/steps/StepStore.ts';
 
 export type { CallUsage };
 

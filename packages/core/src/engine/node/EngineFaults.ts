@@ -1,5 +1,5 @@
 import { type DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
-import type { FencedLease } from '../../state/Fence.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 
 /** Failures of the engine: no run goes on without its file and its lease. */
 const FAULT_CODES: ReadonlySet<ErrorCode> = new Set([

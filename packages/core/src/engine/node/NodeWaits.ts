@@ -1,5 +1,5 @@
 import { GraphInterrupt, type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
-import type { Wait } from '../../state/WaitStore.ts';
+import type { Wait } from '../../state/threads/WaitStore.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 
 /** The waits of one execution of a node. */

@@ -1,6 +1,6 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
-import type { NewEvent } from '../../events/NewEvent.ts';
-import type { Reserve } from '../../state/StepStore.ts';
+import type { NewEvent } from '../../events/EventBus.ts';
+import type { Reserve } from '../../state/steps/StepStore.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { guardFact, warningLevel } from '../guards/lattice.ts';
 import { type AskedCall, type BudgetVerdict, budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';

@@ -1,4 +1,4 @@
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';

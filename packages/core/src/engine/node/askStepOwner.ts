@@ -1,8 +1,8 @@
 import { GraphInterrupt } from '@langchain/langgraph';
 import { DevsError } from '../../errors/DevsError.ts';
-import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
-import type { StepKey, StepOnRecord, StepTimes } from '../../state/StepStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { StepKey, StepOnRecord, StepTimes } from '../../state/steps/StepStore.ts';
+import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';

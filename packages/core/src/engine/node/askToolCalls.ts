@@ -1,6 +1,6 @@
 import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphInterrupt, isCommand } from '@langchain/langgraph';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type AnswerTo, answerWithAuthor, isAnswer } from '../gates/answers.ts';
 import { type Rejection, rejectionText } from '../gates/comments.ts';
 import type { AnswerPolicy, GatedToolCall } from '../gates/DeclaredGate.ts';

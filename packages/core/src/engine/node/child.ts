@@ -1,6 +1,6 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { EndedStatus } from '../../state/threadRecords.ts';
+import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import { currentDrive } from '../driveContext.ts';
 import { assertMayBeChild, type ChildApp, type ChildOptions, childAppOf } from '../waits/children.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';

@@ -1,5 +1,5 @@
+import type { NewEvent } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
-import type { NewEvent } from '../../events/NewEvent.ts';
 import { type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
 import { guardsIn, type NodeExecution } from '../nodeExecution.ts';

@@ -1,5 +1,5 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { StepKey, StepTimes } from '../../state/StepStore.ts';
+import type { StepKey, StepTimes } from '../../state/steps/StepStore.ts';
 import type { RecordedNode } from './ActiveNode.ts';
 import { askStepOwner, decidedOn, type LegacyStep } from './askStepOwner.ts';
 import { type InnerTask, recordedPlace, type StepPlace } from './stepPlace.ts';

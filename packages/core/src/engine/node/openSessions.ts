@@ -1,8 +1,8 @@
 import { getConfig, type Interrupt } from '@langchain/langgraph';
-import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
-import type { OpenedSession } from '../../state/HitlSessionStore.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import type { OpenedSession } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 import { deadlineWaits } from '../gates/deadlines.ts';
 import { principalText } from '../gates/principals.ts';
 import {

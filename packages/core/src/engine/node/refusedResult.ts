@@ -1,7 +1,7 @@
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { Refusal, StepResult, StepStore } from '../../state/StepStore.ts';
+import type { Refusal, StepResult, StepStore } from '../../state/steps/StepStore.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /**

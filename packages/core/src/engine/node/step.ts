@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
-import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
+import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
-import type { StepResult } from '../../state/StepResult.ts';
 import {
   type NewStep,
   type Reserve,
@@ -12,7 +11,8 @@ import {
   type StepOnRecord,
   type StepStore,
   stepKeyOf,
-} from '../../state/StepStore.ts';
+} from '../../state/steps/StepStore.ts';
+import type { StepResult } from '../../state/steps/stepRecords.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { type UsageReport, UsageReports } from '../guards/usage.ts';
 import { asThrowable } from '../thrown.ts';

@@ -1,4 +1,4 @@
-import { type NewEvent, newEventsOf } from '../../events/NewEvent.ts';
+import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../state/hitlSession.ts';
+import type { Principal } from '../../state/gates/hitlSession.ts';
 import { lawHere } from '../lawOf.ts';
 import { type Message, messageOf, signalName } from '../waits/waits.ts';
 import type { RecordedNode } from './ActiveNode.ts';

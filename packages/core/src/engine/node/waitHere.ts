@@ -1,6 +1,6 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
+import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';
 import { noteHeard } from '../cache/GuardedCache.ts';
 import { endWait, waitInterruptId } from '../waits/waits.ts';
 import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';

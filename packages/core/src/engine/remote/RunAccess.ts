@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import { type HostIdentity, localHost } from '../../state/hostIdentity.ts';
+import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
 import type { AppFactory, AppInstance } from '../AppFactory.ts';
 import { internalsOf } from '../appInternals.ts';
 import { assertOfGraph } from '../compile/graphOfRun.ts';

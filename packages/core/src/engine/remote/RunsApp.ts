@@ -1,10 +1,10 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { EventBus } from '../../events/EventBus.ts';
-import type { PruneResult } from '../../state/CheckpointPruner.ts';
-import type { EventRecord } from '../../state/EventStore.ts';
-import { extractRun } from '../../state/extractRun.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
+import type { EventRecord } from '../../state/events/EventStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { extractRun } from '../../state/moving/extractRun.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { AppFactory, AppInstance } from '../AppFactory.ts';
 import { internalsOf } from '../appInternals.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';

@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import { cancelRun } from '../drive/cancelRuns.ts';
 import type { ReleaseRun } from '../drive/DriverDeps.ts';
 import { signalRun } from '../drive/signalRun.ts';

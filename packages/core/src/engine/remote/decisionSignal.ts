@@ -1,5 +1,5 @@
-import { hashOf } from '../../state/canonicalJson.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from '../runs/Runs.ts';

@@ -1,5 +1,5 @@
-import type { EventRecord } from '../../state/EventStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import type { EventRecord } from '../../state/events/EventStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { AppInstance } from '../AppFactory.ts';
 import type { FollowedRun } from './FollowedRun.ts';
 

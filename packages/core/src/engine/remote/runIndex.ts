@@ -1,5 +1,5 @@
-import type { RunCost } from '../../state/StepStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import type { RunCost } from '../../state/steps/StepStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { ASKED_TO_STOP } from '../drive/draining.ts';
 import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
 import type { EngineStore } from '../EngineStore.ts';

@@ -1,6 +1,6 @@
 import { News } from '../../events/News.ts';
 import { onAbort } from '../../events/onAbort.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { AppInstance } from '../AppFactory.ts';
 import { internalsOf } from '../appInternals.ts';
 import { readValuesAt } from '../readValues.ts';

@@ -1,5 +1,5 @@
 import type { EventBus } from '../../events/EventBus.ts';
-import { afterBarrier } from '../../state/CommitBarrier.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { type StateUpdate, type UpdateDeps, updateRun } from '../change/updateRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { outsideGraphs } from '../drive/graphCall.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
-import type { CommitBarrier } from '../../state/CommitBarrier.ts';
-import type { ThreadStatus } from '../../state/threadRecords.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { SignalOptions } from '../drive/signalRun.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import type { RunFilter, RunPage } from './listRuns.ts';

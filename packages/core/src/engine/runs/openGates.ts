@@ -1,8 +1,8 @@
 // Open gates of all runs in a file: in pages, and as news.
 
 import type { Database } from 'better-sqlite3';
-import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import { WaitStore } from '../../state/WaitStore.ts';
+import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import { WaitStore } from '../../state/threads/WaitStore.ts';
 import { type Gate, gateOf } from '../gates/Gate.ts';
 import { gateWithDeadlines } from '../gateWithDeadlines.ts';
 import { type PageRequest, pageLimit, pageOf, parseCursor } from './pages.ts';

@@ -4,7 +4,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { StateSnapshot } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, Checkpoint, CheckpointListOptions } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpointRecords.ts';
+import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { plainValues } from '../breakpoints/Breakpoint.ts';
 import { nextNodes, TRIGGER } from '../breakpoints/nextNodes.ts';
 import { GUARD_NAMES } from '../channels.ts';

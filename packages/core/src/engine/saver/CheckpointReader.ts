@@ -16,8 +16,8 @@ import {
   type OrderedCheckpoint,
   type TypedBytes,
   type WriteRecord,
-} from '../../state/checkpointRecords.ts';
-import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
+} from '../../state/checkpoints/checkpointRecords.ts';
+import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
 import { configOf, VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 

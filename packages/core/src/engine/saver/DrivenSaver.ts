@@ -8,8 +8,11 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { whenFree } from '../../db/busy.ts';
-import type { FencedLease } from '../../state/Fence.ts';
-import { immediateTransaction, withNextCommit } from '../../state/immediateTransaction.ts';
+import {
+  type FencedLease,
+  immediateTransaction,
+  withNextCommit,
+} from '../../state/commits/immediateTransaction.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
 import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';

@@ -1,5 +1,5 @@
-import { RecentMap } from '../../state/blobs/RecentMap.ts';
-import type { CheckpointKey } from '../../state/checkpointRecords.ts';
+import type { CheckpointKey } from '../../state/checkpoints/checkpointRecords.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
 
 /** Checkpoints whose refused writes are remembered. */
 const REMEMBERED = 64;

@@ -17,18 +17,22 @@ import { type Limits, validLimits } from '../../config/limits.ts';
 import { whenFree } from '../../db/busy.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { prepareConnection } from '../../db/prepareConnection.ts';
-import type { PruneResult } from '../../state/CheckpointPruner.ts';
+import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import {
   type ChannelKey,
   type ChannelRecord,
   type CheckpointKey,
   channelsApart,
   type TypedBytes,
-} from '../../state/checkpointRecords.ts';
-import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
-import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import { commitLate, immediateTransaction } from '../../state/immediateTransaction.ts';
-import { type StateStats, stateStats } from '../../state/StateStats.ts';
+} from '../../state/checkpoints/checkpointRecords.ts';
+import { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
+import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
+import {
+  commitLate,
+  type FencedLease,
+  immediateTransaction,
+} from '../../state/commits/immediateTransaction.ts';
+import { type StateStats, stateStats } from '../../state/doctor/fileSizes.ts';
 import { CheckpointReader } from './CheckpointReader.ts';
 import {
   configOf,

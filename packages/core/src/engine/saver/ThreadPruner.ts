@@ -8,10 +8,10 @@ import {
   type KeptCheckpoint,
   type PrunePlan,
   type PruneResult,
-} from '../../state/CheckpointPruner.ts';
-import type { OrderedCheckpoint } from '../../state/checkpointRecords.ts';
-import { leaseFence, NO_FENCE } from '../../state/Fence.ts';
-import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
+} from '../../state/checkpoints/CheckpointPruner.ts';
+import type { OrderedCheckpoint } from '../../state/checkpoints/checkpointRecords.ts';
+import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
+import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
 import type { CheckpointReader } from './CheckpointReader.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from './retainedCheckpoints.ts';

@@ -1,7 +1,7 @@
 import { INTERRUPT, type SerializerProtocol, TASKS } from '@langchain/langgraph-checkpoint';
 import { type LimitName, type Limits, MAX_LIMITS, tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from './StrictSerde.ts';
 

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { CheckpointKey, NamespaceKey } from '../../state/checkpointRecords.ts';
-import type { FencedLease } from '../../state/Fence.ts';
+import type { CheckpointKey, NamespaceKey } from '../../state/checkpoints/checkpointRecords.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 
 /** Format of checkpoints from which values are kept by channel version and sends are a channel. */
 export const VERSIONED_FORMAT = 4;

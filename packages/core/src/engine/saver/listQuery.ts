@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { CheckpointQuery } from '../../state/checkpointRecords.ts';
+import type { CheckpointQuery } from '../../state/checkpoints/checkpointRecords.ts';
 import { namespaceOf, optionalId } from './checkpointConfig.ts';
 
 /** Finds where a checkpoint id stands in the order. */

@@ -1,4 +1,4 @@
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 
 /** A stored value that is JSON itself; `null` where it is of another kind and only the serde can tell. */
 export function plainValue({ type, bytes }: TypedBytes): { readonly value: unknown } | null {

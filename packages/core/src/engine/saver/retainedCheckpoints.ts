@@ -1,4 +1,4 @@
-import type { FencedLease } from '../../state/Fence.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 
 /** Which checkpoints of a thread a prune keeps, beside those that others need, and on whose behalf it deletes. */
 export interface PrunePolicy extends Retention {

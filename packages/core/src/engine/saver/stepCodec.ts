@@ -1,4 +1,4 @@
-import type { ResultCodec } from '../../state/StepResult.ts';
+import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
 const stepSerde = new StrictSerde({ numbers: 'every' });

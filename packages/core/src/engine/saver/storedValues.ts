@@ -1,5 +1,5 @@
 import { transaction } from '../../db/transaction.ts';
-import { channelsApart } from '../../state/checkpointRecords.ts';
+import { channelsApart } from '../../state/checkpoints/checkpointRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { plainValue } from './plainValue.ts';

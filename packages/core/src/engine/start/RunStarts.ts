@@ -1,6 +1,6 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
 import { recordedAs } from '../compile/graphOfRun.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { InputTurn, TurnEnd } from '../../state/ThreadInputStore.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
 import {
   LEASE_TTL_MS,
   type Lease,
   type LeaseSnapshot,
   type Thread,
   type ThreadStatus,
-} from '../../state/ThreadStore.ts';
+} from '../../state/threads/ThreadStore.ts';
 import { recordedShape } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';

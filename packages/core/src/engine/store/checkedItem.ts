@@ -1,8 +1,8 @@
 import type { PutOperation } from '@langchain/langgraph-checkpoint';
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { canonicalJson } from '../../state/canonicalJson.ts';
 import { LABEL_SEPARATOR } from '../../state/StoreItems.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /** Bytes of a key, and of the labels of a namespace with the colons between them. */

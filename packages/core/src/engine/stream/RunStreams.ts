@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
-import { FileNews } from '../../db/FileNews.ts';
-import { type FencedLease, leaseFence } from '../../state/Fence.ts';
-import { immediateTransaction } from '../../state/immediateTransaction.ts';
-import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
+import { FileNews } from '../../db/FileWatch.ts';
+import { leaseFence } from '../../state/commits/Fence.ts';
+import { type FencedLease, immediateTransaction } from '../../state/commits/immediateTransaction.ts';
+import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import type { RunStreamEvent } from './runStreamEvent.ts';
 import { StreamRecorder } from './StreamRecorder.ts';

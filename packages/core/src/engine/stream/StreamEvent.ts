@@ -1,4 +1,4 @@
-import type { EndedStatus } from '../../state/threadRecords.ts';
+import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import type { Gate } from '../gates/Gate.ts';
 
 /** LangGraph's modes that a durable run streams. */

@@ -18,7 +18,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Limits } from '../../config/limits.ts';
-import type { NewStreamEvent } from '../../state/StreamStore.ts';
+import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
 import { dumpChunk } from './dumpChunk.ts';
 import type { StreamedTask } from './LiveTokens.ts';

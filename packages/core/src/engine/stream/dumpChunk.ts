@@ -1,7 +1,7 @@
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { RecordedMode } from '../../state/StreamStore.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { RecordedMode } from '../../state/events/StreamStore.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
 

@@ -1,9 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { StreamRecord } from '../../state/StreamStore.ts';
+import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
+import type { StreamRecord } from '../../state/events/StreamStore.ts';
+import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import { gateOf } from '../gates/Gate.ts';
 import { notKept } from './notKept.ts';
 import type { LastingEvent } from './StreamEvent.ts';

@@ -1,4 +1,4 @@
-import type { NewStreamEvent } from '../../state/StreamStore.ts';
+import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 
 /** What a run waits for, or how it has ended. */
 export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' };

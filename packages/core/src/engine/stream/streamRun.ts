@@ -1,9 +1,9 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
-import type { CommitBarrier } from '../../state/CommitBarrier.ts';
-import type { StreamRecord } from '../../state/StreamStore.ts';
-import type { ThreadStore } from '../../state/ThreadStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { StreamRecord } from '../../state/events/StreamStore.ts';
+import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import { notKept } from './notKept.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';

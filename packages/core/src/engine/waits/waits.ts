@@ -18,12 +18,12 @@
 
 import type { EventSink } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { endIsMissing } from '../../state/ChildStore.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
-import type { Principal } from '../../state/hitlSession.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
-import { hasEnded } from '../../state/threadRecords.ts';
-import type { Wait, WaitKey, WaitPurpose } from '../../state/WaitStore.ts';
+import type { Principal } from '../../state/gates/hitlSession.ts';
+import { endIsMissing } from '../../state/threads/ChildStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
+import type { Wait, WaitKey, WaitPurpose } from '../../state/threads/WaitStore.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Law } from '../lawOf.ts';
 import type { WaitInfo } from '../RunResult.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskPrecise } from '../maskPrecise.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
-import { registerSecrets } from '../registerSecrets.ts';
-import { SecretRegistry } from '../SecretRegistry.ts';
+import { registerSecrets, SecretRegistry } from '../SecretRegistry.ts';
 
 const registryOf = (...values: string[]): SecretRegistry => {
   const registry = new SecretRegistry();

@@ -6,9 +6,9 @@ import { howMany } from '../../../test/support/howMany.ts';
 import { tried } from '../../../test/support/tried.ts';
 import { runToEnd } from '../inTurns.ts';
 import { maskSensitiveData } from '../maskSensitiveData.ts';
-import { maskSlices } from '../maskSlices.ts';
 import { maskInTurns } from '../maskView.ts';
 import { SecretRegistry } from '../SecretRegistry.ts';
+import { maskSlices } from '../safeCut.ts';
 
 const registry = new SecretRegistry();
 /** Of texts shorter than two slices, as a whole. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskCutText } from '../maskCutText.ts';
-import { maskSensitiveData } from '../maskSensitiveData.ts';
+import { maskCutText, maskSensitiveData } from '../maskSensitiveData.ts';
 import { MASK_REACH } from '../safeCut.ts';
 import { createStreamMasker, type StreamMasker } from '../streamMasker.ts';
 

@@ -8,9 +8,9 @@ import { durable } from '../../engine/durable.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { Child } from '../../state/__tests__/Child.ts';
-import { EventStore } from '../../state/EventStore.ts';
-import { FailureGateStore } from '../../state/FailureGateStore.ts';
-import { leaseFence } from '../../state/Fence.ts';
+import { leaseFence } from '../../state/commits/Fence.ts';
+import { EventStore } from '../../state/events/EventStore.ts';
+import { FailureGateStore } from '../../state/guards/FailureGateStore.ts';
 import { invokeGuarded } from '../graph-runner.ts';
 import { HumanInTheLoopManager } from '../hitl.ts';
 import {

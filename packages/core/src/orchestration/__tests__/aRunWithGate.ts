@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import { hashOf } from '../../state/canonicalJson.ts';
 import {
   type HitlSession,
   HitlSessionStore,
   type InterruptedQuestion,
-} from '../../state/HitlSessionStore.ts';
-import { type Policies, ThreadStore } from '../../state/ThreadStore.ts';
+} from '../../state/gates/HitlSessionStore.ts';
+import { type Policies, ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 
 export const ARTIFACT_HASH = hashOf({ documents: [] });
 

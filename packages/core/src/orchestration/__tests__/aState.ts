@@ -1,4 +1,4 @@
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { dagArtifact } from '../gates/artifacts.ts';
 import {
   createInitialState,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAnswer, parseAnswer } from '../../engine/gates/answers.ts';
-import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { PIPELINE_GATES } from '../gates/pipelineGates.ts';
 
 const APPROVALS: readonly HitlSessionKind[] = ['design_approval', 'dag_approval', 'review', 'node_gate'];

@@ -8,7 +8,7 @@ import { internalsOf } from '../../engine/appInternals.ts';
 import { type DurableOptions, durable } from '../../engine/durable.ts';
 import type { AgentAction } from '../../engine/entropy/ReadTurn.ts';
 import type { GuardEvidence } from '../../events/events.ts';
-import { EventStore } from '../../state/EventStore.ts';
+import { EventStore } from '../../state/events/EventStore.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { Checks, StageAgents } from '../ports.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';

@@ -1,6 +1,6 @@
 import { Command, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { dagArtifact, designArtifact } from '../gates/artifacts.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import {

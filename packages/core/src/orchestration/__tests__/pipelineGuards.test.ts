@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { EventStore } from '../../state/EventStore.ts';
+import { EventStore } from '../../state/events/EventStore.ts';
 import { Orchestrator, type OrchestratorOptions } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import type { StageAgents } from '../ports.ts';

@@ -1,7 +1,7 @@
 import { END } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { dagArtifact, designArtifact, isDagApproved } from '../gates/artifacts.ts';
 import {
   routeAfterApproveDesign,

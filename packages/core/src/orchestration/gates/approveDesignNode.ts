@@ -1,5 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { withDocuments } from '../nodes/documents.ts';
 import type { GraphState } from '../types.ts';
 import { designArtifact } from './artifacts.ts';

@@ -1,5 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { editedPlan } from '../nodes/editedPlan.ts';
 import { lastIssuedNumber } from '../nodes/plan.ts';
 import { isEpicOpen } from '../taskStates.ts';

@@ -1,4 +1,4 @@
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { isLasting, makeLasting, onceForLasting } from '../../values/lasting.ts';
 import { taskKind } from '../nodes/plan.ts';
 import type { DocumentRecord, GraphState, TaskRecord } from '../types.ts';

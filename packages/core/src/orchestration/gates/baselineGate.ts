@@ -3,7 +3,7 @@ import { lateSchema } from '../../config/lateSchema.ts';
 import { optionalText } from '../../engine/gates/answerForms.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Baseline } from '../checks/CheckSummary.ts';
 import { joinNames } from '../checks/joinNames.ts';
 import type { GraphState } from '../types.ts';

@@ -3,7 +3,7 @@ import { lateSchema } from '../../config/lateSchema.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import { assertPlanEdit } from '../nodes/editedPlan.ts';
 import type { DraftDocument, PlanResult } from '../ports.ts';
 import type { HitlGate } from '../types.ts';

@@ -1,5 +1,5 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 import { advance } from '../advance.ts';
 import { towardsPivot } from '../robustness/towardsPivot.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';

@@ -1,7 +1,7 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 import { advance } from '../advance.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';

@@ -9,7 +9,7 @@ import {
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import type { QuotableSection } from '../../engine/gates/comments.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';
 import { taskLabel } from '../taskStates.ts';
 

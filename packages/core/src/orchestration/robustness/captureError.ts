@@ -1,5 +1,5 @@
 import { Command, type NodeError } from '@langchain/langgraph';
-import { maskStart } from '../../masking/maskStart.ts';
+import { maskStart } from '../../masking/maskSensitiveData.ts';
 import { pickTask } from '../taskStates.ts';
 import type { CapturedError, GraphState } from '../types.ts';
 

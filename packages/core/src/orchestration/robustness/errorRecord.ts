@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { maskStart } from '../../masking/maskStart.ts';
+import { maskSensitiveData, maskStart } from '../../masking/maskSensitiveData.ts';
 import { MASK_REACH } from '../../masking/safeCut.ts';
 import type { ErrorRecord } from '../types.ts';
 import { classifyError } from './classifyError.ts';

@@ -1,5 +1,5 @@
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import type { FencedLease } from '../../state/Fence.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import type { Driver } from '../ports.ts';
 
 /** The holder of a lease, as the folder of its run knows it. */

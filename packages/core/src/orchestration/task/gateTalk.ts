@@ -1,6 +1,6 @@
 import { exchangesAt } from '../../engine/gates/gateQuestions.ts';
 import { currentNodeStore } from '../../engine/node/nodeContext.ts';
-import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSession, HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { guidanceFor } from './taskBrief.ts';

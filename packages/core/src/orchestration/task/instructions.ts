@@ -1,5 +1,5 @@
 import { isDevsError } from '../../errors/DevsError.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 import type { Instructions, RunWorkspace } from '../ports.ts';
 import type { TaskRecord } from '../types.ts';
 import { scrubbedStep } from './scrubbedStep.ts';

@@ -1,5 +1,5 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
-import { gitRecord } from '../../state/gitRecord.ts';
+import { gitRecord } from '../../state/GitPackStore.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { driverOf } from './driverOf.ts';

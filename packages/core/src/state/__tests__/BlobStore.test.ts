@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase, openWorkingCopy } from '../../db/createDatabase.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { BlobStore, hashBytes } from '../BlobStore.ts';
+import { BlobStore, hashBytes } from '../blobs/BlobStore.ts';
 import { ValueCache } from '../blobs/ValueCache.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);

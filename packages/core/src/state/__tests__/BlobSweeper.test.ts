@@ -4,7 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { BlobStore } from '../BlobStore.ts';
+import { BlobStore } from '../blobs/BlobStore.ts';
 import { BlobSweeper } from '../blobs/BlobSweeper.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
 

@@ -2,12 +2,12 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase, openStateCopy } from '../../db/createDatabase.ts';
-import { sha256Hex } from '../canonicalJson.ts';
-import { DecisionLog } from '../DecisionLog.ts';
-import { inlineBody } from '../decisionBody.ts';
-import { EventStore } from '../EventStore.ts';
-import { HitlSessionStore } from '../HitlSessionStore.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
+import { EventStore } from '../events/EventStore.ts';
+import { DecisionLog } from '../gates/DecisionLog.ts';
+import { inlineBody } from '../gates/decisionLines.ts';
+import { HitlSessionStore } from '../gates/HitlSessionStore.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
 import { aThread } from './aThread.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import { EventOutbox } from '../EventOutbox.ts';
-import { EventStore } from '../EventStore.ts';
-import { immediateTransaction } from '../immediateTransaction.ts';
+import { immediateTransaction } from '../commits/immediateTransaction.ts';
+import { EventOutbox } from '../events/EventOutbox.ts';
+import { EventStore } from '../events/EventStore.ts';
 
 const SCOPE = { threadId: 'run-1', taskId: 'run-1:1' };
 

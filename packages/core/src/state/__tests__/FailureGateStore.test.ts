@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { FailureGateStore } from '../FailureGateStore.ts';
-import { HitlSessionStore } from '../HitlSessionStore.ts';
+import { HitlSessionStore } from '../gates/HitlSessionStore.ts';
+import { FailureGateStore } from '../guards/FailureGateStore.ts';
 
 const GATE = {
   id: 'g-1',

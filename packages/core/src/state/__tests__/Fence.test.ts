@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { leaseFence, NO_FENCE } from '../Fence.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { leaseFence, NO_FENCE } from '../commits/Fence.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 
 describe('leaseFence', () => {

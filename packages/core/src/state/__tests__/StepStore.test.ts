@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { doctor } from '../doctor.ts';
-import { leaseFence, NO_FENCE } from '../Fence.ts';
-import { type NewStep, StepStore } from '../StepStore.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { leaseFence, NO_FENCE } from '../commits/Fence.ts';
+import { doctor } from '../doctor/doctor.ts';
+import { type NewStep, StepStore } from '../steps/StepStore.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 
 function aStep(overrides: Partial<NewStep> = {}): NewStep {

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { damagedValues } from '../doctor/damagedValues.ts';
-import { ThreadInputStore } from '../ThreadInputStore.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { ThreadInputStore } from '../threads/ThreadInputStore.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aThread } from './aThread.ts';
 
 const INPUT = { type: 'json', bytes: new Uint8Array(Buffer.from('{"brief":"ß"}')) };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { immediateTransaction } from '../immediateTransaction.ts';
+import { immediateTransaction } from '../commits/immediateTransaction.ts';
 import {
   type ClaimResult,
   LEASE_TTL_MS,
@@ -12,7 +12,7 @@ import {
   type NewSignal,
   type ThreadStatus,
   ThreadStore,
-} from '../ThreadStore.ts';
+} from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 import { Child } from './Child.ts';
 

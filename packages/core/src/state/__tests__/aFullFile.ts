@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
-import { NO_FENCE } from '../Fence.ts';
-import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
-import { HitlSessionStore } from '../HitlSessionStore.ts';
-import { StepStore } from '../StepStore.ts';
-import { ThreadInputStore } from '../ThreadInputStore.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
+import { NO_FENCE } from '../commits/Fence.ts';
+import { HitlSessionStore } from '../gates/HitlSessionStore.ts';
+import { StepStore } from '../steps/StepStore.ts';
+import { ThreadInputStore } from '../threads/ThreadInputStore.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
 import { aThread } from './aThread.ts';
 import { decideAndLog } from './decideAndLog.ts';

@@ -1,4 +1,4 @@
-import type { InterruptedQuestion } from '../HitlSessionStore.ts';
+import type { InterruptedQuestion } from '../gates/HitlSessionStore.ts';
 
 export const HASH = 'a'.repeat(64);
 export const OTHER_HASH = 'b'.repeat(64);

@@ -1,5 +1,5 @@
-import type { HostIdentity } from '../hostIdentity.ts';
-import type { NewThread } from '../threadRecords.ts';
+import type { HostIdentity } from '../threads/hostIdentity.ts';
+import type { NewThread } from '../threads/threadRecords.ts';
 
 /** A valid run; a test names only the fields it is about. */
 export function aThread(overrides: Partial<NewThread> = {}): NewThread {

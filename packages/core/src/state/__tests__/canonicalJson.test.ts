@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { canonicalJson, hashOf, sha256Hex } from '../canonicalJson.ts';
+import { canonicalJson, hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 
 function refusalOf(value: unknown): { code: string; path: unknown } {
   try {

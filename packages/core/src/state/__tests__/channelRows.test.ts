@@ -3,8 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import type { TypedBytes } from '../checkpointRecords.ts';
-import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import type { TypedBytes } from '../checkpoints/checkpointRecords.ts';
 import {
   SELECT_CHANNEL,
   SELECT_CHANNEL_DIGEST,
@@ -12,7 +11,8 @@ import {
   SELECT_CHECKPOINT,
   SELECT_LATEST,
   SELECT_WRITES,
-} from '../graphCheckpointSql.ts';
+} from '../checkpoints/checkpointRows.ts';
+import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
 
 const RUN = { threadId: 'run-1', checkpointNs: '' };
 const aValue = (length: number): TypedBytes => ({ type: 'plain', bytes: new Uint8Array(length).fill(65) });

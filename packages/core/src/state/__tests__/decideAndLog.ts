@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { DecisionLog } from '../DecisionLog.ts';
-import { HitlSessionStore, type RecordedDecision } from '../HitlSessionStore.ts';
+import { DecisionLog } from '../gates/DecisionLog.ts';
+import { HitlSessionStore, type RecordedDecision } from '../gates/HitlSessionStore.ts';
 
 /** Decides a session and logs that, as the engine does in one transaction; false for who is not the first. */
 export function decideAndLog(

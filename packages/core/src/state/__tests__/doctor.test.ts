@@ -5,8 +5,8 @@ import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { type DoctorReport, doctor } from '../doctor.ts';
-import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
+import { type DoctorReport, doctor } from '../doctor/doctor.ts';
 import { aFullFile, noise, RUN } from './aFullFile.ts';
 
 const codesOf = ({ findings }: DoctorReport): readonly string[] => [

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isOwnerAlive, localHost, ownerToken } from '../hostIdentity.ts';
+import { isOwnerAlive, localHost, ownerToken } from '../threads/hostIdentity.ts';
 import { Child } from './Child.ts';
 
 /** Paths that this machine refuses to read. */

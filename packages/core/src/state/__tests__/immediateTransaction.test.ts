@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
-import { immediateTransaction } from '../immediateTransaction.ts';
+import { immediateTransaction } from '../commits/immediateTransaction.ts';
 
 const REPLACED = expect.objectContaining({ code: 'STATE_REPLACED' });
 const INSERT = `INSERT INTO events (at, name, payload_json) VALUES (0, 'X', '"${'x'.repeat(5000)}"')`;

@@ -7,7 +7,7 @@ import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
-import { RunRemover } from '../RunRemover.ts';
+import { RunRemover } from '../runs/RunRemover.ts';
 import { StateFile } from '../StateFile.ts';
 import type { LangGraphCheckpoint } from '../types.ts';
 

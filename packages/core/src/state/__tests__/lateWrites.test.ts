@@ -3,9 +3,14 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { leaseFence } from '../Fence.ts';
-import { commitLate, endLateWrites, immediateTransaction, withNextCommit } from '../immediateTransaction.ts';
-import { ThreadStore } from '../ThreadStore.ts';
+import { leaseFence } from '../commits/Fence.ts';
+import {
+  commitLate,
+  endLateWrites,
+  immediateTransaction,
+  withNextCommit,
+} from '../commits/immediateTransaction.ts';
+import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 
 const lease = { threadId: 'run-1', epoch: 1 };

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { stateFoldersOf, workspaceName, workspaceNames } from '../workspaceName.ts';
+import { stateFoldersOf, workspaceName, workspaceNames } from '../threads/RunFolders.ts';
 
 describe('a folder', () => {
   test.for([

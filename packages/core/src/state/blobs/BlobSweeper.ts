@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { immediateTransaction } from '../immediateTransaction.ts';
+import { immediateTransaction } from '../commits/immediateTransaction.ts';
 
 /** What was deleted. */
 export interface Swept {

@@ -7,9 +7,9 @@ import {
   channelsApart,
   type NamespaceKey,
   type OrderedCheckpoint,
-} from '../checkpointRecords.ts';
-import { channelDigest, isSealed, NEVER_STORED } from '../checkpointSeals.ts';
-import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+} from '../checkpoints/checkpointRecords.ts';
+import { channelDigest, isSealed, NEVER_STORED } from '../checkpoints/checkpointRows.ts';
+import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
 import { error, note, type ValueFinding } from './finding.ts';
 
 interface DamagedChannelRow extends NamespaceKey, ChannelKey {

@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
 import { prepare } from '../../db/prepare.ts';
-import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
+import { BlobStore, equalBytes, hashBytes } from '../blobs/BlobStore.ts';
+import { StreamStore } from '../events/StreamStore.ts';
 import { GitPackStore } from '../GitPackStore.ts';
-import type { StoredState } from '../journaledState.ts';
-import { type StepKey, StepStore } from '../StepStore.ts';
-import { StreamStore } from '../StreamStore.ts';
-import { ThreadInputStore } from '../ThreadInputStore.ts';
-import { blobsOfTurn } from './blobsOfTurn.ts';
+import { blobsOfTurn, type StoredState } from '../journaledState.ts';
+import { type StepKey, StepStore } from '../steps/StepStore.ts';
+import { ThreadInputStore } from '../threads/ThreadInputStore.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 interface InlineChannel {

@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { equalBytes, hashBytes } from '../BlobStore.ts';
-import type { CheckpointKey } from '../checkpointRecords.ts';
-import { writeSeal } from '../checkpointSeals.ts';
-import type { WriteRow } from '../graphCheckpointSql.ts';
+import { equalBytes, hashBytes } from '../blobs/BlobStore.ts';
+import type { CheckpointKey } from '../checkpoints/checkpointRecords.ts';
+import { type WriteRow, writeSeal } from '../checkpoints/checkpointRows.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 interface DamagedWriteRow extends WriteRow {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { HITL_SESSION_KINDS } from '../hitlSession.ts';
-import { SIGNAL_KINDS, THREAD_STATUSES } from '../threadRecords.ts';
+import { HITL_SESSION_KINDS } from '../gates/hitlSession.ts';
+import { SIGNAL_KINDS, THREAD_STATUSES } from '../threads/threadRecords.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 const SELECT_RUNS = `

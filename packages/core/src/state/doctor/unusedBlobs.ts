@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import type { StoredState } from '../journaledState.ts';
-import { blobsOfTurn } from './blobsOfTurn.ts';
+import { blobsOfTurn, type StoredState } from '../journaledState.ts';
 import { note, type ValueFinding } from './finding.ts';
 
 interface BlobSize {

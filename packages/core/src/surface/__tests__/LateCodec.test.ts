@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ResultCodec } from '../../state/StepResult.ts';
+import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import { LateCodec } from '../PipelineApp.ts';
 
 const JSON_CODEC: ResultCodec = {

@@ -5,7 +5,7 @@ import { openReadOnly } from '../../db/createDatabase.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { Checks, PlanResult, StageAgents, TaskDraft, TaskRequest } from '../../orchestration/ports.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';
 import type { Run } from '../Run.ts';

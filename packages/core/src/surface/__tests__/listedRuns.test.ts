@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { localHost } from '../../state/hostIdentity.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { localHost } from '../../state/threads/hostIdentity.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { fakeAgents, MemoryRuns, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { driveMail, mailApp } from '../../testing/runs/mail.ts';
 import { Orchestrator } from '../Orchestrator.ts';

@@ -7,9 +7,9 @@ import { STATE_FILE } from '../../config/defaults.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { aQuestion } from '../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../state/__tests__/aThread.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
-import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import { Orchestrator, type RunListPage } from '../Orchestrator.ts';
 
 const SHOWN = { documents: [] };

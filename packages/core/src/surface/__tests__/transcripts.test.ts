@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StoredPiece, TranscriptStore } from '../../state/TranscriptStore.ts';
+import type { StoredPiece, TranscriptStore } from '../../state/steps/TranscriptStore.ts';
 import { transcript } from '../transcripts.ts';
 
 const PIECES = 500;

@@ -6,7 +6,7 @@ import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { AnsweringStage, AnswerRequest, WorkspaceReader } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { taskBrief } from '../../orchestration/task/taskBrief.ts';
-import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSession, HitlSessionKind } from '../../state/gates/hitlSession.ts';
 
 /** Kinds that show an agent's work; the others show what the engine measured. */
 const STAGES: Readonly<Partial<Record<HitlSessionKind, AnsweringStage>>> = {

@@ -13,13 +13,13 @@ import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { UsageReports } from '../../engine/guards/usage.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
+import { isBlank } from '../../masking/visibleText.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
-import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state/StepStore.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
-import { isBlank } from '../../values/blankText.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state/steps/StepStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
 import { answeringStage, answerRequest } from './answerRequest.ts';
 

@@ -4,7 +4,7 @@ import { ruleOf } from '../../engine/gates/answers.ts';
 import type { QuotableSection, QuotableSections } from '../../engine/gates/comments.ts';
 import { type Gate, type GateAnswer, gateOf } from '../../engine/gates/Gate.ts';
 import type { CodeOfRuns } from '../../orchestration/ports.ts';
-import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import type { HitlSession, HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { sessionOfRun } from '../sessionOfRun.ts';
 import { codeReader, quotedFiles, type ReadQuotedCode, reviewedCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';

@@ -12,8 +12,8 @@ import type { Gate } from '../../engine/gates/Gate.ts';
 import { principalText } from '../../engine/gates/principals.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
-import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import type { ReadQuotedCode } from './codeQuoted.ts';
 
 /** What somebody said of the last version that a gate showed, and what became of it in this one. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Backup, backup } from '../../db/backup.ts';
-import { FileNews } from '../../db/FileNews.ts';
+import { FileNews } from '../../db/FileWatch.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
 import {
@@ -17,9 +17,9 @@ import type { RunDriver } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
-import { type DoctorReport, doctor } from '../../state/doctor.ts';
-import type { Thread } from '../../state/ThreadStore.ts';
-import { workspaceName } from '../../state/workspaceName.ts';
+import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
+import { workspaceName } from '../../state/threads/RunFolders.ts';
+import type { Thread } from '../../state/threads/ThreadStore.ts';
 import type { PipelineApp } from '../PipelineApp.ts';
 import { Run, type RunDeps } from '../Run.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';

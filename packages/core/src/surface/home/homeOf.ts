@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { STATE_FILE } from '../../config/defaults.ts';
-import { foreignSchema } from '../../db/assertOwnSchema.ts';
 import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { assertUpToDate } from '../../db/ledger.ts';
+import { foreignSchema } from '../../db/ownSchema.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';

@@ -3,7 +3,7 @@ import { holdLease, releasing } from '../../engine/drive/lease.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import { extractRun } from '../../state/extractRun.ts';
+import { extractRun } from '../../state/moving/extractRun.ts';
 import { StateFile } from '../../state/StateFile.ts';
 
 /** How a run leaves its state file. */

@@ -6,7 +6,7 @@ import type { RunIndex } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
 import type { GitRecord } from '../../orchestration/ports.ts';
-import { gitRecord } from '../../state/gitRecord.ts';
+import { gitRecord } from '../../state/GitPackStore.ts';
 
 /** What the program kept with a run to find its agents again; see `StartOptions.agentsRef`. */
 export type AgentsRef = string | null;

@@ -5,7 +5,7 @@ import { applySignals } from '../../engine/remote/applySignals.ts';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
-import { gitRecord } from '../../state/gitRecord.ts';
+import { gitRecord } from '../../state/GitPackStore.ts';
 import { agentsRefOf, type CarryGit } from './packRun.ts';
 
 /** A run that comes from elsewhere. */

@@ -4,8 +4,8 @@ import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
 import { driverOf } from '../../orchestration/task/driverOf.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
-import type { Rewind } from '../../state/RewindStore.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
+import type { Rewind } from '../../state/runs/RewindStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { ability } from '../ability.ts';
 
 export interface RewindDeps {

@@ -1,5 +1,5 @@
 import type { EngineStore } from '../../engine/EngineStore.ts';
-import { type StepSummary, stepKeyOf } from '../../state/StepStore.ts';
+import { type StepSummary, stepKeyOf } from '../../state/steps/StepStore.ts';
 import type { EarlierPlan } from './withoutLaterWork.ts';
 
 /** What undone tasks have on the run's branch. */

@@ -7,9 +7,9 @@ import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts'
 import { singleLine } from '../../orchestration/task/singleLine.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
-import type { NewRewind } from '../../state/RewindStore.ts';
-import { isOfExecution, type StepSummary } from '../../state/StepStore.ts';
-import type { Lease } from '../../state/ThreadStore.ts';
+import type { NewRewind } from '../../state/runs/RewindStore.ts';
+import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
+import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { ability } from '../ability.ts';
 import { withCurrentCommits } from '../currentCommits.ts';
 import { taskView } from '../taskView.ts';

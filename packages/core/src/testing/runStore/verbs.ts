@@ -1,7 +1,7 @@
-import type { NewEvent } from '../../events/NewEvent.ts';
+import type { NewEvent } from '../../events/EventBus.ts';
 import type { NodeTurn, RunStore, WriteScope } from '../../state/RunStore.ts';
-import type { NewStep } from '../../state/stepRecords.ts';
-import type { Lease } from '../../state/threadRecords.ts';
+import type { NewStep } from '../../state/steps/stepRecords.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { TurnType } from '../../state/types.ts';
 
 /** The run that the cases are about. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { NewEvent } from '../../events/NewEvent.ts';
+import type { NewEvent } from '../../events/EventBus.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';

@@ -5,9 +5,9 @@ import { durable } from '../../engine/durable.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { EventStore } from '../../state/EventStore.ts';
-import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { Principal } from '../../state/hitlSession.ts';
+import { EventStore } from '../../state/events/EventStore.ts';
+import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { Principal } from '../../state/gates/hitlSession.ts';
 import { ADA, driveMail } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { LOOK_CASES } from './lookCases.ts';
 import { ADA, driveMail, mailApp } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';

@@ -1,6 +1,6 @@
 import { openStateCopy } from '../../../src/db/createDatabase.ts';
 import { isDevsError } from '../../../src/errors/DevsError.ts';
-import { doctor } from '../../../src/state/doctor.ts';
+import { doctor } from '../../../src/state/doctor/doctor.ts';
 import { goOn, type Moment, type Outcome } from './lives.ts';
 import { type RowFault, randomOf, withRowFault } from './rowFault.ts';
 

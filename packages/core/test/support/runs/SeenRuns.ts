@@ -13,8 +13,8 @@ import type {
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
-import { immediateBarrier } from '../../../src/state/CommitBarrier.ts';
-import { hashOf, sha256Hex } from '../../../src/state/canonicalJson.ts';
+import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
+import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 
 /** Of a long drive what has come last is seen when the run is let go of: to copy it takes longer than to drive. */

@@ -12,9 +12,9 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
-import { EventStore } from '../../../state/EventStore.ts';
-import { localHost } from '../../../state/hostIdentity.ts';
-import { RECOVERY_SPAN_MS, ThreadStore } from '../../../state/ThreadStore.ts';
+import { EventStore } from '../../../state/events/EventStore.ts';
+import { localHost } from '../../../state/threads/hostIdentity.ts';
+import { RECOVERY_SPAN_MS, ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import {
   ada,
   bob,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
-import { LEASE_TTL_MS, ThreadStore } from '../../../state/ThreadStore.ts';
+import { LEASE_TTL_MS, ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { holdLease } from '../lease.ts';
 
 // Fake timers replace the global ones alone.

@@ -8,7 +8,7 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { ofOneFile } from '../../../../test/support/runs/where.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
-import { localHost } from '../../../state/hostIdentity.ts';
+import { localHost } from '../../../state/threads/hostIdentity.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { step } from '../../node/step.ts';
 

@@ -3,9 +3,9 @@ import { Annotation, END, GraphDrained, interrupt, START, StateGraph } from '@la
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { localHost } from '../../../state/hostIdentity.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
-import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/threadRecords.ts';
+import { localHost } from '../../../state/threads/hostIdentity.ts';
+import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
+import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
 import { SkippingClock } from '../../../testing/SkippingClock.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';

@@ -2,8 +2,8 @@ import { END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { localHost } from '../../../state/hostIdentity.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
+import { localHost } from '../../../state/threads/hostIdentity.ts';
+import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 

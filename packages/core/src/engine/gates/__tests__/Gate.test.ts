@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { aQuestion } from '../../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../../state/__tests__/aThread.ts';
-import { hashOf } from '../../../state/canonicalJson.ts';
-import { type HitlSession, HitlSessionStore } from '../../../state/HitlSessionStore.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
+import { type HitlSession, HitlSessionStore } from '../../../state/gates/HitlSessionStore.ts';
+import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
+import { hashOf } from '../../../values/canonicalJson.ts';
 import { gateOf, listedGate } from '../Gate.ts';
 
 describe('the gate of a session', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { maskAtGate } from '../../../masking/maskAtGate.ts';
-import type { HitlSession } from '../../../state/hitlSession.ts';
+import type { HitlSession } from '../../../state/gates/hitlSession.ts';
 import {
   assertQuoted,
   type GateComment,

@@ -6,7 +6,7 @@ import { only } from '../../../../test/support/only.ts';
 import { type DurableOptions, durable } from '../../../../test/support/runs/durable.ts';
 import { notThroughRuns } from '../../../../test/support/runs/where.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
-import { EventStore } from '../../../state/EventStore.ts';
+import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { type StepOptions, step } from '../../node/step.ts';

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { EventBus } from '../../../events/EventBus.ts';
-import { EventStore } from '../../../state/EventStore.ts';
+import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import type { GraphProfile } from '../../GraphProfile.ts';

@@ -13,7 +13,7 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { plant } from '../../../../test/support/runs/places.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventBus } from '../../../events/EventBus.ts';
-import { doctor } from '../../../state/doctor.ts';
+import { doctor } from '../../../state/doctor/doctor.ts';
 import {
   ada,
   type Own,

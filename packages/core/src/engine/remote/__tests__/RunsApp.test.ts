@@ -2,7 +2,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { EventBus } from '../../../events/EventBus.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
+import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';

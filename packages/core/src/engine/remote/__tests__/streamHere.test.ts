@@ -1,8 +1,8 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { immediateBarrier } from '../../../state/CommitBarrier.ts';
-import { StreamStore } from '../../../state/StreamStore.ts';
+import { immediateBarrier } from '../../../state/commits/CommitBarrier.ts';
+import { StreamStore } from '../../../state/events/StreamStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../durable.ts';
 import type { Gate } from '../../gates/Gate.ts';

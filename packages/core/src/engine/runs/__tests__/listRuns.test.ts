@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threadRecords.ts';
+import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';

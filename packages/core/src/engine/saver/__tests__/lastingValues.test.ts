@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
-import { canonicalJson } from '../../../state/canonicalJson.ts';
 import { storeState } from '../../../state/journaledState.ts';
+import { canonicalJson } from '../../../values/canonicalJson.ts';
 import { makeLasting } from '../../../values/lasting.ts';
 import { StrictSerde } from '../StrictSerde.ts';
 

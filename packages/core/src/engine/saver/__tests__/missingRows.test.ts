@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
-import { doctor } from '../../../state/doctor.ts';
+import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';

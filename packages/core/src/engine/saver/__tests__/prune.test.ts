@@ -16,8 +16,8 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { prepareConnection } from '../../../db/prepareConnection.ts';
 import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
 import { CheckpointPersister } from '../../../state/CheckpointPersister.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
-import type { Lease } from '../../../state/threadRecords.ts';
+import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../../state/threads/threadRecords.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 import { StrictSerde } from '../StrictSerde.ts';
 

@@ -2,7 +2,7 @@ import { START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
-import { EventStore } from '../../../state/EventStore.ts';
+import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, OwnState, repeating, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';

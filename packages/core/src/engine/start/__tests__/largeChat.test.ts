@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from '@langc
 import { END, MessagesAnnotation, Overwrite, START, StateGraph } from '@langchain/langgraph';
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { stateStats } from '../../../state/StateStats.ts';
+import { stateStats } from '../../../state/doctor/fileSizes.ts';
 import { durable } from '../../durable.ts';
 
 /** Random, so that nothing of it is made smaller. */

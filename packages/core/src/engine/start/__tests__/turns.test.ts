@@ -13,7 +13,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { EventStore } from '../../../state/EventStore.ts';
+import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { endCancelled } from '../../drive/cancelRuns.ts';

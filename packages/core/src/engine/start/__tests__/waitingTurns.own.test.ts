@@ -12,7 +12,7 @@ vi.mock('node:timers/promises', async (original) => ({
   setTimeout: async () => slept.meanwhile(),
 }));
 
-vi.mock('../../../db/FileNews.ts', () => ({
+vi.mock('../../../db/FileWatch.ts', () => ({
   FileNews: class {
     readonly next = async (): Promise<unknown> => slept.meanwhile();
     stop(): void {}

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { DyingFile } from '../../../../test/gates/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { doctor } from '../../../state/doctor.ts';
+import { doctor } from '../../../state/doctor/doctor.ts';
 import { SqliteStore } from '../SqliteStore.ts';
 
 const SECRET = `ghp_${'a1B2'.repeat(9)}`;

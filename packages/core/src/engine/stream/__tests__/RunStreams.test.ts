@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { DEFAULT_LIMITS } from '../../../config/limits.ts';
-import type { NewStreamEvent } from '../../../state/StreamStore.ts';
+import type { NewStreamEvent } from '../../../state/events/StreamStore.ts';
 import { RunStreams } from '../RunStreams.ts';
 import { StreamRecorder } from '../StreamRecorder.ts';
 

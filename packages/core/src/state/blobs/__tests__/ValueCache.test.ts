@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RecentMap } from '../RecentMap.ts';
+import { RecentMap } from '../../../values/RecentMap.ts';
 import { ValueBudget, ValueCache } from '../ValueCache.ts';
 
 const hash = (number: number): Uint8Array => new Uint8Array(32).fill(number);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assembleValue, type SplicePart } from '../assembleValue.ts';
-import { commonEnds } from '../commonEnds.ts';
+import { assembleValue, commonEnds, type SplicePart } from '../splices.ts';
 
 /** Values over two letters share much; the lengths cross the block size of the comparison. */
 const value = fc

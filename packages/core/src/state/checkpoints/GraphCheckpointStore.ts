@@ -1,0 +1,404 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
+import { transaction } from '../../db/transaction.ts';
+import { RecentMap } from '../../values/RecentMap.ts';
+import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from '../blobs/BlobStore.ts';
+import { BlobSweeper } from '../blobs/BlobSweeper.ts';
+import type {
+  CallRecord,
+  ChannelKey,
+  ChannelRecord,
+  CheckpointKey,
+  CheckpointQuery,
+  CheckpointRecord,
+  NamespaceKey,
+  OrderedCheckpoint,
+  TypedBytes,
+  WriteRecord,
+} from './checkpointRecords.ts';
+import * as sql from './checkpointRows.ts';
+import {
+  channelDigest,
+  checkpointSeal,
+  damagedChannel,
+  damagedCheckpoint,
+  isSealed,
+  missingChannel,
+  missingWrites,
+  NEVER_STORED,
+  versionTaken,
+  writeSeal,
+} from './checkpointRows.ts';
+
+/** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
+const INLINE_WRITE_BYTES = 256;
+
+/** A channel's value above this many bytes goes there too; up to it, the reference and its index would take as much. */
+const INLINE_CHANNEL_BYTES = 64;
+
+/** An empty channel. */
+const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, blobId: null };
+
+/**
+ * LangGraph's resume data: `checkpoints`, `checkpoint_writes` and `checkpoint_blobs`. The Thought/Action journal is
+ * another table; see `CheckpointPersister`.
+ *
+ * Bytes in, bytes out; what they mean is the saver's. Opens no transaction of its own. Everything read is checked
+ * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs; so is what is read of a checkpoint
+ * of which a row is missing, or lies under another key.
+ */
+export class GraphCheckpointStore {
+  readonly #db: Database;
+  readonly #blobs: BlobStore;
+  readonly #heads: ChannelHeads;
+  readonly #selectPlace: Statement<[CheckpointKey], number>;
+  readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
+  readonly #selectCheckpoint: Statement<[CheckpointKey], sql.CheckpointRow>;
+  readonly #selectLatest: Statement<[NamespaceKey], sql.CheckpointRow>;
+  readonly #selectSeq: Statement<
+    [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
+    { readonly seq: number | null }
+  >;
+  readonly #selectNamespaces: Statement<
+    [NamespaceKey],
+    { readonly checkpointNs: string; readonly seq: number }
+  >;
+  readonly #insertChannel: Statement<[sql.ChannelRow]>;
+  readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
+  readonly #selectDigest: Statement<[NamespaceKey & ChannelKey], ChannelDigestRow>;
+  readonly #insertWrite: Statement<[sql.WriteRow]>;
+  readonly #deleteWrite: Statement<[sql.WriteRow]>;
+  readonly #countWrites: Statement<[CheckpointKey & { readonly added: number }]>;
+  readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
+  readonly #selectWriteCount: Statement<[CheckpointKey], number | null>;
+  readonly #selectCalls: Statement<[string], CallRecord>;
+  readonly #sweeper: BlobSweeper;
+  readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
+  readonly #deletes: readonly Statement<[string]>[];
+
+  /** @param db - An open, migrated state file. Statements are prepared here, once. */
+  constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
+    this.#db = db;
+    this.#blobs = blobs;
+    this.#selectPlace = prepare<[CheckpointKey], number>(db, sql.SELECT_PLACE).pluck();
+    this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
+    this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
+    this.#selectLatest = prepare(db, sql.SELECT_LATEST);
+    this.#selectSeq = prepare(db, sql.SELECT_SEQ);
+    this.#selectNamespaces = prepare(db, sql.SELECT_NAMESPACES_WITHIN);
+    this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
+    this.#selectChannel = prepare(db, sql.SELECT_CHANNEL);
+    this.#selectDigest = prepare(db, sql.SELECT_CHANNEL_DIGEST);
+    const heads = prepare<[NamespaceKey], [channel: string, blobId: number]>(
+      db,
+      sql.SELECT_CHANNEL_HEADS,
+    ).raw();
+    this.#heads = new ChannelHeads(({ threadId, checkpointNs }) => heads.all({ threadId, checkpointNs }));
+    this.#insertWrite = prepare(db, sql.INSERT_WRITE);
+    this.#deleteWrite = prepare(db, sql.DELETE_WRITE);
+    this.#countWrites = prepare(db, sql.COUNT_WRITES);
+    this.#selectWrites = prepare(db, sql.SELECT_WRITES);
+    this.#selectWriteCount = prepare<[CheckpointKey], number | null>(db, sql.SELECT_WRITE_COUNT).pluck();
+    this.#selectCalls = prepare(db, sql.SELECT_CALLS);
+    this.#sweeper = new BlobSweeper(db);
+    this.#selectBlobs = prepare<[{ readonly threadId: string }], number>(
+      db,
+      sql.SELECT_BLOBS_OF_THREAD,
+    ).pluck();
+    this.#deletes = sql.DELETE_THREAD.map((text) => prepare<[string]>(db, text));
+  }
+
+  /**
+   * Inserts a checkpoint, or replaces the content of its row; the row keeps its place in the order.
+   *
+   * @param channels - Those whose values are not in it, already stored at their versions.
+   */
+  saveCheckpoint(
+    { checkpoint, metadata, ...key }: CheckpointRecord,
+    channels: readonly ChannelKey[] = [],
+  ): void {
+    const { threadId, checkpointNs, checkpointId } = key;
+    const row = {
+      ...key,
+      seq: this.#selectPlace.get({ threadId, checkpointNs, checkpointId }) ?? 1,
+      type: checkpoint.type,
+      metadataType: metadata.type,
+      sha256: hashBytes(checkpoint.bytes, metadata.bytes),
+    };
+    const sealed = channels.map((at) => ({ ...at, digest: this.#headOf(key, at)?.digest ?? NEVER_STORED }));
+    const rowSha256 = checkpointSeal(row, sealed);
+    this.#upsertCheckpoint.run({ ...row, checkpoint: checkpoint.bytes, metadata: metadata.bytes, rowSha256 });
+  }
+
+  /**
+   * Stores the value of a channel at a version; the same value again changes nothing.
+   *
+   * @throws DevsError `VALUE_NOT_STORABLE` if the version holds another value: older checkpoints refer to it.
+   */
+  saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
+    const sha256 = value === null ? null : hashBytes(value.bytes);
+    const stored =
+      value === null || sha256 === null
+        ? NOTHING
+        : this.#placeChannel(key, channel.channel, { value, sha256 });
+    const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, ...stored };
+    if (this.#insertChannel.run(row).changes === 0 && !isSameChannel(this.#selectChannel.get(row), stored)) {
+      throw versionTaken(row);
+    }
+    const { versions, blobs } = this.#heads.of(key);
+    const digest = channelDigest(stored.type, sha256);
+    versions.set(channel.channel, { version: channel.version, size: value?.bytes.byteLength ?? 0, digest });
+    if (stored.blobId !== null) blobs.set(channel.channel, stored.blobId);
+  }
+
+  /** Bytes of the values of channels at their versions; an empty channel has none, nor one that was never stored. */
+  sizesOfChannels(
+    { threadId, checkpointNs }: NamespaceKey,
+    versions: Readonly<Record<string, string | number>>,
+  ): readonly (readonly [channel: string, bytes: number])[] {
+    return Object.entries(versions).map(([channel, version]) => {
+      const head = this.#headOf({ threadId, checkpointNs }, { channel, version: String(version) });
+      return [channel, head?.size ?? 0] as const;
+    });
+  }
+
+  /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
+  saveWrites(key: CheckpointKey, writes: readonly WriteRecord[]): void {
+    const { threadId, checkpointNs, checkpointId } = key;
+    let added = 0;
+    for (const { value, ...write } of writes) {
+      const { bytes, type } = value;
+      const sha256 = hashBytes(bytes);
+      const inline = bytes.byteLength <= INLINE_WRITE_BYTES;
+      const row = {
+        ...{ threadId, checkpointNs, checkpointId },
+        ...write,
+        type,
+        value: inline ? bytes : null,
+        blobId: inline ? null : this.#putWrite(key, write.channel, { bytes, sha256 }),
+        sha256: writeSeal(key, { ...write, type }, sha256),
+        sealed: 1,
+      } as const;
+      if (write.idx < 0) added -= this.#deleteWrite.run(row).changes;
+      added += this.#insertWrite.run(row).changes;
+    }
+    if (added > 0) this.#countWrites.run({ threadId, checkpointNs, checkpointId, added });
+  }
+
+  /** Which tasks of a run's own graph have called which nodes. */
+  callsOf(threadId: string): readonly CallRecord[] {
+    return this.#selectCalls.all(threadId);
+  }
+
+  load(key: CheckpointKey): OrderedCheckpoint | null {
+    const row = this.#selectCheckpoint.get(key);
+    return row === undefined ? null : toCheckpoint(row);
+  }
+
+  /** The checkpoint of a namespace that was inserted last. */
+  loadLatest(key: NamespaceKey): OrderedCheckpoint | null {
+    const row = this.#selectLatest.get(key);
+    return row === undefined ? null : toCheckpoint(row);
+  }
+
+  /** Up to `limit` checkpoints, newest first. */
+  loadPage(query: CheckpointQuery, limit: number): readonly OrderedCheckpoint[] {
+    const page = prepare<[object], sql.CheckpointRow>(this.#db, sql.selectPage(query));
+    return page.all({ ...query, limit }).map(toCheckpoint);
+  }
+
+  /** Where a checkpoint stands in the order, by its id alone; `null` if the file does not have it. */
+  findSeq(checkpointId: string, threadId: string | null): number | null {
+    return this.#selectSeq.get({ checkpointId, threadId })?.seq ?? null;
+  }
+
+  /** A namespace and those inside it, with where their newest checkpoint stands in the order; in that order. */
+  namespacesWithin({
+    threadId,
+    checkpointNs,
+  }: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[] {
+    return this.#selectNamespaces.all({ threadId, checkpointNs });
+  }
+
+  /** The newest checkpoint before `seq` of each graph that keeps its state over the visits of its node. */
+  lastingBefore(threadId: string, seq: number): readonly CheckpointKey[] {
+    return prepare<[object], CheckpointKey>(this.#db, sql.SELECT_LASTING_BEFORE).all({ threadId, seq });
+  }
+
+  /** True while the file has this very checkpoint. */
+  has({ threadId, checkpointNs, checkpointId, seq }: OrderedCheckpoint): boolean {
+    return this.#selectCheckpoint.get({ threadId, checkpointNs, checkpointId })?.seq === seq;
+  }
+
+  /** @returns `undefined` when the version was never stored, `null` when the channel is empty at it. */
+  loadChannel(key: NamespaceKey, channel: ChannelKey): TypedBytes | null | undefined {
+    return this.#loadDigested(key, channel)?.value;
+  }
+
+  #loadDigested(
+    { threadId, checkpointNs }: NamespaceKey,
+    at: ChannelKey,
+  ): { readonly value: TypedBytes | null; readonly digest: string } | undefined {
+    const row = this.#selectChannel.get({ threadId, checkpointNs, ...at });
+    if (row === undefined) return undefined;
+    const { type, value, sha256, blobId } = row;
+    if (blobId !== null) {
+      const blob = this.#blobs.load(blobId);
+      return { value: { type, bytes: blob.bytes }, digest: channelDigest(type, blob.sha256) };
+    }
+    if (value === null || sha256 === null) return { value: null, digest: channelDigest(type, null) };
+    if (!equalBytes(hashBytes(value), sha256)) throw damagedChannel({ threadId, checkpointNs }, at);
+    return { value: { type, bytes: plainBytes(value) }, digest: channelDigest(type, sha256) };
+  }
+
+  /** What is known of a channel at a version; `undefined` if the file does not have it. */
+  #headOf(key: NamespaceKey, { channel, version }: ChannelKey): ChannelHead | undefined {
+    const { threadId, checkpointNs } = key;
+    const { versions } = this.#heads.of(key);
+    const known = versions.get(channel);
+    if (known?.version === version) return known;
+    const row = this.#selectDigest.get({ threadId, checkpointNs, channel, version });
+    if (row === undefined) return undefined;
+    const head = { version, size: row.size, digest: channelDigest(row.type, row.sha256) };
+    versions.set(channel, head);
+    return head;
+  }
+
+  /**
+   * The values of a checkpoint's channels, in the order given; `null` where one is empty.
+   *
+   * @param channels - All whose values are not in it.
+   * @throws DevsError `STATE_CORRUPT` if one of them is missing, or is not what the checkpoint was written with. One that
+   *   was named and never stored is empty, if the checkpoint says so.
+   */
+  loadChannels(stored: OrderedCheckpoint, channels: readonly ChannelKey[]): readonly (TypedBytes | null)[] {
+    const loaded = channels.map((at) => {
+      const found = this.#loadDigested(stored, at);
+      return { ...at, ...(found ?? { value: null, digest: NEVER_STORED }) };
+    });
+    const missing = loaded.find(({ digest }) => digest === NEVER_STORED);
+    const isSound = isSealed(stored, loaded);
+    if (missing !== undefined && (!isSound || stored.rowSha256 === null))
+      throw missingChannel(stored, missing);
+    if (!isSound) throw damagedCheckpoint(stored, 'what it is made of');
+    return loaded.map(({ value }) => value);
+  }
+
+  /** In no particular order. @throws DevsError `STATE_CORRUPT` if one is missing, too. */
+  loadWrites(key: CheckpointKey): readonly WriteRecord[] {
+    return this.#db.inTransaction
+      ? this.#loadWrites(key)
+      : transaction(this.#db, 'deferred', () => this.#loadWrites(key));
+  }
+
+  #loadWrites(key: CheckpointKey): readonly WriteRecord[] {
+    const writes = this.#selectWrites.all(key).map((row) => this.#toWrite(key, row));
+    const expected = this.#selectWriteCount.get(key) ?? null;
+    if (expected !== null && expected !== writes.length) throw missingWrites(key, writes.length, expected);
+    return writes;
+  }
+
+  /** Deletes a thread's rows in every namespace, and the values that nothing else refers to. */
+  deleteThread(threadId: string): void {
+    const blobIds = this.#selectBlobs.all({ threadId });
+    for (const statement of this.#deletes) statement.run(threadId);
+    this.#sweeper.sweep(blobIds);
+  }
+
+  #placeChannel(
+    key: NamespaceKey,
+    channel: string,
+    { value: { type, bytes }, sha256 }: { readonly value: TypedBytes; readonly sha256: Uint8Array },
+  ): sql.StoredChannel {
+    if (bytes.byteLength > INLINE_CHANNEL_BYTES) {
+      const blobId = this.#blobs.put(bytes, { ...this.#baseOf(key, channel), sha256 });
+      return { type, value: null, sha256: null, blobId };
+    }
+    return { type, value: bytes, sha256, blobId: null };
+  }
+
+  /** A write often is the channel's next value; it is not remembered as such, because it may be a mere addition. */
+  #putWrite(
+    key: NamespaceKey,
+    channel: string,
+    { bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array },
+  ): number {
+    return this.#blobs.put(bytes, { ...this.#baseOf(key, channel), sha256 });
+  }
+
+  /** The value that the next one of the channel probably resembles. */
+  #baseOf(key: NamespaceKey, channel: string): Pick<PutOptions, 'base'> {
+    return { base: this.#heads.of(key).blobs.get(channel) ?? null };
+  }
+
+  #toWrite(key: CheckpointKey, row: sql.StoredWriteRow): WriteRecord {
+    const { taskId, idx, taskPath, channel, type, value, blobId, sha256, sealed } = row;
+    const blob = blobId === null ? null : this.#blobs.load(blobId);
+    const bytes = blob?.bytes ?? value ?? new Uint8Array();
+    const actual = blob?.sha256 ?? hashBytes(bytes);
+    const expected = sealed === 1 ? writeSeal(key, row, actual) : actual;
+    if (!equalBytes(expected, sha256)) throw damagedCheckpoint(key, `write ${taskId}/${idx}`);
+    return { taskId, idx, taskPath, channel, value: { type, bytes: plainBytes(bytes) } };
+  }
+}
+
+interface ChannelDigestRow {
+  readonly type: string;
+  readonly size: number;
+  readonly sha256: Uint8Array | null;
+}
+
+function toCheckpoint(row: sql.CheckpointRow): OrderedCheckpoint {
+  const { type, checkpoint, metadataType, metadata, sha256, ...rest } = row;
+  if (!equalBytes(hashBytes(checkpoint, metadata), sha256)) throw damagedCheckpoint(rest, 'its row');
+  return {
+    ...rest,
+    checkpoint: { type, bytes: plainBytes(checkpoint) },
+    metadata: { type: metadataType, bytes: plainBytes(metadata) },
+  };
+}
+
+function isSameChannel(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
+  if (a === undefined || a.type !== b.type || a.blobId !== b.blobId) return false;
+  return a.sha256 === null || b.sha256 === null ? a.sha256 === b.sha256 : equalBytes(a.sha256, b.sha256);
+}
+
+/** The version of a channel that was stored or asked for last. */
+interface ChannelHead {
+  readonly version: string;
+  /** Bytes; 0 where the channel is empty at it. */
+  readonly size: number;
+  /** As of `channelDigest`. */
+  readonly digest: string;
+}
+
+/** What is known about the channels of a namespace. */
+export interface NamespaceHeads {
+  readonly versions: Map<string, ChannelHead>;
+  /** Of the last large value of a channel, which its next one probably resembles. */
+  readonly blobs: Map<string, number>;
+}
+
+/** Namespaces whose channels are remembered; the file knows the others. */
+const REMEMBERED_NAMESPACES = 64;
+
+/** What a connection stored last in the channels of a namespace, so that a checkpoint asks the file for none of them. */
+class ChannelHeads {
+  readonly #loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[];
+  readonly #namespaces = new RecentMap<string, NamespaceHeads>(REMEMBERED_NAMESPACES);
+
+  /** @param loadBlobs - What the file knows, asked once per namespace: it looks at all rows of it. */
+  constructor(loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[]) {
+    this.#loadBlobs = loadBlobs;
+  }
+
+  of(namespace: NamespaceKey): NamespaceHeads {
+    const { threadId, checkpointNs } = namespace;
+    const key = JSON.stringify([threadId, checkpointNs]);
+    const known = this.#namespaces.get(key);
+    if (known !== undefined) return known;
+    const heads = { versions: new Map<string, ChannelHead>(), blobs: new Map(this.#loadBlobs(namespace)) };
+    this.#namespaces.set(key, heads);
+    return heads;
+  }
+}

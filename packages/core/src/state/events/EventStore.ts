@@ -1,0 +1,160 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
+import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
+import { parseStored } from '../rows/parseStored.ts';
+import type { StoreOptions } from '../rows/StoreOptions.ts';
+
+/** One line of a run's log. */
+export interface EventRecord<Name extends EventName = EventName> {
+  /** Position in the file; grows. */
+  readonly seq: number;
+  readonly threadId: string | null;
+  /** Milliseconds since the Unix epoch, UTC. */
+  readonly at: number;
+  readonly name: Name;
+  readonly taskId: string | null;
+  readonly payload: OrchestratorEvents[Name];
+}
+
+export interface EventPage {
+  /** Only events after this position; 0 (the default) is the start. */
+  readonly afterSeq?: number;
+  /** Only events before this position, and of those the newest. */
+  readonly beforeSeq?: number;
+  /** At most this many; defaults to 1,000. */
+  readonly limit?: number;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly threadId: string | null;
+  readonly at: number;
+  readonly name: EventName;
+  readonly taskId: string | null;
+  readonly payloadJson: string;
+}
+
+const INSERT = `
+  INSERT INTO events (thread_id, at, name, task_id, payload_json)
+  VALUES (@threadId, @at, @name, @taskId, @payloadJson)`;
+
+const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payload_json AS payloadJson`;
+
+const SELECT_PAGE = `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
+
+// From its end backwards.
+const SELECT_PAGE_BEFORE = `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
+
+const SELECT_VISITS = `
+  SELECT json_extract(payload_json, '$.node') AS node, count(*) AS visits, max(at) AS lastAt
+  FROM events WHERE thread_id = ? AND name = 'NODE_FINISHED' GROUP BY node ORDER BY node`;
+
+const selectNamed = (condition = ''): string => `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND name = ? ${condition} ORDER BY seq ASC`;
+
+const SELECT_NAMED = selectNamed();
+
+/** Few of a run, and asked for while it is looked at: they have an index, whose condition this is word for word. */
+const RARE: readonly EventName[] = ['GATE_SHOWN', 'RUN_SYNCED'];
+
+const SELECT_RARE = selectNamed("AND name IN ('GATE_SHOWN', 'RUN_SYNCED')");
+
+const SELECT_LAST_OF = `
+  SELECT ${COLUMNS} FROM events
+  WHERE thread_id = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT 1`;
+
+const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = ?';
+
+const DEFAULT_LIMIT = 1000;
+
+/** How often a node of a run was visited to its end, and when last: ms since the Unix epoch, UTC. */
+export interface NodeExecutions {
+  readonly node: string;
+  readonly visits: number;
+  readonly lastAt: number;
+}
+
+/**
+ * Rows of `events`: appended, never changed. The log is derived; nothing that a run does rests on it. A person's yes to what a
+ * gate hides does: that they were shown it is a row (`GATE_REVEALED`).
+ */
+export class EventStore {
+  readonly #now: () => number;
+  readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
+  readonly #selectPage: Statement<[string, number, number], EventRow>;
+  readonly #selectPageBefore: Statement<[string, number, number, number], EventRow>;
+  readonly #selectVisits: Statement<[string], NodeExecutions>;
+  readonly #selectNamed: Statement<[string, string], EventRow>;
+  readonly #selectRare: Statement<[string, string], EventRow>;
+  readonly #selectLastOf: Statement<[string, string], EventRow>;
+  readonly #selectIs: Statement<[string, string, number], 0 | 1>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#now = now;
+    this.#insert = prepare(db, INSERT);
+    this.#selectPage = prepare(db, SELECT_PAGE);
+    this.#selectPageBefore = prepare(db, SELECT_PAGE_BEFORE);
+    this.#selectVisits = prepare(db, SELECT_VISITS);
+    this.#selectNamed = prepare(db, SELECT_NAMED);
+    this.#selectRare = prepare(db, SELECT_RARE);
+    this.#selectLastOf = prepare(db, SELECT_LAST_OF);
+    this.#selectIs = prepare<[string, string, number], 0 | 1>(db, SELECT_IS).pluck();
+  }
+
+  /** Appends one event in the caller's transaction and returns its position. */
+  append<Name extends EventName>(
+    name: Name,
+    payload: OrchestratorEvents[Name],
+    scope: EventScope = {},
+  ): number {
+    const { lastInsertRowid } = this.#insert.run({
+      threadId: scope.threadId ?? null,
+      at: this.#now(),
+      name,
+      taskId: scope.taskId ?? null,
+      payloadJson: JSON.stringify(payload),
+    });
+    return Number(lastInsertRowid);
+  }
+
+  /** Events of a run, oldest first. */
+  list(
+    threadId: string,
+    { afterSeq = 0, beforeSeq, limit = DEFAULT_LIMIT }: EventPage = {},
+  ): readonly EventRecord[] {
+    const rows =
+      beforeSeq === undefined
+        ? this.#selectPage.all(threadId, afterSeq, limit)
+        : this.#selectPageBefore.all(threadId, afterSeq, beforeSeq, limit).reverse();
+    return rows.map((row) => eventFromRow(row));
+  }
+
+  /** The nodes of a run that were visited to their end, by name. */
+  visitsOf(threadId: string): readonly NodeExecutions[] {
+    return this.#selectVisits.all(threadId);
+  }
+
+  /** All events of one name of a run, oldest first. */
+  listNamed<Name extends EventName>(threadId: string, name: Name): readonly EventRecord<Name>[] {
+    const select = RARE.includes(name) ? this.#selectRare : this.#selectNamed;
+    return select.all(threadId, name).map((row) => eventFromRow<Name>(row));
+  }
+
+  /** The newest event of a run that has one of these names. */
+  lastOf(threadId: string, names: readonly EventName[]): EventRecord | null {
+    const row = this.#selectLastOf.get(threadId, JSON.stringify(names));
+    return row === undefined ? null : eventFromRow(row);
+  }
+
+  /** True if this very event stands at the position. */
+  holds<Name extends EventName>(seq: number, name: Name, payload: OrchestratorEvents[Name]): boolean {
+    return this.#selectIs.get(name, JSON.stringify(payload), seq) === 1;
+  }
+}
+
+function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
+  return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
+}

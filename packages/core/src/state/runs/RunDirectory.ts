@@ -1,0 +1,105 @@
+import type { Database } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
+import type { ThreadStatus } from '../threads/threadRecords.ts';
+
+/** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */
+export interface RunCursor {
+  readonly at: number;
+  readonly id: string;
+}
+
+export interface RunQuery {
+  readonly statuses: readonly ThreadStatus[];
+  /** Fingerprint of the graph; `null` means any. */
+  readonly graph: string | null;
+  /** Only runs that would go on if somebody drove them. */
+  readonly due: boolean;
+  /** Only runs created then or later, ms. */
+  readonly since: number;
+  /** Only runs before this place. */
+  readonly before: RunCursor;
+  readonly limit: number;
+}
+
+// One short walk per status, each in the order of its index, and the newest of what they found: a run that is not shown
+// is not looked at, but for a page of each status.
+const selectRunPage = (condition: string): string => `
+  SELECT found.created_at AS at, found.thread_id AS id
+  FROM json_each(@statuses) AS wanted CROSS JOIN threads AS found
+  WHERE found.thread_id IN (
+    SELECT thread_id FROM threads
+    WHERE ${condition} status = wanted.value AND created_at >= @since AND (created_at, thread_id) < (@at, @id)
+    ORDER BY created_at DESC, thread_id DESC LIMIT @limit)
+  ORDER BY found.created_at DESC, found.thread_id DESC LIMIT @limit`;
+
+const SELECT_PAGE = selectRunPage('');
+
+const SELECT_PAGE_OF_GRAPH = selectRunPage('graph_fingerprint = @graph AND');
+
+// Word for word the condition of its index, which SQLite would not choose: it has no figures of what is rare. The reason is
+// that of a drive whose signal was aborted.
+const SELECT_DUE = `
+  SELECT created_at AS at, thread_id AS id FROM threads INDEXED BY threads_due
+  WHERE (status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq))
+    AND created_at >= @since AND (created_at, thread_id) < (@at, @id)
+    AND status IN (SELECT value FROM json_each(@statuses)) AND (@graph IS NULL OR graph_fingerprint = @graph)
+  ORDER BY created_at DESC, thread_id DESC LIMIT @limit`;
+
+// Runs with a folder are removed with it, by whoever keeps it.
+const SELECT_ENDED = `
+  SELECT ended_at AS at, thread_id AS id FROM threads
+  WHERE ended_at IS NOT NULL AND workspace IS NULL AND ended_at < @before AND (ended_at, thread_id) > (@at, @id)
+    AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
+  ORDER BY ended_at, thread_id LIMIT @limit`;
+
+const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
+
+const SELECT_IDS = `SELECT thread_id AS id FROM threads ${NEWEST_FIRST}`;
+
+/** Of SQLite; larger than any time or rowid. */
+const MAX_INTEGER = '9223372036854775807';
+
+const SELECT_IDS_AFTER = `
+  SELECT thread_id AS id FROM threads
+  WHERE (created_at, rowid) < (
+    coalesce((SELECT created_at FROM threads WHERE thread_id = @after), ${MAX_INTEGER}),
+    coalesce((SELECT rowid FROM threads WHERE thread_id = @after), ${MAX_INTEGER}))
+  ${NEWEST_FIRST} LIMIT @limit`;
+
+/** Finds runs among many by where they stand and how old they are. Reads `threads` by its indexes, and writes nothing. */
+export class RunDirectory {
+  readonly #db: Database;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Runs, newest first. */
+  page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunCursor[] {
+    const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
+    const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
+    return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
+  }
+
+  /** Every run by its id, newest first. */
+  ids(): readonly string[] {
+    return prepare<[object], Pick<RunCursor, 'id'>>(this.#db, SELECT_IDS).all({}).map(runIdAt);
+  }
+
+  /** The first of them, or of those after a run. */
+  idsAfter(after: string | null, limit: number): readonly string[] {
+    return prepare<[object], Pick<RunCursor, 'id'>>(this.#db, SELECT_IDS_AFTER)
+      .all({ after, limit })
+      .map(runIdAt);
+  }
+
+  /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
+  ended(before: number, after: RunCursor | null, limit: number): readonly RunCursor[] {
+    const from = after ?? { at: Number.MIN_SAFE_INTEGER, id: '' };
+    return prepare<[object], RunCursor>(this.#db, SELECT_ENDED).all({ before, ...from, limit });
+  }
+}
+
+const runIdAt = ({ id }: Pick<RunCursor, 'id'>): string => id;

@@ -1,0 +1,45 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
+
+// Since the run's own latest one, also those of graphs inside its nodes, and of runs inside the run: their ids begin with
+// its own and a slash ('0' is the next character).
+const SELECT_CHECKPOINTS = `
+  SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints
+  WHERE seq >= coalesce((SELECT max(seq) FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = ''), 0)
+    AND (thread_id = @threadId OR (thread_id > @threadId || '/' AND thread_id < @threadId || '0'))
+  ORDER BY seq`;
+
+// Not what was given under an interrupt's id (32 digits): that is on its way, whether or not a node takes it.
+const SELECT_WRITES = `
+  SELECT task_id, idx, hex(sha256) FROM checkpoint_writes
+  WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND length(task_id) <> 32
+  ORDER BY task_id, idx`;
+
+const COUNT_DECISIONS = 'SELECT count(*) FROM hitl_sessions WHERE thread_id = ? AND decided_at IS NOT NULL';
+
+type CheckpointTriple = [threadId: string, checkpointNs: string, checkpointId: string];
+
+/** What a run has come to, to be compared: its checkpoints, what tasks wrote on top of them, how much was decided. */
+export class RunFootprint {
+  readonly #checkpoints: Statement<[{ readonly threadId: string }], CheckpointTriple>;
+  readonly #writes: Statement<CheckpointTriple, readonly unknown[]>;
+  readonly #decisions: Statement<[string], number>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#checkpoints = prepare<[{ readonly threadId: string }], CheckpointTriple>(
+      db,
+      SELECT_CHECKPOINTS,
+    ).raw();
+    this.#writes = prepare<CheckpointTriple, readonly unknown[]>(db, SELECT_WRITES).raw();
+    this.#decisions = prepare<[string], number>(db, COUNT_DECISIONS).pluck();
+  }
+
+  /** Equal as long as nothing has happened. */
+  of(threadId: string): string {
+    const checkpoints = this.#checkpoints.all({ threadId });
+    const writes = checkpoints.map((key) => this.#writes.all(...key));
+    return sha256Hex(JSON.stringify([checkpoints, writes, this.#decisions.get(threadId)]));
+  }
+}
