@@ -14,8 +14,8 @@ import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
+import type { PipelineDeps } from './ports.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
-import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 
 export { approveDesignNode, approveTaskDagNode } from './hitl.ts';

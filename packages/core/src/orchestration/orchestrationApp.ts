@@ -6,8 +6,8 @@ import type { EngineStore } from '../engine/EngineStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
-import { driverOf } from './task/driverOf.ts';
-import type { PipelineDeps } from './task/pipelineDeps.ts';
+import type { PipelineDeps } from './ports.ts';
+import { driverOf } from './task/openWorkspace.ts';
 import type { GraphState } from './types.ts';
 
 /** A plan is one value, and its gate shows it with what it is made from: one write may be as large as a channel. */

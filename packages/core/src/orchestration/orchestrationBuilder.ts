@@ -2,16 +2,16 @@
 // around every node in graph-runner.ts.
 
 import { END, type RetryPolicy, START, StateGraph } from '@langchain/langgraph';
-import { approveDesignNode } from './gates/approveDesignNode.ts';
-import { approveTaskDagNode } from './gates/approveTaskDagNode.ts';
+import { approveDesignNode, approveTaskDagNode } from './hitl.ts';
 import { designNode, makeDesignNode } from './nodes/designNode.ts';
 import { distillNode, makeDistillNode } from './nodes/distillNode.ts';
 import { implementNode, makeImplementNode } from './nodes/implementNode.ts';
 import { makePivotNode } from './nodes/pivotNode.ts';
 import { makeResearchNode, researchNode } from './nodes/researchNode.ts';
 import { makeVerifyNode, verifyNode } from './nodes/verifyNode.ts';
-import { captureError } from './robustness/captureError.ts';
-import { transientRetryPolicy } from './robustness/transientRetryPolicy.ts';
+import type { PipelineDeps } from './ports.ts';
+import { transientRetryPolicy } from './robustness/classifyError.ts';
+import { captureError } from './robustness/errorNode.ts';
 import { errorNode, pivotAgentNode } from './robustness.ts';
 import {
   type AskingNode,
@@ -25,7 +25,6 @@ import {
   routeAfterResearch,
   routeAfterVerify,
 } from './routing.ts';
-import type { PipelineDeps } from './task/pipelineDeps.ts';
 import { OrchestratorAnnotation } from './types.ts';
 
 /**

@@ -1,19 +1,22 @@
+import { MAX_PIVOTS } from '../config/defaults.ts';
 import type { EndOfRun } from '../engine/drive/outcome.ts';
 import type { AppliedAnswer, GraphProfile, NodeUpdate } from '../engine/GraphProfile.ts';
 import type { Question } from '../engine/gates/question.ts';
+import { type GuardFinding, type GuardLevel, warningOf } from '../engine/guards/lattice.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
-import { applyBaseline } from './gates/applyBaseline.ts';
-import { type BaselineAnswer, shownBaseline } from './gates/baselineGate.ts';
+import { applyBaseline, type BaselineAnswer, shownBaseline } from './gates/baselineGate.ts';
 import { PIPELINE_GATES } from './gates/pipelineGates.ts';
-import { dueForPivot, pipelineFindings } from './pipelineFindings.ts';
 import { steerToGoal } from './pipelineGoals.ts';
 import { pipelineTurns } from './pipelineTurns.ts';
-import { applyReview } from './review/applyReview.ts';
-import type { ReviewAnswer } from './review/reviewGate.ts';
-import { isRetriable, MAX_ATTEMPTS, SURROUNDINGS } from './robustness/transientRetryPolicy.ts';
-import { lastObservation } from './task/agentLog.ts';
-import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
+import { applyReview, type ReviewAnswer } from './review/reviewGate.ts';
+import { isRetriable, MAX_ATTEMPTS, SURROUNDINGS } from './robustness/classifyError.ts';
+import {
+  CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
+  ENTROPY_LOOP_THRESHOLD,
+  MAX_IMPLEMENTATION_TURNS,
+} from './robustness.ts';
+import { guidanceFor, lastObservation, strategiesOf } from './task/taskBrief.ts';
 import {
   abandonTask,
   formatSkippedTasks,
@@ -167,3 +170,62 @@ const countClosed = ({ epics }: GraphState): number => epics.filter((epic) => !i
 function wasTerminal(task: TaskRecord | undefined, { activeTaskId }: GraphState): boolean {
   return task !== undefined && isTaskTerminal(task, activeTaskId);
 }
+
+/** What the guards of the pipeline found in what a node changed: equal errors, turns, equal outputs. Pure. */
+function pipelineFindings(before: GraphState, after: GraphState): readonly GuardFinding[] {
+  return [...errorFindings(before, after), ...pivotFindings(before, after)];
+}
+
+function errorFindings(before: GraphState, { errorHistory }: GraphState): readonly GuardFinding[] {
+  const last = errorHistory.at(-1);
+  if (last === undefined || last.errorId === before.errorHistory.at(-1)?.errorId) return [];
+  const { errorId, consecutiveCount: level, sourceNode, kind } = last;
+  if (level < CONSECUTIVE_ERROR_PIVOT_THRESHOLD) return [];
+  const limit = CONSECUTIVE_ERROR_PIVOT_THRESHOLD;
+  const evidence = { sourceNode, kind, message: last.message };
+  return [tripped({ measure: 'equal_errors', level, limit, episode: errorId, evidence })];
+}
+
+function pivotFindings(before: GraphState, after: GraphState): readonly GuardFinding[] {
+  const asksForPivot = after.pendingRecoveryNode === 'pivot_agent' && before.pendingRecoveryNode === null;
+  const turns = turnsLevel(after);
+  if (!asksForPivot) return after.implementationTurns > before.implementationTurns ? warningOf(turns) : [];
+  const sameOutput = sameOutputLevel(after);
+  return [tripped(turns.level >= turns.limit || sameOutput === null ? turns : sameOutput)];
+}
+
+/** What will make the next `implement` hand the task to the pivot, while the task has pivots left. Pure. */
+function dueForPivot(state: GraphState): readonly GuardLevel[] {
+  if (state.taskPivots >= MAX_PIVOTS) return [];
+  const levels = [turnsLevel(state), sameOutputLevel(state)];
+  return levels.filter((level) => level !== null).filter(({ level, limit }) => level >= limit);
+}
+
+function turnsLevel({ implementationTurns: level, activeTaskId, progressStep }: GraphState): GuardLevel {
+  const evidence = { taskId: activeTaskId, turns: level };
+  return {
+    measure: 'turns',
+    level,
+    limit: MAX_IMPLEMENTATION_TURNS,
+    episode: String(progressStep),
+    evidence,
+  };
+}
+
+function sameOutputLevel({ entropy, activeTaskId, progressStep }: GraphState): GuardLevel | null {
+  const most = entropy
+    .filter(({ taskId }) => taskId === activeTaskId)
+    .toSorted((a, b) => b.loopCount - a.loopCount)[0];
+  if (most === undefined) return null;
+  const { loopCount: level, outputHash } = most;
+  const evidence = { taskId: activeTaskId, outputHash };
+  return {
+    measure: 'same_output',
+    level,
+    limit: ENTROPY_LOOP_THRESHOLD,
+    episode: String(progressStep),
+    evidence,
+  };
+}
+
+const tripped = (level: GuardLevel): GuardFinding => ({ event: 'GUARD_TRIPPED', level });

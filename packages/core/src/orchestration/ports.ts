@@ -4,11 +4,12 @@
 import type { UsageReport } from '../engine/guards/usage.ts';
 import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
-import type { CheckResult } from './checksPort.ts';
-import type { FileChange, FileEdit, WorkspaceReader } from './workspacePort.ts';
+import type { CheckResult, Checks } from './checksPort.ts';
+import type { FileChange, FileEdit, Workspace, WorkspaceReader } from './workspacePort.ts';
 
 export type * from './checksPort.ts';
 export type * from './workspacePort.ts';
+
 export type { Activity, OnActivity, PlanEntry };
 
 /** Context of one call of an agent. */
@@ -302,4 +303,17 @@ export interface StageAgents {
    * nothing
    */
   close?(): Promise<void>;
+}
+
+/** What the working nodes need from outside (law L10). */
+export interface PipelineDeps {
+  readonly agents: StageAgents;
+  readonly workspace: Workspace;
+  readonly checks: Checks;
+  /** How often an agent may run the checks within one call that works on a task. @defaultValue 3 */
+  readonly agentChecks?: number;
+  /** What git holds of a run is kept in the run's file, which other machines take up. @defaultValue false */
+  readonly travels?: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
 }

@@ -1,5 +1,6 @@
 import { onceForLasting } from '../values/lasting.ts';
-import type { EpicRecord, GraphState, TaskRecord } from './types.ts';
+import type { CheckResult } from './ports.ts';
+import type { CheckedTree, EpicRecord, GraphState, ProjectStatus, TaskRecord } from './types.ts';
 
 // The tasks of a plan: what they are called, when they are finished or ready, how one is begun, changed or given up.
 // Pure; every router and node uses these.
@@ -191,4 +192,25 @@ export function formatSkippedTasks(tasks: readonly TaskRecord[]): string | null 
   const [skipped, blocked] = [labels('skipped'), labels('blocked')];
   if (skipped === '') return null;
   return `without ${skipped}, skipped by a person${blocked === '' ? '' : `, and ${blocked}, blocked by that`}`;
+}
+
+/** The update that moves the project to another status. */
+export function advance(
+  state: GraphState,
+  status: ProjectStatus,
+): Pick<GraphState, 'status' | 'projectConfig'> {
+  return { status, projectConfig: { ...state.projectConfig, status } };
+}
+
+/** Of a check's output, in characters: its end says what failed. */
+const OUTPUT_KEPT = 4_000;
+
+/** A check as the state of a run keeps it. */
+export function checkKept(tree: string, check: CheckResult): CheckedTree {
+  return { tree, check: { ...check, output: check.output.slice(-OUTPUT_KEPT) } };
+}
+
+/** What the checks said of a tree, where that is still known; else `null`. */
+export function checkOf({ tasks }: Pick<GraphState, 'tasks'>, tree: string): CheckResult | null {
+  return tasks.findLast(({ green }) => green?.tree === tree)?.green?.check ?? null;
 }

@@ -5,8 +5,9 @@ import {
   type ProvidedInputs,
   parseProvidedInputs,
   providedParts,
+  type QuickWork,
+  quickWork,
 } from '../brief/providedInputs.ts';
-import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type Limits, validLimits } from '../config/limits.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
@@ -24,18 +25,17 @@ import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
-import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
-import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
+import type { Checks, CodeOfRuns, PipelineDeps, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/ThreadStore.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
 import { agentsIdentityOf } from './agentsIdentity.ts';
+import { type OnGate, tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
 import type { Collected, PipelineHome, RunListPage, StateNews } from './home/PipelineHome.ts';
 import { graphWork } from './PipelineApp.ts';
 import type { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
-import { type OnGate, tellGates } from './tellGates.ts';
 import type { PipelineRunInfo } from './views.ts';
 
 export type { Collected, RunListPage, StateNews };

@@ -8,8 +8,8 @@ import type { EventBus } from '../events/EventBus.ts';
 import { registerSecrets } from '../masking/SecretRegistry.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/orchestrationApp.ts';
+import type { PipelineDeps } from '../orchestration/ports.ts';
 import { storedState } from '../orchestration/storedState.ts';
-import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { ResultCodec } from '../state/steps/stepRecords.ts';
 

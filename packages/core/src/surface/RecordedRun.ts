@@ -5,24 +5,19 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { principalOf } from '../engine/gates/principals.ts';
 import { infoOf } from '../engine/runs/listRuns.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
-import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
-import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
+import { type GateEdit, gateDraft } from '../orchestration/gates/gateEdit.ts';
+import { type DocumentFile, documentFiles } from '../orchestration/nodes/documents.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
-import { isPipelineRun } from '../orchestration/storedState.ts';
+import { isPipelineRun, withCurrentCommits } from '../orchestration/storedState.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { EventPage } from '../state/events/EventStore.ts';
 import type { Rewind } from '../state/runs/RewindStore.ts';
 import { recordedAgents } from './agentsIdentity.ts';
-import { withCurrentCommits } from './currentCommits.ts';
-import { gateDraft } from './gateDraft.ts';
+import { shownBefore } from './gatesOfRun.ts';
 import { type GraphView, graphView } from './graphView.ts';
-import { shownBefore } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RecursionDepth } from './recursionDepth.ts';
-import { runningView } from './runningView.ts';
-import { type StepView, stepView } from './stepView.ts';
-import { taskView } from './taskView.ts';
 import {
   type TranscriptEntry,
   type TranscriptQuery,
@@ -30,7 +25,17 @@ import {
   transcript,
   transcriptStages,
 } from './transcripts.ts';
-import type { BudgetUse, LogEntry, PipelineRunInfo, ReviewStatus, RewindView } from './views.ts';
+import {
+  type BudgetUse,
+  type LogEntry,
+  type PipelineRunInfo,
+  type ReviewStatus,
+  type RewindView,
+  runningView,
+  type StepView,
+  stepView,
+  taskView,
+} from './views.ts';
 
 /** Reads the record of one run, whether or not a process runs it. */
 export class RecordedRun {

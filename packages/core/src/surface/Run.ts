@@ -9,25 +9,28 @@ import { asHuman, principalOf, principalText } from '../engine/gates/principals.
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import type { CodeOfRuns, CommitView } from '../orchestration/ports.ts';
-import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
+import type { CodeOfRuns, CommitView, PipelineDeps } from '../orchestration/ports.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
-import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
-import type { AskOptions } from './ask/askGate.ts';
-import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
-import type { LastComment } from './comments/lastComments.ts';
+import { assertAgents, requirePipeline } from './agentsIdentity.ts';
+import type { AskOptions } from './askGate.ts';
+import { CommentedGates, type LastComment, type PlacesOptions } from './CommentedGates.ts';
 import { type DriveRunOptions, driveRun } from './driveRun.ts';
-import { lastShown } from './lastShown.ts';
+import { lastShown, sessionOfRun } from './gatesOfRun.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import { RecordedRun } from './RecordedRun.ts';
 import type { RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
-import { assertAgents, requirePipeline } from './runAgents.ts';
-import { sessionOfRun } from './sessionOfRun.ts';
-import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
+import {
+  type Adopted,
+  type Adoption,
+  adoptChanges,
+  type SyncedRun,
+  type SyncRequest,
+  syncRun,
+} from './userChanges.ts';
 import type { PipelineResult } from './views.ts';
 import { workspaceInUse } from './workspaceInUse.ts';
 

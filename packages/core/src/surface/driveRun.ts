@@ -4,10 +4,9 @@ import { isOver } from '../engine/drive/outcome.ts';
 import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import { tellChangedAgents } from './agentsIdentity.ts';
+import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
-import { assertAgents } from './runAgents.ts';
 import type { PipelineResult } from './views.ts';
 import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 

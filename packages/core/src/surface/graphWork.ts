@@ -7,7 +7,7 @@ export { initialState } from '../brief/initialState.ts';
 export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';
 export { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
-export { askGate, whyUnasked } from './ask/askGate.ts';
+export { askGate, whyUnasked } from './askGate.ts';
 export { pipelineRuns } from './elsewhere/PipelineRuns.ts';
 export { recursionDepthOf } from './recursionDepth.ts';
 export { previewRewind, rewindRun } from './rewind/rewindRun.ts';

@@ -1,11 +1,15 @@
+// A run as people and programs read it.
+
+import type { EngineStore } from '../engine/EngineStore.ts';
 import type { Gate } from '../engine/gates/Gate.ts';
 import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
+import type { EventName } from '../events/events.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
-import type { TaskStatus } from '../orchestration/types.ts';
-import type { RunCost } from '../state/steps/StepStore.ts';
+import { taskLabel } from '../orchestration/taskStates.ts';
+import type { TaskRecord, TaskStatus } from '../orchestration/types.ts';
+import type { RunCost, StepSummary } from '../state/steps/StepStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
-import type { RunningView } from './runningView.ts';
 
 /** One task, as people count it. */
 export interface TaskView {
@@ -87,4 +91,101 @@ export interface LogEntry {
   readonly name: string;
   readonly taskId: string | null;
   readonly payload: unknown;
+}
+
+export function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {
+  return { taskId, label: taskLabel(taskId), name, status, gitHash: gitHash ?? null };
+}
+
+/** What a driver does at this moment. */
+interface RunningView {
+  readonly node: string;
+  /** Such as `T4`; `null` outside of a task. */
+  readonly task: string | null;
+  /** `null` while the node does what is no step. */
+  readonly step: string | null;
+  /** ISO 8601, UTC: when the step began, or the node. */
+  readonly since: string;
+  /** The process that does it. */
+  readonly driver: string;
+}
+
+/** After one of these, no node is at work until the next begins. */
+const ENDS: readonly EventName[] = [
+  'NODE_FINISHED',
+  'NODE_FAILED',
+  'RETRIED',
+  'RUN_RECOVERED',
+  'RUN_SUSPENDED',
+  'RUN_FINISHED',
+];
+
+/** `null` for a run that nobody drives, and between two nodes. */
+export function runningView(
+  threadId: string,
+  { threads, log, steps }: Pick<EngineStore, 'threads' | 'log' | 'steps'>,
+): RunningView | null {
+  const driver = threads.driverOf(threadId);
+  if (driver === null) return null;
+  const begun = log.lastOf(threadId, ['NODE_STARTED', ...ENDS]);
+  if (begun?.name !== 'NODE_STARTED') return null;
+  const { node } = begun.payload as { readonly node: string };
+  const step = steps.inFlight(threadId, begun.at);
+  const now = step ?? { node, taskId: begun.taskId, name: null, startedAt: begun.at };
+  return {
+    node: now.node,
+    task: now.taskId === null ? null : taskLabel(now.taskId),
+    step: now.name,
+    since: new Date(now.startedAt).toISOString(),
+    driver,
+  };
+}
+
+/** One durable step of a run: a call of an agent, or what else is recorded once. */
+export interface StepView {
+  readonly node: string;
+  /** Such as `implement`; of a node it is unique in a visit. */
+  readonly name: string;
+  /** Such as `T4`; `null` outside of a task. */
+  readonly task: string | null;
+  readonly taskId: string | null;
+  /** The same for all steps of one visit of a node. */
+  readonly visit: string;
+  /** `begun`: it runs, or its process died in it. */
+  readonly state: 'begun' | 'failed' | 'done';
+  /** How often it was begun, from 1. */
+  readonly attempt: number;
+  /** ISO 8601, UTC: of the last attempt. */
+  readonly startedAt: string;
+  /** ISO 8601, UTC; `null` without a result. */
+  readonly finishedAt: string | null;
+  /** Of every attempt. The costs of all steps add up to that of the run. */
+  readonly cost: RunCost;
+}
+
+export function stepView(step: StepSummary): StepView {
+  const { node, name, taskId, lgTaskId, state, attempt, startedAt, finishedAt } = step;
+  return {
+    ...{ node, name, taskId, attempt },
+    task: taskId === null ? null : taskLabel(taskId),
+    visit: lgTaskId.split('/')[0] ?? lgTaskId,
+    state: state === 'intent' ? 'begun' : state,
+    startedAt: new Date(startedAt).toISOString(),
+    finishedAt: finishedAt === null ? null : new Date(finishedAt).toISOString(),
+    cost: costOf(step),
+  };
+}
+
+/** As a run's cost counts it: what is only recorded costs nothing. */
+function costOf({ kind, state, usage }: StepSummary): RunCost {
+  const { tokensIn, tokensOut, costUsd, unpriced = 0 } = usage;
+  const isCounted = kind === 'call' && state === 'done';
+  const isReported = [tokensIn, tokensOut, costUsd].some((figure) => figure !== undefined);
+  return {
+    tokensIn: tokensIn ?? 0,
+    tokensOut: tokensOut ?? 0,
+    costUsd: costUsd ?? 0,
+    calls: isCounted && isReported ? 1 : 0,
+    unpriced: isCounted && (costUsd === undefined || unpriced > 0) ? 1 : 0,
+  };
 }

@@ -1,5 +1,4 @@
-import type { OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
-import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
+import type { OpenOptions, PipelineDeps, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineApp } from './PipelineApp.ts';
 
 /** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */

@@ -1,4 +1,4 @@
-import type { FileVersions } from '../../src/orchestration/checks/FileVersions.ts';
+import type { FileVersions } from '../../src/orchestration/checks/testSource.ts';
 
 /** A change, by what it does; of files: path, before, after. */
 export type Change = readonly [what: string, ...files: readonly FileVersions[]];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorFingerprint } from '../../engine/entropy/errorFingerprint.ts';
-import { countConsecutiveErrors } from '../robustness/countConsecutiveErrors.ts';
+import { countConsecutiveErrors } from '../robustness/errorNode.ts';
 import { buildErrorRecord } from '../robustness.ts';
 
 describe('errorFingerprint', () => {

@@ -9,7 +9,7 @@ import {
   routeAfterApproveDesign,
   routeAfterApproveTaskDag,
 } from '../hitl.ts';
-import { feedbackOn } from '../nodes/documents.ts';
+import { feedbackOn } from '../nodes/proposals.ts';
 import { type GraphState, type HitlApprovalSignal, OrchestratorAnnotation } from '../types.ts';
 import { AT, aChain, anEpic, aState, deepFreeze } from './aState.ts';
 

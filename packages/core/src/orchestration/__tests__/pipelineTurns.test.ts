@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pipelineTurns, readTestCounts } from '../pipelineTurns.ts';
-import { withOutput } from '../robustness/entropy.ts';
-import { buildErrorRecord } from '../robustness.ts';
-import { agentLog, appendLog } from '../task/agentLog.ts';
+import { buildErrorRecord, withOutput } from '../robustness.ts';
+import { agentLog, appendLog } from '../task/taskBrief.ts';
 import type { GraphState } from '../types.ts';
 import { AT, aState, aTask } from './aState.ts';
 

@@ -1,6 +1,30 @@
+// A check as the state of a run keeps it: the names of its failures, its summary, and the baseline before any work.
 import type { CheckPart, CheckResult, TestCase } from '../ports.ts';
-import { failuresOf } from './failuresOf.ts';
-import { joinNames } from './joinNames.ts';
+
+const SHOWN = 10;
+
+/** Names in a sentence, the first ten of them. */
+export function joinNames(names: readonly string[]): string {
+  const more = names.length - SHOWN;
+  const shown = names.slice(0, SHOWN).join('; ');
+  return more > 0 ? `${shown}; and ${more} more` : shown;
+}
+
+/**
+ * What fails in a check, by the most exact name there is: its failing cases; a part that fails without one of its cases
+ * failing, by the part's name; the command, where nothing else is told. A case that also passed on this tree is none.
+ */
+export function failuresOf(result: CheckResult): readonly string[] {
+  const { passed, cases = [], parts = [], flaky = [], command } = result;
+  const failed = cases.filter(({ state }) => state === 'failed').map(({ name }) => name);
+  const unexplained = parts.filter((part) => !part.passed && !failed.some((name) => isOf(part, name)));
+  const explained = passed || failed.length > 0 || unexplained.length > 0;
+  const names = [...failed, ...unexplained.map(({ name }) => name), ...(explained ? [] : [command])];
+  return [...new Set(names)].filter((name) => !flaky.includes(name));
+}
+
+/** Where a check has several parts, the names of its cases begin with the part they ran in. */
+const isOf = ({ name }: CheckPart, caseName: string): boolean => caseName.startsWith(`${name}: `);
 
 /** Names that are kept of one check. */
 const MAX_NAMES = 2_000;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
+import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
 import { optionalText } from '../../engine/gates/answerForms.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { Baseline } from '../checks/CheckSummary.ts';
-import { joinNames } from '../checks/joinNames.ts';
+import { type Baseline, comparableFailures, joinNames } from '../checks/CheckSummary.ts';
+import { withDocuments } from '../nodes/documents.ts';
 import type { GraphState } from '../types.ts';
 
 const baselineAnswer = lateSchema(() => {
@@ -82,4 +83,50 @@ function assertAccepts(given: object, { id, question }: HitlSession): void {
     remedy: `Use failures of this gate: ${joinNames(failing)}.`,
     context: { sessionId: id },
   });
+}
+
+/**
+ * What a human's word on red checks changes. `again`: they run once more. `first-task`: agents are told to mend them
+ * first. `accept`: what was named may go on failing. `research` goes on with each of them.
+ */
+export function applyBaseline(state: GraphState, answer: BaselineAnswer): AppliedAnswer<GraphState> {
+  const { baseline, failedBefore: _, ...config } = state.projectConfig;
+  const asked = { pendingSuspension: null };
+  if (answer.action === 'again' || baseline === undefined) {
+    const failedBefore = baseline && comparableFailures(baseline);
+    return {
+      update: { ...asked, projectConfig: { ...config, ...(failedBefore && { failedBefore }) } },
+      runNode: true,
+    };
+  }
+  if (answer.action === 'accept') {
+    const accepted = answer.failures ?? baseline.failing;
+    return {
+      update: { ...asked, projectConfig: { ...config, baseline: { ...baseline, accepted } } },
+      runNode: true,
+    };
+  }
+  const documents = withDocuments(state, [toBeMended(baseline.command, baseline.failing)], config.updatedAt);
+  return { update: { ...asked, documents }, runNode: true };
+}
+
+function toBeMended(command: string, failing: readonly string[]) {
+  const names = failing.map((name) => `- ${name}`).join('\n');
+  return {
+    type: 'BASELINE',
+    title: 'The checks are red before any work',
+    content: `\`${command}\` fails on the untouched repository. Before anything else is done, these are mended, by a task of their own that all others depend on:\n\n${names}\n`,
+  };
+}
+
+/** How the checks went before any work, for the question of a gate; empty where they were not run. */
+export function baselineLine({ projectConfig: { baseline } }: Pick<GraphState, 'projectConfig'>): string {
+  if (baseline === undefined) return '';
+  const { command, failing, accepted, flaky, cases } = baseline;
+  if (baseline.nothing === true) return ` Before any work there was nothing to check yet (${command}).`;
+  const ran = cases === null ? '' : `, ${cases} test cases ran`;
+  const state =
+    failing.length === 0 ? 'passed' : `failed (${failing.length}, ${accepted.length} of them accepted)`;
+  const unsteady = flaky.length === 0 ? '' : `, flaky: ${flaky.length}`;
+  return ` Before any work ${command} ${state}${ran}${unsteady}.`;
 }

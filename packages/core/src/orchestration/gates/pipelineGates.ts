@@ -5,6 +5,7 @@ import type { GateRule, GateRules } from '../../engine/gates/answers.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { reviewGate } from '../review/reviewGate.ts';
+import { documentSections, planSections } from './artifacts.ts';
 import { baselineGate } from './baselineGate.ts';
 import {
   assertEditFits,
@@ -13,7 +14,6 @@ import {
   recordedDocumentsEdit,
   recordedPlanEdit,
 } from './gateEdit.ts';
-import { documentSections, planSections } from './quotableSections.ts';
 
 const design = {
   given: givenApproval,

@@ -1,12 +1,11 @@
 import type { StepCall } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { FileVersions } from '../checks/FileVersions.ts';
-import { isTestFile } from '../checks/isTestFile.ts';
-import { type DocumentFile, documentFiles } from '../documentFiles.ts';
+import { type FileVersions, isTestFile } from '../checks/testSource.ts';
 import type {
   CheckResult,
   Instructions,
   OfferedChecks,
+  PipelineDeps,
   ReviewRequest,
   ReviewResult,
   RunWorkspace,
@@ -15,18 +14,14 @@ import type {
   TestLoss,
   WorkResult,
 } from '../ports.ts';
-import { agentCall } from '../task/agentCall.ts';
-import { lastFailure } from '../task/agentLog.ts';
-import { checkKept, checkOf } from '../task/checkKept.ts';
-import { commandWords } from '../task/commandWords.ts';
-import { guidanceWithTalk } from '../task/gateTalk.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import type { AgentEdit, CheckOfTree, Offer, RecordedTree } from '../task/RecordedTree.ts';
-import { scrubbedStep } from '../task/scrubbedStep.ts';
-import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
+import { agentCall, scrubbedStep } from '../task/scrubbedStep.ts';
+import { guidanceWithTalk, lastFailure, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { findLosses } from '../task/verdicts.ts';
+import { checkKept, checkOf } from '../taskStates.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
-import { draftsOf } from './documents.ts';
+import { type DocumentFile, documentFiles, draftsOf } from './documents.ts';
+import { commandWords } from './plan.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;

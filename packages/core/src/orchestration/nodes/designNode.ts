@@ -1,12 +1,10 @@
-import { advance } from '../advance.ts';
-import type { DesignRequest, DocumentsResult } from '../ports.ts';
-import { agentCall } from '../task/agentCall.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import type { DesignRequest, DocumentsResult, PipelineDeps } from '../ports.ts';
 import { StageView } from '../task/StageView.ts';
+import { agentCall } from '../task/scrubbedStep.ts';
+import { advance } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
-import { draftsOf, proposalRequest, withDocuments } from './documents.ts';
-import { isProposedAt } from './proposals.ts';
-import { changesSince, proposedOn } from './rejected.ts';
+import { draftsOf, withDocuments } from './documents.ts';
+import { changesSince, isProposedAt, proposalRequest, proposedOn } from './proposals.ts';
 import { unknownFilesIn } from './unknownFiles.ts';
 
 /** `design` without agents: advances the project and announces the gate. */

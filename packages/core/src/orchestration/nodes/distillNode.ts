@@ -1,13 +1,17 @@
-import { advance } from '../advance.ts';
-import { agentCall } from '../task/agentCall.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import type { PipelineDeps } from '../ports.ts';
 import { StageView } from '../task/StageView.ts';
-import { isEpicOpen } from '../taskStates.ts';
+import { agentCall } from '../task/scrubbedStep.ts';
+import { advance, isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
-import { proposalRequest } from './documents.ts';
 import { planFrom } from './plan.ts';
-import { isPlanProposed } from './proposals.ts';
-import { changesSince, keptIds, proposedOn, rejectedPlan } from './rejected.ts';
+import {
+  changesSince,
+  isPlanProposed,
+  keptIds,
+  proposalRequest,
+  proposedOn,
+  rejectedPlan,
+} from './proposals.ts';
 
 /** `distill` without agents: starts the next open epic and announces the gate. */
 export function distillNode(state: GraphState): Partial<GraphState> {

@@ -1,7 +1,6 @@
-import { rejectionText } from '../../engine/gates/comments.ts';
-import type { DesignRequest, DraftDocument } from '../ports.ts';
-import { withTalk } from '../task/gateTalk.ts';
-import type { DocumentRecord, GraphState, HitlGate } from '../types.ts';
+import type { DraftDocument, FileEdit } from '../ports.ts';
+import { taskLabel } from '../taskStates.ts';
+import type { DocumentRecord, EpicRecord, GraphState, TaskRecord } from '../types.ts';
 
 /** The brief, as it was masked when the run started; empty for a project without one. */
 export function briefOf({ documents, projectConfig }: GraphState): string {
@@ -60,38 +59,84 @@ export function newDocument(
   };
 }
 
-/** What an agent is told whose proposal a human will read at `gate`. */
-export function proposalRequest(state: GraphState, gate: HitlGate): DesignRequest {
-  const isRejected = gate === 'design_approval' && wasSentBack(state, gate);
-  return {
-    brief: briefOf(state),
-    attempt: state.rejections[gate] + 1,
-    documents: isRejected ? markedDrafts(state) : draftsOf(state),
-    feedback: feedbackOn(state, gate),
-  };
+/** A document of a run as a file of its own. */
+export interface DocumentFile extends FileEdit {
+  /** A file name, such as `PRD.md`. */
+  readonly path: string;
+  readonly content: string;
 }
 
-/** Brief and reports were shown at the gate too; what is to be done again is the rest. */
-function markedDrafts({ documents }: GraphState): readonly DraftDocument[] {
-  return documents.map(({ type, title, content, stage }) => ({
-    type,
-    title,
+type Documented = Pick<GraphState, 'documents' | 'requirements' | 'epics' | 'tasks'>;
+
+/** The plan has no document of its own in the state. */
+const PLAN = 'PLAN';
+
+/**
+ * Every document of a run, and its plan, as Markdown files. A document is byte for byte what was read at its gate, so
+ * that it can be handed to another run.
+ */
+export function documentFiles(state: Documented): readonly DocumentFile[] {
+  const taken = new Set(state.tasks.length > 0 ? [PLAN] : []);
+  const files = state.documents.map(({ type, content }) => ({
+    path: `${fileName(type, taken)}.md`,
     content,
-    ...(type !== 'BRIEF' && stage !== 'research' && { rejected: true as const }),
   }));
+  return state.tasks.length === 0 ? files : [...files, { path: `${PLAN}.md`, content: planDocument(state) }];
 }
 
-/** Whether the last word of a human at a gate was no. */
-export function wasSentBack({ hitlDecisions }: Pick<GraphState, 'hitlDecisions'>, gate: HitlGate): boolean {
-  const last = hitlDecisions.findLast((decision) => decision.gate === gate);
-  return last !== undefined && !last.signal.approved && last.edit === undefined;
+/** A type is an agent's word: no path, and no name that another document has. */
+function fileName(type: string, taken: Set<string>): string {
+  const name = type.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 80) || '_';
+  let free = name;
+  for (let count = 2; taken.has(free.toUpperCase()); count += 1) free = `${name}-${count}`;
+  taken.add(free.toUpperCase());
+  return free;
 }
 
-/** A human's reason for sending a proposal back, and what was said at its gate, for the next attempt at it. */
-export function feedbackOn(
-  { hitlDecisions }: GraphState,
-  gate: 'design_approval' | 'dag_approval',
-): string | null {
-  const last = hitlDecisions.findLast((decision) => decision.gate === gate);
-  return last?.signal.approved === false ? withTalk(rejectionText(last.signal), gate) : null;
+function planDocument({ requirements, epics, tasks }: Documented): string {
+  const externalIds = new Map(
+    requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
+  );
+  return [
+    '# Plan',
+    '',
+    '## Requirements',
+    '',
+    ...requirements.map(({ externalId, description }) => `- ${externalId}: ${description}`),
+    ...epics.flatMap((epic) => epicMarkdown(epic, tasks, externalIds)),
+    '',
+  ].join('\n');
+}
+
+function epicMarkdown(
+  { epicId, name, description, phaseNumber }: EpicRecord,
+  tasks: readonly TaskRecord[],
+  externalIds: ReadonlyMap<string, string>,
+): readonly string[] {
+  const own = tasks.filter((task) => task.epicId === epicId);
+  return [
+    '',
+    `## Epic ${phaseNumber}: ${name}`,
+    '',
+    description,
+    ...own.flatMap((task) => taskSection(task, externalIds)),
+  ];
+}
+
+function taskSection(task: TaskRecord, externalIds: ReadonlyMap<string, string>): readonly string[] {
+  const { dependsOn, requirementIds = [], acceptanceCriteria = [], kind, checkedBy } = task;
+  const facts = [
+    ['Shown by', kind === undefined ? '' : [kind, checkedBy].filter(Boolean).join(': ')],
+    ['Depends on', dependsOn.map(taskLabel).join(', ')],
+    ['Requirements', requirementIds.map((id) => externalIds.get(id) ?? id).join(', ')],
+  ] as const;
+  return [
+    '',
+    `### ${taskLabel(task.taskId)}: ${task.name}`,
+    '',
+    task.description,
+    '',
+    ...facts.flatMap(([name, value]) => (value === '' ? [] : [`- ${name}: ${value}`])),
+    ...acceptanceCriteria.map((criterion) => `- [ ] ${criterion}`),
+  ];
 }

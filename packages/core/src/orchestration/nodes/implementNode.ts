@@ -1,13 +1,22 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
-import { advance } from '../advance.ts';
-import { towardsPivot } from '../robustness/towardsPivot.ts';
-import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
-import { agentLog, appendLog } from '../task/agentLog.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
-import { pickTask, withoutVerdict, withTask } from '../taskStates.ts';
-import type { GraphState, TaskRecord } from '../types.ts';
-import { runTddTurn } from './tddTurn.ts';
+import type { CheckResult, CriterionEvidence, PipelineDeps, TestLoss } from '../ports.ts';
+import { rejectedDiff, timesReopened } from '../review/reviewDecisions.ts';
+import {
+  checkTurnBudget,
+  detectEntropy,
+  incrementTurnBudget,
+  towardsPivot,
+  withOutput,
+} from '../robustness.ts';
+import { instructionsFor, namedPaths } from '../task/instructions.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
+import { agentLog, appendLog } from '../task/taskBrief.ts';
+import { type Judgement, judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
+import { advance, pickTask, withoutVerdict, withTask } from '../taskStates.ts';
+import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
+import { TaskAttempt } from './TaskAttempt.ts';
 
 /** `implement` without agents: picks a task and counts a turn, or continues with the pivot after the last turn. */
 export function implementNode(state: GraphState): Partial<GraphState> {
@@ -71,3 +80,138 @@ function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partia
     tasks: withTask(episode.tasks, taskId, { status: 'in_progress' }),
   };
 }
+
+/** How a turn ended, in words for the log and the next attempt. */
+export interface TurnReport {
+  readonly passed: boolean;
+  /** What the turn left: the id of its git tree. Equal trees are equal outputs. */
+  readonly tree: string;
+  readonly action: string;
+  readonly observation: string;
+  /** Of the task, all its attempts together. */
+  readonly testFiles: readonly string[];
+  /** What showed the reviewer that the acceptance criteria are met. */
+  readonly evidence?: readonly CriterionEvidence[];
+  /** What let the work pass. */
+  readonly green?: CheckedTree;
+  readonly losses?: readonly TestLoss[];
+}
+
+/**
+ * One turn of the TDD loop: the failing test on the tree without the code, the implementation, the documentation, the
+ * green run, its review. Every call is a durable step, and each starts from the tree the step before recorded. The
+ * commit, the sixth step, is the `verify` node's.
+ */
+async function runTddTurn(task: TaskRecord, state: GraphState, deps: PipelineDeps): Promise<TurnReport> {
+  const workspace = await openWorkspace(state, deps);
+  const tree = await RecordedTree.at(workspace);
+  const instructions = await instructionsFor(workspace, namedPaths(task));
+  const rejected = await rejectedDiff(state, task.taskId, workspace);
+  const turn = new TaskAttempt(tree, deps, { task, state, workspace, instructions, rejected });
+  await turn.putDocuments();
+  const report = await runAttempt(turn, task, state);
+  const { testFiles, notes } = turn;
+  return { ...report, observation: joinParts(report.observation, ...notes), tree: turn.tree, testFiles };
+}
+
+type Report = Omit<TurnReport, 'tree' | 'testFiles'>;
+
+async function runAttempt(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<Report> {
+  const begun = await BEGIN[task.kind ?? 'test-first'](turn, task, state);
+  if (begun.refusal !== null) return begun.refusal;
+  await turn.document();
+  const green = await turn.checkGreen();
+  const verdict = bothHold(judgeGreen(state, green), () => judgeTurned(state, begun.red ?? green, green));
+  if (!verdict.holds) return refusedReport('implement', joinParts(verdict.why, green.output));
+  const named = await turn.checkNamed();
+  if (named !== null && !named.passed) return refusedReport('implement', `${named.command}\n${named.output}`);
+  return reviewed(turn, green, { hasHumanReview: state.projectConfig.review !== undefined });
+}
+
+async function reviewed(
+  turn: TaskAttempt,
+  green: CheckResult,
+  { hasHumanReview }: { readonly hasHumanReview: boolean },
+): Promise<Report> {
+  const losses = await turn.losses(green);
+  if (losses.length > 0 && !hasHumanReview) {
+    const words = losses.map(({ path, words }) => `- ${path === null ? '' : `${path}: `}${words}`);
+    return refusedReport(
+      'implement',
+      ['The tests lose by this work, and no person reviews it:', ...words].join('\n'),
+    );
+  }
+  const review = await turn.review(green, losses);
+  if (!review.approved) return refusedReport('review', review.comments);
+  const { evidence } = review;
+  return {
+    passed: true,
+    action: turn.action,
+    observation: turn.documented,
+    ...(evidence && { evidence }),
+    ...(turn.green && { green: turn.green }),
+    ...(losses.length > 0 && { losses }),
+  };
+}
+
+/** How the work of a turn began: refused, or done, with what was red before it. */
+interface BegunAttempt {
+  readonly refusal: Report | null;
+  readonly red: CheckResult | null;
+}
+
+type Begin = (turn: TaskAttempt, task: TaskRecord, state: GraphState) => Promise<BegunAttempt>;
+
+const BEGIN: Readonly<Record<NonNullable<TaskRecord['kind']>, Begin>> = {
+  'test-first': testFirst,
+  'behaviour-kept': behaviourKept,
+  'checked-by': (turn, task, state) => implemented(turn, isRework(task, state), null),
+};
+
+async function testFirst(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
+  await turn.writeTest();
+  const red = await turn.checkRed();
+  const verdict = judgeRed(state, red);
+  if (verdict.holds) return implemented(turn, true, red);
+  // What a person wants who sent the code back may be nothing that a test can show.
+  if (isRework(task, state)) return implemented(turn, true, null);
+  if (await turn.isImplementedByHand()) return { refusal: null, red: null };
+  if (await turn.goesOnFromHand()) return implemented(turn, true, null);
+  const left = await turn.checkRedAsLeft();
+  if (left !== null && judgeRed(state, left).holds) return implemented(turn, true, left);
+  return stop(refusedReport('test', joinParts(verdict.why, red.output)));
+}
+
+async function behaviourKept(turn: TaskAttempt, task: TaskRecord, state: GraphState): Promise<BegunAttempt> {
+  const before = await turn.checkBefore(state);
+  const verdict = judgeGreen(state, before);
+  if (verdict.holds) return implemented(turn, isRework(task, state), null);
+  const why = 'The checks are red before anything is changed: that nothing breaks cannot be shown.';
+  return stop(refusedReport('test', `${why}\n${before.output}`));
+}
+
+/** @param mayBeNothing - Whether no change can be right: nothing else shows that there was work. */
+async function implemented(
+  turn: TaskAttempt,
+  mayBeNothing: boolean,
+  red: CheckResult | null,
+): Promise<BegunAttempt> {
+  const wrongTest = await turn.implement();
+  if (wrongTest !== null) return stop(refusedReport('implement', `The test is wrong: ${wrongTest}`));
+  const isNothing = !mayBeNothing && (await turn.isUnchanged()) && !(await turn.goesOnFromHand());
+  return isNothing ? stop(refusedReport('implement', 'Nothing was changed.')) : { refusal: null, red };
+}
+
+const isRework = ({ taskId }: TaskRecord, state: GraphState): boolean => timesReopened(state, taskId) > 0;
+
+const stop = (refusal: Report): BegunAttempt => ({ refusal, red: null });
+
+const refusedReport = (action: string, observation: string): Report => ({
+  passed: false,
+  action,
+  observation,
+});
+
+const joinParts = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n');
+
+const bothHold = (first: Judgement, second: () => Judgement): Judgement => (first.holds ? second() : first);

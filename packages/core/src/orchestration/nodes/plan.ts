@@ -1,10 +1,9 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
-import { commandWords } from '../task/commandWords.ts';
-import { taskNumber } from '../taskStates.ts';
+import { taskLabel, taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
-export type TaskPlan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
+type TaskPlan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**
  * Tells whether a proposed plan can become tasks.
@@ -63,7 +62,7 @@ export function lastIssuedNumber({
 }
 
 /** The records of a valid plan. What the state knows already (a task by its id, an epic by its name) goes on. */
-export function planRecords(
+function planRecords(
   state: Pick<GraphState, 'projectConfig' | 'requirements' | 'epics' | 'tasks'>,
   draft: PlanResult,
   idOf: ReadonlyMap<string, string>,
@@ -159,7 +158,7 @@ export function taskKind({
   return { kind, ...(checkedBy !== undefined && { checkedBy }) };
 }
 
-export function assertUnique(names: readonly string[], what: string): void {
+function assertUnique(names: readonly string[], what: string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw dagInvalid(`the ${what} "${twice}" is used twice`);
 }
@@ -215,9 +214,112 @@ function assertAcyclic(tasks: readonly TaskDraft[]): void {
   for (const { key } of tasks) visit(key, []);
 }
 
-export function dagInvalid(problem: string): DevsError {
+function dagInvalid(problem: string): DevsError {
   return new DevsError(`The proposed task DAG cannot be used: ${problem}.`, {
     code: 'DAG_INVALID',
     remedy: 'Correct the edit, reject the plan with feedback, or correct the agent that proposed it.',
   });
+}
+
+/** What an edit is about: tasks by their issued ids, requirements by the ids people use. */
+export interface ShownPlan {
+  readonly requirements: readonly Pick<
+    GraphState['requirements'][number],
+    'requirementId' | 'externalId' | 'description'
+  >[];
+  readonly epics: readonly Pick<GraphState['epics'][number], 'epicId' | 'name' | 'description'>[];
+  readonly tasks: readonly Pick<
+    TaskRecord,
+    | 'taskId'
+    | 'epicId'
+    | 'name'
+    | 'description'
+    | 'dependsOn'
+    | 'requirementIds'
+    | 'acceptanceCriteria'
+    | 'kind'
+    | 'checkedBy'
+  >[];
+}
+
+/** Looks like the number of an issued task. */
+const LABEL = /^T\d+$/;
+
+/** A plan in the form in which it is edited, tasks in the order in which they are worked on. */
+export function planDraftOf({ requirements, epics, tasks }: ShownPlan): PlanResult {
+  const externalIds = new Map(
+    requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
+  );
+  return {
+    requirements: requirements.map(({ externalId, description }) => ({ externalId, description })),
+    epics: epics.map(({ epicId, name, description }) => ({
+      name,
+      description,
+      tasks: tasks
+        .filter((task) => task.epicId === epicId)
+        .map((task) => ({
+          key: taskLabel(task.taskId),
+          name: task.name,
+          description: task.description,
+          dependsOn: task.dependsOn.map(taskLabel),
+          requirements: (task.requirementIds ?? []).map((id) => externalIds.get(id) ?? id),
+          acceptanceCriteria: task.acceptanceCriteria ?? [],
+          ...taskKind(task),
+        })),
+    })),
+  };
+}
+
+/**
+ * Tells whether a human's version of a plan can become tasks.
+ *
+ * @throws DevsError `DAG_INVALID` as for a proposed plan, and for a number that no task of the plan has: numbers are
+ *   issued by the engine.
+ */
+export function assertPlanEdit({ tasks }: Pick<ShownPlan, 'tasks'>, draft: PlanResult): void {
+  assertPlan(draft);
+  assertUnique(
+    draft.epics.map(({ name }) => name),
+    'epic name',
+  );
+  const known = new Set(tasks.map(({ taskId }) => taskLabel(taskId)));
+  const keys = draft.epics.flatMap((epic) => epic.tasks.map(({ key }) => key));
+  const unissued = keys.find((key) => LABEL.test(key) && !known.has(key));
+  if (unissued === undefined) return;
+  throw dagInvalid(`"${unissued}" is no task of this plan; give a new task a word as its key`);
+}
+
+/**
+ * The records of a plan after a human edited it: a kept task keeps its id, a new one gets a number that no task had.
+ * Pure.
+ *
+ * @throws DevsError `DAG_INVALID`, see {@link assertPlanEdit}.
+ */
+export function editedPlan(state: GraphState, draft: PlanResult): TaskPlan {
+  assertPlanEdit(state, draft);
+  const issued = new Map(state.tasks.map(({ taskId }) => [taskLabel(taskId), taskId]));
+  const added = draft.epics.flatMap(({ tasks }) => tasks).filter(({ key }) => !issued.has(key));
+  const first = lastIssuedNumber(state) + 1;
+  added.forEach(({ key }, index) => {
+    issued.set(key, `${state.projectConfig.projectId}:${first + index}`);
+  });
+  return planRecords(state, draft, issued);
+}
+
+const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
+
+const COMMAND = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
+
+/** What only a shell understands, as a word of its own or at the beginning of one. */
+const OF_A_SHELL = /^(?:[|&;<>`]|\d*>|\$\()|[|&;]$/;
+
+/**
+ * Program and arguments of a command: words between spaces, a word with spaces in quotes. `null` for what is none, or
+ * needs a shell.
+ */
+export function commandWords(text: string): readonly string[] | null {
+  if (!COMMAND.test(text)) return null;
+  const words = text.match(WORD) ?? [];
+  if (words.some((word) => OF_A_SHELL.test(word))) return null;
+  return words.map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
 }

@@ -1,4 +1,11 @@
+import { rejectionText } from '../../engine/gates/comments.ts';
+import type { DesignRequest, DraftDocument, PlanResult } from '../ports.ts';
+import type { StageView } from '../task/StageView.ts';
+import { withTalk } from '../task/taskBrief.ts';
+import { taskLabel } from '../taskStates.ts';
 import type { GraphState, HitlGate } from '../types.ts';
+import { briefOf, draftsOf } from './documents.ts';
+import { planDraftOf } from './plan.ts';
 
 // A proposal that its gate was not asked about yet is not asked of an agent again: it was given when the run was
 // started, or its stage was done before a guard stopped the run.
@@ -25,4 +32,96 @@ export function isResearched({
   pendingApprovalGate,
 }: Pick<GraphState, 'status' | 'pendingApprovalGate'>): boolean {
   return status === 'researching' || pendingApprovalGate !== null;
+}
+
+/** What an agent is told whose proposal a human will read at `gate`. */
+export function proposalRequest(state: GraphState, gate: HitlGate): DesignRequest {
+  const isRejected = gate === 'design_approval' && wasSentBack(state, gate);
+  return {
+    brief: briefOf(state),
+    attempt: state.rejections[gate] + 1,
+    documents: isRejected ? markedDrafts(state) : draftsOf(state),
+    feedback: feedbackOn(state, gate),
+  };
+}
+
+/** Brief and reports were shown at the gate too; what is to be done again is the rest. */
+function markedDrafts({ documents }: GraphState): readonly DraftDocument[] {
+  return documents.map(({ type, title, content, stage }) => ({
+    type,
+    title,
+    content,
+    ...(type !== 'BRIEF' && stage !== 'research' && { rejected: true as const }),
+  }));
+}
+
+/** Whether the last word of a human at a gate was no. */
+function wasSentBack({ hitlDecisions }: Pick<GraphState, 'hitlDecisions'>, gate: HitlGate): boolean {
+  const last = hitlDecisions.findLast((decision) => decision.gate === gate);
+  return last !== undefined && !last.signal.approved && last.edit === undefined;
+}
+
+/** A human's reason for sending a proposal back, and what was said at its gate, for the next attempt at it. */
+export function feedbackOn(
+  { hitlDecisions }: GraphState,
+  gate: 'design_approval' | 'dag_approval',
+): string | null {
+  const last = hitlDecisions.findLast((decision) => decision.gate === gate);
+  return last?.signal.approved === false ? withTalk(rejectionText(last.signal), gate) : null;
+}
+
+// What a stage is told that does its work again.
+
+/** The plan that was sent back, its tasks under their labels; `null` where none was. */
+export function rejectedPlan(state: GraphState): PlanResult | null {
+  return wasSentBack(state, 'dag_approval') ? planDraftOf(state) : null;
+}
+
+/**
+ * Ids of the tasks that a plan done again keeps: those named by their label, then those of the same name. A task keeps
+ * its id once.
+ */
+export function keptIds(state: GraphState, { epics }: PlanResult): ReadonlyMap<string, string> {
+  if (!wasSentBack(state, 'dag_approval')) return new Map();
+  const free = new Map(state.tasks.map((task) => [taskLabel(task.taskId), task]));
+  const drafts = epics.flatMap(({ tasks }) => tasks);
+  const kept = new Map<string, string>();
+  const keep = (key: string, label: string): void => {
+    const task = free.get(label);
+    if (task === undefined || kept.has(key)) return;
+    kept.set(key, task.taskId);
+    free.delete(label);
+  };
+  for (const { key } of drafts) keep(key, key);
+  for (const { key, name } of drafts) {
+    const same = [...free].find(([, task]) => task.name === name)?.[0];
+    if (same !== undefined) keep(key, same);
+  }
+  return kept;
+}
+
+/** What became of a proposal since it was made: edits of humans before they sent it back, and other files. */
+export async function changesSince(
+  state: GraphState,
+  gate: HitlGate,
+  view: StageView,
+): Promise<readonly string[]> {
+  if (!wasSentBack(state, gate)) return [];
+  const decisions = state.hitlDecisions.filter((decision) => decision.gate === gate).slice(0, -1);
+  const previous = decisions.findLastIndex(({ edit }) => edit === undefined);
+  const editors = decisions.slice(previous + 1).map(({ signal }) => signal.approvedBy ?? 'a human');
+  const edited = [...new Set(editors)].map(
+    (editor) => `${editor} edited the proposal before it was sent back; it stands here as edited.`,
+  );
+  const files = await view.changesSince(state.projectConfig.proposedOn?.[gate]);
+  return files === null ? edited : [...edited, files];
+}
+
+/** Remembers on which tree a proposal was made. */
+export function proposedOn(
+  { projectConfig }: Pick<GraphState, 'projectConfig'>,
+  gate: HitlGate,
+  { tree }: Pick<StageView, 'tree'>,
+): GraphState['projectConfig'] {
+  return { ...projectConfig, proposedOn: { ...projectConfig.proposedOn, [gate]: tree } };
 }

@@ -1,12 +1,16 @@
-import { activeNode } from '../../engine/node/nodeContext.ts';
-import { advance } from '../advance.ts';
-import { agentCall } from '../task/agentCall.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { principalText } from '../../engine/gates/principals.ts';
+import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
+import type { CheckResult, PipelineDeps, RunWorkspace, Synced } from '../ports.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
 import { StageView } from '../task/StageView.ts';
+import { agentCall, scrubbedStep } from '../task/scrubbedStep.ts';
+import { advance } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { briefOf, withDocuments } from './documents.ts';
 import { isResearched } from './proposals.ts';
-import { recordBaseline } from './recordBaseline.ts';
 
 /** `research` without agents: only advances the project. */
 export function researchNode(state: GraphState): Partial<GraphState> {
@@ -52,4 +56,91 @@ function redBaseline(
     node: 'research',
     checkOutput,
   };
+}
+
+/** Of a red check, in characters: its end says what failed. */
+const OUTPUT_SHOWN = 4_000;
+
+/** What runners say where a project has no tests yet: the first task brings them. */
+const NO_TESTS_YET =
+  /ENOENT[^\n]*package\.json|Could not read package\.json|Missing script:? "?test\b|no test specified|ERR_PNPM_NO_(?:SCRIPT|IMPORTER_MANIFEST|PKG_MANIFEST)|No test files? found|No tests? (?:files? )?(?:were )?(?:found|ran|collected)|no tests ran|Couldn't find any files to test|Could not find '?[^\n]*test|collected 0 items/i;
+
+export interface RecordedBaseline {
+  readonly baseline: Baseline;
+  /** End of what the checks printed; `null` where all is well. */
+  readonly red: string | null;
+}
+
+/**
+ * Runs all checks on the untouched tree, before anything is paid.
+ *
+ * @returns `null` where there is nothing to judge: the run begins in an empty folder.
+ */
+async function recordBaseline(state: GraphState, deps: PipelineDeps): Promise<RecordedBaseline | null> {
+  const workspace = await openWorkspace(state, deps);
+  await beginAnew(workspace);
+  if ((await workspace.list()).length === 0) return null;
+  const tree = await RecordedTree.at(workspace);
+  const result = await tree.check('baseline', (request) => deps.checks.run(request), { mayMiss: true });
+  const isNothing = hasNoTestsYet(result);
+  const summary = summariseCheck(result);
+  const appeared = appearedIn(summary, state);
+  const baseline: Baseline = {
+    ...summary,
+    tree: tree.id,
+    accepted: [],
+    ...(appeared.length > 0 && { appeared }),
+    ...(isNothing && { nothing: true }),
+  };
+  const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
+  return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
+}
+
+/** What fails now and did not when a human was asked before. */
+function appearedIn(
+  { failing }: Pick<Baseline, 'failing'>,
+  { projectConfig: { failedBefore } }: GraphState,
+): readonly string[] {
+  return failedBefore === undefined ? [] : failing.filter((name) => !failedBefore.includes(name));
+}
+
+/**
+ * Whoever mended red checks may have done so in their own repository: before any work the run simply begins at what is
+ * committed there now. A folder that somebody mended by hand stays as it is.
+ */
+async function beginAnew(workspace: RunWorkspace): Promise<void> {
+  const visit = currentNodeStore();
+  const answered = visit?.store.sessions.listDecided(visit.threadId, 'baseline').at(-1);
+  if (answered === undefined || workspace.sync === undefined) return;
+  const sync = workspace.sync.bind(workspace);
+  const by = answered.principal === null ? 'human' : principalText(answered.principal);
+  await scrubbedStep(
+    'sync',
+    async () => {
+      const synced = await syncUnlessChanged(sync);
+      if (synced !== null) tellSync(synced, by);
+    },
+    { kind: 'work' },
+  );
+}
+
+async function syncUnlessChanged(sync: NonNullable<RunWorkspace['sync']>): Promise<Synced | null> {
+  try {
+    return await sync([]);
+  } catch (error) {
+    if (isDevsError(error, 'WORKSPACE_DIRTY')) return null;
+    throw error;
+  }
+}
+
+function tellSync({ base, commits, moved }: Synced, principal: string): void {
+  const { store, events, visit } = activeNode('research');
+  const payload = { principal, base, commits, moved };
+  const scope = { threadId: visit.threadId };
+  if (store === null) events.emit('RUN_SYNCED', payload, scope);
+  else store.commit((emit) => emit('RUN_SYNCED', payload, scope));
+}
+
+function hasNoTestsYet({ passed, cases = [], missing, output }: CheckResult): boolean {
+  return !passed && missing === undefined && cases.length === 0 && NO_TESTS_YET.test(output);
 }

@@ -1,15 +1,20 @@
-import { advance } from '../advance.ts';
-import type { CheckResult } from '../ports.ts';
+import type { CheckResult, PipelineDeps } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
-import { agentLog, appendLog } from '../task/agentLog.ts';
-import { openWorkspace } from '../task/openWorkspace.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
-import { singleLine } from '../task/singleLine.ts';
+import { agentLog, appendLog } from '../task/taskBrief.ts';
 import { judgeGreen } from '../task/verdicts.ts';
-import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
+import {
+  activeTask,
+  advance,
+  closeEpics,
+  isEpicOpen,
+  taskLabel,
+  withGreenOf,
+  withTask,
+} from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 
 /** `verify` without agents: completes the active task, then closes finished epics and the project. */

@@ -1,4 +1,6 @@
+import { isDevsError } from '../../errors/DevsError.ts';
 import type { ReviewRecord } from '../CodeReview.ts';
+import type { RunWorkspace } from '../ports.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
 
 // What humans have decided about code so far. Pure readings of the recorded decisions.
@@ -26,4 +28,28 @@ export function isCodeApproved(state: Decisions, taskId: string): boolean {
 /** How often humans sent the task back. */
 export function timesReopened(state: Decisions, taskId: string): number {
   return reviewDecisions(state).filter(({ review }) => review.reopened.includes(taskId)).length;
+}
+
+/** Bytes of it that agents are shown. */
+const REJECTED_BYTES_SHOWN = 32 * 1024;
+
+/**
+ * The code of a task that a human sent back last, as it was shown; `null` where none was, where the workspace does not
+ * compare, and where the shown commits are no more.
+ */
+export async function rejectedDiff(
+  state: Pick<GraphState, 'hitlDecisions'>,
+  taskId: string,
+  workspace: RunWorkspace,
+): Promise<string | null> {
+  const decision = reviewDecisions(state).findLast(({ review }) => review.reopened.includes(taskId));
+  if (decision === undefined || workspace.compare === undefined) return null;
+  const { from, to } = decision.review;
+  try {
+    const { diff } = await workspace.compare(from, to, REJECTED_BYTES_SHOWN);
+    return diff === '' ? null : diff;
+  } catch (error) {
+    if (isDevsError(error, 'WORKSPACE_FAILED')) return null;
+    throw error;
+  }
 }

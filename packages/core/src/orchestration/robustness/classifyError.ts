@@ -1,3 +1,6 @@
+import type { RetryPolicy } from '@langchain/langgraph';
+import { engineFaultOf } from '../../engine/node/EngineFaults.ts';
+import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { ErrorKind } from '../types.ts';
 
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
@@ -15,7 +18,9 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_SOCKET',
 ]);
+
 const TRANSIENT_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
+
 const TRANSIENT_TEXT =
   /\b(?:E(?:CONN\w+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE|HOSTUNREACH|NETUNREACH)|SQLITE_BUSY|database is locked|time(?:d[ -]?)?out|rate[ -]?limit\w*|too many requests|socket hang up|network|fetch failed|internal server error|bad gateway|temporar(?:y|ily)|unavailable|overloaded|connection (?:reset|refused|closed|lost)|(?:status|http)\D{0,8}(?:408|425|429|5\d\d)|429|50[234])\b/i;
 
@@ -30,6 +35,7 @@ const LOGIC_NAMES: ReadonlySet<string> = new Set([
   'URIError',
   'ZodError',
 ]);
+
 const LOGIC_TEXT =
   /\b(?:assertion|invalid|is not (?:a function|defined|iterable)|cannot read|must be|expected)\b/i;
 
@@ -82,3 +88,34 @@ function errorFields(value: unknown): Record<string, unknown> {
 }
 
 const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Times a node is tried in one visit. */
+export const MAX_ATTEMPTS = 3;
+
+/** What stops the pipeline where it stands, until somebody mends it: its folder, its sandbox, its recording, its configuration. */
+export const SURROUNDINGS: ReadonlySet<ErrorCode> = new Set([
+  'CONFIG_INVALID',
+  'REPLAY_MISS',
+  'SANDBOX_MISSING',
+  'WORKSPACE_BUSY',
+  'WORKSPACE_FAILED',
+]);
+
+/** Whether an error may pass by itself: no fault of the engine or of what the pipeline works with, and transient. */
+export function isRetriable(error: unknown): boolean {
+  return engineFaultOf(error, SURROUNDINGS) === null && classifyError(error) === 'transient';
+}
+
+/**
+ * Retries what may pass by itself. LangGraph would print each retry with the raw error to stdout, secrets included,
+ * unless told not to.
+ */
+export const transientRetryPolicy: RetryPolicy = {
+  maxAttempts: MAX_ATTEMPTS,
+  initialInterval: 500,
+  maxInterval: 5_000,
+  backoffFactor: 2,
+  jitter: true,
+  logWarning: false,
+  retryOn: isRetriable,
+};

@@ -1,10 +1,9 @@
 import type { StepCall } from '../../engine/node/step.ts';
 import { formatBaseline } from '../checks/CheckSummary.ts';
-import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
+import type { Instructions, PipelineDeps, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';
 import { openWorkspace } from './openWorkspace.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
 import { RecordedTree } from './RecordedTree.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 

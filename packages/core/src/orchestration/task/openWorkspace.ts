@@ -1,9 +1,12 @@
+// The folder of a run: its driver, its abilities, and the texts of its commits.
+
+import type { EngineStore } from '../../engine/EngineStore.ts';
 import { activeNode } from '../../engine/node/nodeContext.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
-import type { RunWorkspace } from '../ports.ts';
+import type { Driver, PipelineDeps, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
-import { driverOf } from './driverOf.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
 
 /** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
 export function openWorkspace(
@@ -18,4 +21,51 @@ export function openWorkspace(
     ...(travels && store !== null && { record: gitRecord(threadId, store) }),
     ...(store !== null && epoch !== null && { driver: driverOf(store, { threadId, epoch }) }),
   });
+}
+
+/** The holder of a lease, as the folder of its run knows it. */
+export function driverOf(
+  { threads }: Pick<EngineStore, 'threads'>,
+  { threadId, epoch }: FencedLease,
+): Driver {
+  return {
+    epoch,
+    holder: threads.holder,
+    isCurrent: () => threads.get(threadId)?.leaseEpoch === epoch,
+    isGone: (holder) => threads.isGone(holder),
+  };
+}
+
+type Ability = 'adopt' | 'sync' | 'withdraw' | 'reinstate' | 'follow';
+
+/**
+ * What not every workspace can do.
+ *
+ * @throws DevsError `CONFIG_INVALID` when this one cannot.
+ */
+export function ability<Name extends Ability>(
+  workspace: RunWorkspace,
+  name: Name,
+): NonNullable<RunWorkspace[Name]> {
+  const method: RunWorkspace[Name] = workspace[name];
+  if (method !== undefined) return method.bind(workspace) as NonNullable<RunWorkspace[Name]>;
+  throw new DevsError(`The workspace of this run cannot ${name}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Use a workspace with \`${name}\`, such as GitWorkspace of @devs/agents.`,
+  });
+}
+
+/** What ends a line or cannot be seen: controls, line and paragraph separators, and every other kind of space. */
+const SPACE = /[\p{Cc}\p{Z}]+/gu;
+
+/** Marks that turn the direction of a text, and characters without width. Joiners, which scripts and emoji need, stay. */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/**
+ * A text of an agent as a part of one line: in a commit's message a line of its own would be a trailer, as
+ * `Signed-off-by: …` or one of ours, that nobody signed.
+ */
+export function singleLine(text: string): string {
+  return text.replaceAll(INVISIBLE, '').replaceAll(SPACE, ' ').trim();
 }

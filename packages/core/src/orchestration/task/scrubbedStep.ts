@@ -1,6 +1,7 @@
 import { currentNode } from '../../engine/node/nodeContext.ts';
 import { type StepCall, type StepFunction, type StepOptions, step } from '../../engine/node/step.ts';
 import { scrub } from '../../masking/scrub.ts';
+import type { AgentCall, OfferedChecks } from '../ports.ts';
 
 /**
  * A durable step of the pipeline: what agents, checks and the workspace say comes into its state here and nowhere else, without
@@ -25,4 +26,12 @@ async function tellScrubbed(place: string, count: number): Promise<void> {
   // What was paid for is not given up because another process writes.
   const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
   await runs.whenFree(() => runs.note(visit, [fact]), wait);
+}
+
+/** What an agent is told of the durable step it runs in. */
+export function agentCall(
+  { key, signal, usage, onActivity }: StepCall,
+  checks: OfferedChecks | null = null,
+): AgentCall {
+  return { idempotencyKey: key, signal, usage, onActivity, ...(checks && { checks }) };
 }

@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import type { Adoption } from '../adoptChanges.ts';
 import { Orchestrator } from '../Orchestrator.ts';
+import type { Adoption } from '../userChanges.ts';
 
 const ADOPTION: Adoption = {
   by: { kind: 'human', id: 'ada' },

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import type { OnGate } from '../gatesOfRun.ts';
 import { Orchestrator } from '../Orchestrator.ts';
-import type { OnGate } from '../tellGates.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 

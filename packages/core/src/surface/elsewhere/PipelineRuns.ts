@@ -21,8 +21,7 @@ import type {
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
-import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
-import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
+import type { OpenOptions, PipelineDeps, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type DriveRunOptions, driveRun, type PipelineDriveHooks } from '../driveRun.ts';

@@ -1,12 +1,10 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
-import { driverOf } from '../../orchestration/task/driverOf.ts';
-import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
+import type { BranchMove, Driver, PipelineDeps, Rescue } from '../../orchestration/ports.ts';
+import { ability, driverOf } from '../../orchestration/task/openWorkspace.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { ability } from '../ability.ts';
 
 export interface RewindDeps {
   readonly app: OrchestrationApp;

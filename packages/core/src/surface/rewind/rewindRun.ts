@@ -2,23 +2,20 @@ import { internalsOf } from '../../engine/appInternals.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../../engine/gates/principals.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
+import { isDagApproved } from '../../orchestration/gates/artifacts.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
-import { singleLine } from '../../orchestration/task/singleLine.ts';
+import { withCurrentCommits } from '../../orchestration/storedState.ts';
+import { ability, singleLine } from '../../orchestration/task/openWorkspace.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
 import type { NewRewind } from '../../state/runs/RewindStore.ts';
-import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
+import { isOfExecution, type StepSummary, stepKeyOf } from '../../state/steps/StepStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { ability } from '../ability.ts';
-import { withCurrentCommits } from '../currentCommits.ts';
-import { taskView } from '../taskView.ts';
-import type { TaskView } from '../views.ts';
+import { type TaskView, taskView } from '../views.ts';
 import { finishRewind, type RewindDeps } from './finishRewind.ts';
-import { type MadeByTasks, madeByTasks } from './madeByTasks.ts';
-import { rewindRefused, rewindTarget } from './rewindTarget.ts';
-import { rewoundState } from './rewoundState.ts';
-import { type EarlierPlan, withoutLaterWork } from './withoutLaterWork.ts';
+import { type EarlierPlan, rewoundState, withoutLaterWork } from './rewoundState.ts';
 
 /** Who sets a run back, and why. */
 export interface RewindRequest {
@@ -240,3 +237,94 @@ function rewindCommitMessage(
     `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${singleLine(principal)}`,
   ].join('\n\n');
 }
+
+/** Why a run was not set back. */
+export type RewindRefusal = 'unknown_task' | 'not_begun' | 'plan_not_approved' | 'ended' | 'moved_on';
+
+/**
+ * The task to go back to: a finished one, or one that was begun and is to be begun anew.
+ *
+ * @param name - `T3`, or the task's id.
+ * @throws DevsError `REWIND_REFUSED`
+ */
+function rewindTarget(threadId: string, name: string, state: GraphState | null): TaskRecord {
+  const target = state?.tasks.find(({ taskId }) => taskId === name || taskLabel(taskId) === name);
+  if (state === null || target === undefined) {
+    throw rewindRefused(threadId, 'unknown_task', {
+      what: `it has no task ${JSON.stringify(name)}`,
+      remedy: 'List its tasks to find the right one.',
+    });
+  }
+  if (!isDagApproved(state)) {
+    throw rewindRefused(threadId, 'plan_not_approved', {
+      what: 'its current plan is not approved',
+      remedy: 'Decide the plan gate first.',
+    });
+  }
+  if (target.status === 'blocked' || isUntouched(target)) {
+    throw rewindRefused(threadId, 'not_begun', {
+      what: `${name} is ${target.status}`,
+      remedy: 'Rewind to a task that is finished or was started.',
+    });
+  }
+  return target;
+}
+
+/** One that a human sent back is pending, too, and has something committed. */
+function isUntouched({ status, gitHash }: TaskRecord): boolean {
+  return status === 'pending' && gitHash === undefined;
+}
+
+export function rewindRefused(
+  threadId: string,
+  reason: RewindRefusal,
+  { what, remedy }: { readonly what: string; readonly remedy: string },
+): DevsError {
+  return new DevsError(`Run "${threadId}" cannot be rewound: ${what}.`, {
+    code: 'REWIND_REFUSED',
+    remedy,
+    context: { threadId, reason },
+  });
+}
+
+/** What undone tasks have on the run's branch. */
+interface MadeByTasks {
+  /** By task id, oldest first: a task that a human sent back has several. */
+  readonly commits: ReadonlyMap<string, readonly string[]>;
+  /** Step keys of commits that may have been made, too. */
+  readonly begun: readonly string[];
+}
+
+/**
+ * Read from the recorded steps: a visit that died after its commit has told the state nothing. What an earlier rewind took
+ * out is left out, and so is what a task keeps.
+ */
+function madeByTasks(threadId: string, { tasks, undone }: EarlierPlan, store: EngineStore): MadeByTasks {
+  const steps = store.steps
+    .listForThread(threadId)
+    .filter(({ name, kind, taskId }) => name === 'commit' && kind === 'work' && isOneOf(undone, taskId));
+  const gone = new Set(withdrawnBefore(threadId, store));
+  const commits = undone.map(({ taskId }) => {
+    const own = steps.filter((step) => step.taskId === taskId && step.state === 'done');
+    const made = own.map((step) => commitOf(step, store)).filter((commit) => !gone.has(commit));
+    const kept = tasks.find((task) => task.taskId === taskId)?.gitHash;
+    return [taskId, kept === undefined ? made : made.slice(made.indexOf(kept) + 1)] as const;
+  });
+  const begun = steps.filter(({ state }) => state === 'intent').map(stepKeyOf);
+  return { commits: new Map(commits), begun };
+}
+
+function withdrawnBefore(threadId: string, { rewinds }: EngineStore): readonly string[] {
+  return rewinds
+    .list(threadId)
+    .filter(({ state }) => state !== 'undone')
+    .flatMap(({ undone }) => undone.flatMap(({ commits }) => commits));
+}
+
+function commitOf(step: StepSummary, { steps }: EngineStore): string {
+  const found = steps.find(step);
+  return found?.state === 'done' ? String(found.result) : '';
+}
+
+const isOneOf = (tasks: EarlierPlan['undone'], id: string | null): boolean =>
+  tasks.some(({ taskId }) => taskId === id);

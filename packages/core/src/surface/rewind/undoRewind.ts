@@ -1,13 +1,18 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
+import { ability } from '../../orchestration/task/openWorkspace.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { ability } from '../ability.ts';
 import { finishRewind, moveOf, type RewindDeps } from './finishRewind.ts';
-import { deliverRun, type RewindAuthor, type RewindRequest, rewindAuthor } from './rewindRun.ts';
-import { rewindRefused } from './rewindTarget.ts';
+import {
+  deliverRun,
+  type RewindAuthor,
+  type RewindRequest,
+  rewindAuthor,
+  rewindRefused,
+} from './rewindRun.ts';
 
 export interface RewindUndone {
   /** The rewind that was taken back. */

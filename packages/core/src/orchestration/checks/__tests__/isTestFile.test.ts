@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTestFile } from '../isTestFile.ts';
+import { isTestFile } from '../testSource.ts';
 
 describe('isTestFile', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { weakenedTsConfig } from '../weakenedTsConfig.ts';
+import { weakenedTsConfig } from '../weakenedSettings.ts';
 
 /** What a change of `before` to `after` weakens; texts are taken as they are. */
 const weakened = (before: object | string | null, after: object | string | null): readonly string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aState, aTask } from '../../__tests__/aState.ts';
 import type { GraphState } from '../../types.ts';
-import { agentLog, appendLog, lastFailure, lastObservation } from '../agentLog.ts';
+import { agentLog, appendLog, lastFailure, lastObservation } from '../taskBrief.ts';
 
 const [first, second] = [aTask(1), aTask(2)];
 

@@ -4,8 +4,7 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { aChain, anEpic, aState, aTask } from '../../../orchestration/__tests__/aState.ts';
 import { dependentsOf, firstReadyTask, isEpicOpen } from '../../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord, TaskStatus } from '../../../orchestration/types.ts';
-import { rewoundState } from '../rewoundState.ts';
-import { withoutLaterWork } from '../withoutLaterWork.ts';
+import { rewoundState, withoutLaterWork } from '../rewoundState.ts';
 
 const RUNS = howMany('DEVS_REWIND_CASES', 300);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRed } from '../isRed.ts';
-import { aBaseline, aCheck, cases, parts, red } from './aCheck.ts';
+import { aBaseline, aCheck, cases, parts, red } from '../../checks/__tests__/aCheck.ts';
+import { isRed } from '../verdicts.ts';
 
 const GREEN = aBaseline(aCheck({ cases: cases('+a', '+b') }));
 

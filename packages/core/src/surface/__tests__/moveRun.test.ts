@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { test } from '../../../../test/support/fixtures.ts';
-import { only } from '../../../../test/support/only.ts';
-import { STATE_FILE } from '../../../config/defaults.ts';
-import { backup } from '../../../db/backup.ts';
-import { openState } from '../../../db/createDatabase.ts';
-import { doctor } from '../../../state/doctor/doctor.ts';
-import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
-import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../../testing/index.ts';
-import { Orchestrator } from '../../Orchestrator.ts';
-import { moveRunOut } from '../moveRunOut.ts';
+import { test } from '../../../test/support/fixtures.ts';
+import { only } from '../../../test/support/only.ts';
+import { STATE_FILE } from '../../config/defaults.ts';
+import { backup } from '../../db/backup.ts';
+import { openState } from '../../db/createDatabase.ts';
+import { doctor } from '../../state/doctor/doctor.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import { moveRunOut } from '../moveRun.ts';
+import { Orchestrator } from '../Orchestrator.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 

@@ -1,27 +1,37 @@
-import { internalsOf } from '../../engine/appInternals.ts';
-import type { EngineStore } from '../../engine/EngineStore.ts';
-import { assertDecidable } from '../../engine/gates/approvals.ts';
-import { shortenText } from '../../engine/gates/comments.ts';
+import { internalsOf } from '../engine/appInternals.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
+import { assertDecidable } from '../engine/gates/approvals.ts';
+import { shortenText } from '../engine/gates/comments.ts';
 import {
   abandonQuestions,
   exchangeKey,
+  exchangesAt,
   type GateExchange,
   type RecordedExchange,
-} from '../../engine/gates/gateQuestions.ts';
-import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../../engine/gates/principals.ts';
-import { UsageReports } from '../../engine/guards/usage.ts';
-import { DevsError } from '../../errors/DevsError.ts';
-import { scrub } from '../../masking/scrub.ts';
-import { isBlank } from '../../masking/visibleText.ts';
-import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../orchestration/ports.ts';
-import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
-import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state/steps/StepStore.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { sessionOfRun } from '../sessionOfRun.ts';
-import { answeringStage, answerRequest } from './answerRequest.ts';
+} from '../engine/gates/gateQuestions.ts';
+import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
+import { asHuman, principalText } from '../engine/gates/principals.ts';
+import { UsageReports } from '../engine/guards/usage.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import { scrub } from '../masking/scrub.ts';
+import { isBlank } from '../masking/visibleText.ts';
+import { briefOf, draftsOf } from '../orchestration/nodes/documents.ts';
+import { PIVOTS_EXHAUSTED } from '../orchestration/nodes/pivotNode.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type {
+  AgentCall,
+  AnsweringStage,
+  AnswerRequest,
+  AnswerResult,
+  PipelineDeps,
+  StageAgents,
+  WorkspaceReader,
+} from '../orchestration/ports.ts';
+import { taskBrief } from '../orchestration/task/taskBrief.ts';
+import type { HitlSession, HitlSessionKind } from '../state/gates/hitlSession.ts';
+import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../state/steps/StepStore.ts';
+import type { Lease } from '../state/threads/ThreadStore.ts';
+import { sessionOfRun } from './gatesOfRun.ts';
 
 /** Characters of a question. */
 const MAX_QUESTION = 8_000;
@@ -196,4 +206,59 @@ function answerFrom(result: AnswerResult | null | undefined): string {
     code: 'AGENT_INVALID_OUTPUT',
     remedy: 'Rephrase the question, or use a more capable agent for this stage.',
   });
+}
+
+/** Kinds that show an agent's work; the others show what the engine measured. */
+const STAGES: Readonly<Partial<Record<HitlSessionKind, AnsweringStage>>> = {
+  design_approval: 'design',
+  dag_approval: 'distill',
+  review: 'review',
+  task_failure: 'implement',
+};
+
+/** Who answers for a gate; `null` where nobody can. */
+function answeringStage({ kind, question }: HitlSession): AnsweringStage | null {
+  const { artifact } = (question ?? {}) as { readonly artifact?: { readonly reason?: unknown } | null };
+  if (kind === 'task_failure' && artifact?.reason === PIVOTS_EXHAUSTED) return 'pivot';
+  return STAGES[kind] ?? null;
+}
+
+interface RequestDeps {
+  readonly app: OrchestrationApp;
+  readonly pipeline: PipelineDeps;
+}
+
+/** What the agent is told: what the person is shown, on the documents its work was made from. */
+async function answerRequest(
+  session: HitlSession,
+  question: string,
+  { app, pipeline }: RequestDeps,
+): Promise<AnswerRequest> {
+  const threadId = session.threadId ?? '';
+  const state = await app.values(threadId);
+  const { message = '', artifact = null } = (session.question ?? {}) as {
+    readonly message?: string;
+    readonly artifact?: unknown;
+  };
+  const task = state?.tasks.find(({ taskId }) => taskId === session.taskId);
+  const workspace = await readerOf(threadId, pipeline);
+  return {
+    stage: answeringStage(session) ?? 'design',
+    gate: { kind: session.kind, message, artifact },
+    question,
+    earlier: exchangesAt(threadId, session.id, internalsOf(app).store.steps).map((each) => ({
+      question: each.question,
+      answer: each.answer,
+    })),
+    brief: state === null ? '' : briefOf(state),
+    documents: state === null ? [] : draftsOf(state),
+    ...(task && { task: taskBrief(task) }),
+    workspace,
+  };
+}
+
+/** A run has its folder before its first gate is asked. */
+async function readerOf(threadId: string, { workspace }: PipelineDeps): Promise<WorkspaceReader> {
+  const opened = await workspace.open(threadId);
+  return { dir: opened.dir, list: () => opened.list(), read: (path) => opened.read(path) };
 }
