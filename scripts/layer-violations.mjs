@@ -51,9 +51,9 @@ export const PLANTED = [
   planted('keepsSqlInPlace', 'core/src/orchestration/a.ts', "run('DELETE FROM threads');"),
   planted('keepsSqlInPlace', 'core/src/orchestration/a.ts', 'const q = `SELECT id\n  FROM threads`;'),
   planted('keepsSqlInPlace', 'cli/src/a.ts', 'db.prepare(text).run();'),
-  planted('keepsSqlInPlace', 'postgres/src/Worker.ts', "run('DELETE FROM runs');"),
-  planted(null, 'postgres/src/RunRows.ts', "tables.transaction(async () => run('DELETE FROM runs'));"),
-  planted('awaitsNothingInTransactions', 'postgres/src/HeldFile.ts', 'db.transaction(async () => {});'),
+  planted('keepsSqlInPlace', 'postgres/src/worker/Worker.ts', "run('DELETE FROM runs');"),
+  planted(null, 'postgres/src/rows/RunRows.ts', "tables.transaction(async () => run('DELETE FROM runs'));"),
+  planted('awaitsNothingInTransactions', 'postgres/src/held/HeldFile.ts', 'db.transaction(async () => {});'),
   planted('awaitsNothingInTransactions', 'core/src/state/A.ts', 'db.transaction(async () => {});'),
   planted('leavesTheStateFileAlone', 'cli/src/a.ts', "readFileSync(join(dir, 'state.sqlite'));"),
   planted(

@@ -14,7 +14,6 @@ export { type ModelAgentsOptions, modelAgents } from './models/modelAgents.ts';
 export { ReplayAgents } from './replay/ReplayAgents.ts';
 export { recordingAgents } from './replay/recordingAgents.ts';
 export { bubblewrap } from './sandbox/bubblewrap.ts';
-export { customSandbox } from './sandbox/customSandbox.ts';
 export { findSandbox } from './sandbox/findSandbox.ts';
-export type { Sandbox } from './sandbox/Sandbox.ts';
+export { customSandbox, type Sandbox } from './sandbox/Sandbox.ts';
 export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace.ts';

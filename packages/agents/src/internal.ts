@@ -4,13 +4,13 @@
  * @module @devs/agents/internal
  */
 
-export { isAcpName } from './acp/programs.ts';
+export { isAcpName } from './acp/AcpProgram.ts';
 export { planShape } from './answers.ts';
 export { checkKind } from './checks/checkKind.ts';
-export { isRecipeName } from './command/recipes.ts';
-export { askGit } from './git/askGit.ts';
+export { isRecipeName } from './command/CommandRecipe.ts';
+export { askGit } from './git/gitCommand.ts';
 export { isModelName } from './models/loadChatModel.ts';
 export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from './models/loadPrompts.ts';
-export { hideFromStatus } from './workspace/hideFromStatus.ts';
-export type { UnshownFile } from './workspace/UnshownFile.ts';
+export type { UnshownFile } from './workspace/CommitDiff.ts';
+export { hideFromStatus } from './workspace/engineFiles.ts';
 export type { FilteredFile } from './workspace/uncommittedFiles.ts';

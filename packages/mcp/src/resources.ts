@@ -1,6 +1,5 @@
-import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
-import { listRunLines, toolRunView } from './views.ts';
+import { listRunLines, recursionView, toolRunView } from './views.ts';
 
 /** A read-only address. `{id}` in it is the id of a run. */
 export interface ReadResource {

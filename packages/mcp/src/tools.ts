@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
-import { transcriptView } from './transcriptView.ts';
-import { listRunLines, logPage, toolGateView, toolRunView } from './views.ts';
+import { listRunLines, logPage, recursionView, toolGateView, toolRunView, transcriptView } from './views.ts';
 
 /** A tool that reads. `call` parses the arguments itself and throws a `ZodError` for bad ones. */
 export interface ReadTool {

@@ -1,5 +1,14 @@
-import { type Gate, type LogEntry, type Orchestrator, type PipelineRunInfo, shownGate } from '@devs/core';
+import {
+  type Gate,
+  type LogEntry,
+  type Orchestrator,
+  type PipelineRunInfo,
+  type Run,
+  shownGate,
+} from '@devs/core';
 import { type LastComment, maskAtGate, type ShownGate } from '@devs/core/internal';
+import { WrongArguments } from './renderToolError.ts';
+import type { ReadContext, RunReader } from './StateReader.ts';
 
 const DEFAULT_RUNS = 50;
 
@@ -69,4 +78,63 @@ export interface LogPage {
 export function logPage(entries: readonly LogEntry[], limit: number): LogPage {
   const page = entries.slice(0, limit);
   return { entries: page, nextAfterSeq: entries.length > limit ? (page.at(-1)?.seq ?? null) : null };
+}
+
+/** How close a run is to being stopped for making no progress [9_ROADMAP-RISK-401]. */
+export async function recursionView({ devs, maxRecursionDepth }: ReadContext, threadId: string) {
+  const depth = await devs.view(threadId, (run) => run.recursionDepth());
+  return { threadId, runId: threadId, ...depth, MAX_RECURSION_DEPTH: maxRecursionDepth };
+}
+
+/** Characters after which a page ends, whatever its limit: of JSON, unmasked. */
+const PAGE_CHARACTERS = 64 * 1024;
+
+interface TranscriptArguments {
+  readonly threadId: string;
+  readonly stage: string;
+  readonly attempt?: number | undefined;
+  readonly afterSeq: number;
+  readonly limit: number;
+}
+
+interface TranscriptPage {
+  readonly entries: Awaited<ReturnType<Run['transcript']>>;
+  /** Where the next page starts; `null` at the end of what is written now. */
+  readonly nextAfterSeq: number | null;
+}
+
+/**
+ * A page of what a stage told.
+ *
+ * @throws WrongArguments for a stage or an attempt there is none of.
+ */
+export const transcriptView = ({ devs }: ReadContext, asked: TranscriptArguments): Promise<TranscriptPage> =>
+  devs.view(asked.threadId, (run) => pageWithin(run, asked));
+
+async function pageWithin(
+  run: RunReader,
+  { threadId: _, attempt, limit, ...query }: TranscriptArguments,
+): Promise<TranscriptPage> {
+  const wanted: Parameters<Run['transcript']>[0] = { ...query, ...(attempt !== undefined && { attempt }) };
+  const entries = await run.transcript({ ...wanted, limit: limit + 1 }).catch((error: unknown) => {
+    throw error instanceof RangeError ? new WrongArguments(error.message) : error;
+  });
+  const page = transcriptPage(entries, limit);
+  const last = entries.at(-1);
+  if (page.nextAfterSeq !== null || last === undefined || entries.length <= limit) return page;
+  const [more] = await run.transcript({ ...wanted, afterSeq: last.seq, limit: 1 });
+  return { entries, nextAfterSeq: more === undefined ? null : last.seq };
+}
+
+/** What was written together has one number, so a page holds all of it. */
+function transcriptPage(entries: Awaited<ReturnType<Run['transcript']>>, limit: number): TranscriptPage {
+  let size = 0;
+  const next = entries.findIndex(({ seq, activity }, at) => {
+    const isFull = at >= limit || size >= PAGE_CHARACTERS;
+    size += JSON.stringify(activity).length;
+    return isFull && seq !== entries[at - 1]?.seq;
+  });
+  return next === -1
+    ? { entries, nextAfterSeq: null }
+    : { entries: entries.slice(0, next), nextAfterSeq: entries[next - 1]?.seq ?? null };
 }

@@ -1,16 +1,20 @@
 import { DevsError } from '@devs/core';
 import type { Pool } from 'pg';
-import { BossJobs, type DeadLetter } from './BossJobs.ts';
-import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
-import { isStarting } from './isAway.ts';
-import { Leases } from './Leases.ts';
+import {
+  ClusterView,
+  type QueueLine,
+  type TenantLine,
+  tenantLines,
+  type WorkerLine,
+} from './cluster/ClusterView.ts';
+import { BossJobs, type DeadLetter } from './jobs/BossJobs.ts';
 import { openSchema, reaching } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
-import { CONNECTION, poolOf } from './postgres.ts';
-import type { AwayWait } from './retryWhileAway.ts';
+import { Leases } from './rows/Leases.ts';
 import { SCHEMA_STEPS } from './schema.ts';
-import { Tables } from './Tables.ts';
-import { type TenantLine, tenantLines } from './TenantView.ts';
+import { type AwayWait, isStarting } from './server/faults.ts';
+import { CONNECTION, poolOf } from './server/pool.ts';
+import { Tables } from './server/Tables.ts';
 
 /** Address of a cluster. */
 export interface ClusterAddress {

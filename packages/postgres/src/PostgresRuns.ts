@@ -1,43 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Runs } from '@devs/core';
-import { DevsError } from '@devs/core';
-import type { NewRun, RunFileView, RunSignal } from '@devs/core/internal';
-import { runFile } from '@devs/core/internal';
-import type { BossJobs } from './BossJobs.ts';
-import type { ClusterView } from './ClusterView.ts';
-import { assertFileFits } from './fileLimit.ts';
-import { HeldFile } from './HeldFile.ts';
-import { HeldPostgresRun } from './HeldPostgresRun.ts';
-import type { Leases } from './Leases.ts';
-import type { LookedAtFiles } from './LookedAtFiles.ts';
-import { toldChannel } from './Owner.ts';
+import { DevsError, type Runs } from '@devs/core';
+import { type NewRun, type RunFileView, type RunSignal, runFile } from '@devs/core/internal';
+import { assertFileFits, type LookedAtFiles, type RunAtOnce, type RunFiles } from './files/RunFiles.ts';
+import { HeldFile, type WorkingCopies } from './held/HeldFile.ts';
+import { HeldPostgresRun } from './held/HeldPostgresRun.ts';
 import { requireTenant } from './options.ts';
-import type { RunAtOnce, RunFiles } from './RunFiles.ts';
-import type { RunLists } from './RunLists.ts';
-import type { Claimer, NotClaimed, RunClaim, RunRows } from './RunRows.ts';
-import type { LeaseComparison, SessionOwner } from './SessionOwner.ts';
-import type { Shipper } from './Shipper.ts';
-import type { Watches } from './Watches.ts';
-import { Worker, type WorkerOptions } from './Worker.ts';
-import type { WorkerMeters } from './WorkerMeters.ts';
-import type { WorkingCopies } from './WorkingCopies.ts';
-
-/** What a worker needs besides. */
-export interface DrivingParts {
-  readonly jobs: BossJobs;
-  readonly leases: Leases;
-  readonly view: ClusterView;
-  /** Told of what is sent and of retries. */
-  readonly meters: WorkerMeters;
-  /** Asks until there is an answer. */
-  readonly insist: <Result>(work: () => Promise<Result>) => Promise<Result>;
-}
-
-/** A worker that starts, and waits for a server that cannot be reached: all others are told at once. */
-export interface WaitingWorker {
-  readonly onAway: (why: unknown) => void;
-  readonly signal: AbortSignal | undefined;
-}
+import type { RunLists } from './rows/RunLists.ts';
+import type { Claimer, NotClaimed, RunClaim, RunRows } from './rows/RunRows.ts';
+import type { Shipper } from './rows/Shipper.ts';
+import type { Watches } from './rows/Watches.ts';
+import { toldChannel } from './server/Owner.ts';
+import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
+import { type DrivingParts, type WaitingWorker, Worker, type WorkerOptions } from './worker/Worker.ts';
 
 export interface PostgresRunsParts {
   readonly schema: string;

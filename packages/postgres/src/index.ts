@@ -4,11 +4,10 @@
  * @module @devs/postgres
  */
 
-export { jobsSql } from './BossJobs.ts';
 export { ClusterAdmin } from './ClusterAdmin.ts';
+export { jobsSql } from './jobs/BossJobs.ts';
 export { requireTenant } from './options.ts';
 export type { PostgresRuns } from './PostgresRuns.ts';
 export { type PostgresOptions, postgres } from './postgres.ts';
-export { rightsSql } from './rights.ts';
-export { schemaSql } from './schema.ts';
-export type { Worker, WorkerEvent, WorkerOptions } from './Worker.ts';
+export { rightsSql, schemaSql } from './schema.ts';
+export type { Worker, WorkerEvent, WorkerOptions } from './worker/Worker.ts';

@@ -1,11 +1,9 @@
 import { DevsError, isDevsError } from '@devs/core';
 import type { ClientBase, Pool } from 'pg';
-import { bossSchema, migrateJobs } from './BossJobs.ts';
-import { isAway } from './isAway.ts';
-import { notReached, pgFault } from './pgFault.ts';
-import { type AwayWait, waitUntilBack } from './retryWhileAway.ts';
-import { assertRights } from './rights.ts';
-import { migrateSchema, quoteIdentifier, SCHEMA_STEPS } from './schema.ts';
+import { bossSchema, migrateJobs } from './jobs/BossJobs.ts';
+import { assertRights, migrateSchema, SCHEMA_STEPS } from './schema.ts';
+import { type AwayWait, isAway, notReached, pgFault, waitUntilBack } from './server/faults.ts';
+import { quoteIdentifier } from './server/Tables.ts';
 
 export interface SchemaToOpen {
   readonly schema: string;

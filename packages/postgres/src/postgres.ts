@@ -1,24 +1,30 @@
-import pg, { type Pool, type PoolConfig } from 'pg';
-import { BossJobs } from './BossJobs.ts';
-import { ClusterView } from './ClusterView.ts';
-import { FileTemplates } from './FileTemplates.ts';
-import { MAX_FILE_BYTES, requireFileLimit } from './fileLimit.ts';
-import { isAway, isStarting } from './isAway.ts';
-import { Leases } from './Leases.ts';
-import { LookedAtFiles } from './LookedAtFiles.ts';
+import type { Pool } from 'pg';
+import { ClusterView } from './cluster/ClusterView.ts';
+import { WorkerMeters } from './cluster/metrics.ts';
+import { FileTemplates } from './files/FileTemplates.ts';
+import {
+  LookedAtFiles,
+  MAX_FILE_BYTES,
+  plainCodecs,
+  type RunCodecs,
+  RunFiles,
+  requireFileLimit,
+} from './files/RunFiles.ts';
+import { WorkingCopies } from './held/HeldFile.ts';
+import { BossJobs } from './jobs/BossJobs.ts';
 import { openSchema } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
-import { PostgresRuns, type WaitingWorker } from './PostgresRuns.ts';
-import { plainCodecs, type RunCodecs, RunFiles } from './RunFiles.ts';
-import { RunLists } from './RunLists.ts';
-import { RunRows } from './RunRows.ts';
-import type { AwayWait, Patience } from './retryWhileAway.ts';
-import { SessionOwner } from './SessionOwner.ts';
-import { Shipper } from './Shipper.ts';
-import { Tables } from './Tables.ts';
-import { Watches } from './Watches.ts';
-import { WorkerMeters } from './WorkerMeters.ts';
-import { WorkingCopies } from './WorkingCopies.ts';
+import { PostgresRuns } from './PostgresRuns.ts';
+import { Leases } from './rows/Leases.ts';
+import { RunLists } from './rows/RunLists.ts';
+import { RunRows } from './rows/RunRows.ts';
+import { Shipper } from './rows/Shipper.ts';
+import { Watches } from './rows/Watches.ts';
+import { type AwayWait, isAway, isStarting, type Patience } from './server/faults.ts';
+import { CONNECT_MS, CONNECTION, poolOf } from './server/pool.ts';
+import { SessionOwner } from './server/SessionOwner.ts';
+import { Tables } from './server/Tables.ts';
+import type { WaitingWorker } from './worker/Worker.ts';
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -47,8 +53,8 @@ export interface PostgresOptions {
 
 /** Of a process: 8 with the direct one. */
 const CONNECTIONS = { ship: 2, work: 4, boss: 1 } as const;
+
 const AWAY_MS = 60_000;
-const CONNECT_MS = 10_000;
 
 /**
  * Creates a storage for runs of any number of machines: each run is a file in PostgreSQL. Connects on first use; close
@@ -115,12 +121,6 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   });
 }
 
-export const CONNECTION = {
-  application_name: 'devs',
-  connectionTimeoutMillis: CONNECT_MS,
-  keepAlive: true,
-} as const;
-
 const optionsOf = (options: string | PostgresOptions): PostgresOptions =>
   typeof options === 'string' ? { url: options } : options;
 
@@ -128,14 +128,6 @@ function poolsOf(url: string, queryMs: number): Readonly<Record<keyof typeof CON
   const config = { connectionString: url, ...CONNECTION, query_timeout: queryMs };
   const pools = Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]);
   return Object.fromEntries(pools) as Record<keyof typeof CONNECTIONS, Pool>;
-}
-
-export function poolOf(config: PoolConfig): Pool {
-  const pool = new pg.Pool(config);
-  // One whose connection ends is not used again; who was using it is told by the query.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 /** Whoever only asks something may have mistyped the address. */

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BossJobs, type FetchedJob, migrateJobs } from '../src/BossJobs.ts';
-import type { QueuedRun } from '../src/Jobs.ts';
-import { Tables } from '../src/Tables.ts';
+import { BossJobs, type FetchedJob, migrateJobs } from '../src/jobs/BossJobs.ts';
+import type { QueuedRun } from '../src/jobs/Jobs.ts';
+import { Tables } from '../src/server/Tables.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
 let server: PostgresServer;

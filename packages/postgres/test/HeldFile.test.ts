@@ -2,7 +2,7 @@ import { createDatabase } from '@devs/core/state';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
-import type { HeldPostgresRun } from '../src/HeldPostgresRun.ts';
+import type { HeldPostgresRun } from '../src/held/HeldPostgresRun.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 

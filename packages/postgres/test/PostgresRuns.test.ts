@@ -1,7 +1,7 @@
 import type { Gate } from '@devs/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
-import type { RunRows } from '../src/RunRows.ts';
+import type { RunRows } from '../src/rows/RunRows.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 import { startProxy } from './support/startProxy.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SessionOwner } from '../src/SessionOwner.ts';
 import { migrateSchema } from '../src/schema.ts';
+import { SessionOwner } from '../src/server/SessionOwner.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
 let server: PostgresServer;

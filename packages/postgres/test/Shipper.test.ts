@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Gate } from '@devs/core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Sender, type Shipment, Shipper } from '../src/Shipper.ts';
+import { type Sender, type Shipment, Shipper } from '../src/rows/Shipper.ts';
 import { migrateSchema } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { startProxy } from './support/startProxy.ts';

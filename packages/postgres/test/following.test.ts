@@ -3,11 +3,11 @@ import { durable } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FileTemplates } from '../src/FileTemplates.ts';
+import { FileTemplates } from '../src/files/FileTemplates.ts';
+import { plainCodecs, RunFiles } from '../src/files/RunFiles.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
-import { plainCodecs, RunFiles } from '../src/RunFiles.ts';
-import { Tables } from '../src/Tables.ts';
-import { Watches } from '../src/Watches.ts';
+import { Watches } from '../src/rows/Watches.ts';
+import { Tables } from '../src/server/Tables.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
 type HeldRun = Awaited<ReturnType<Runs['hold']>>;
@@ -145,7 +145,7 @@ describe('who looks again', () => {
 
   test('has few files in memory: the one that was looked at longest ago goes', async () => {
     const [a, b] = [await aRun(), await aRun()];
-    const { LookedAtFiles } = await import('../src/LookedAtFiles.ts');
+    const { LookedAtFiles } = await import('../src/files/RunFiles.ts');
     const pool = new pg.Pool({ connectionString: cluster.server.url });
     const tables = new Tables(pool, {
       schema: 'devs',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Worker, type WorkerEvent } from '../src/Worker.ts';
+import { Worker, type WorkerEvent } from '../src/worker/Worker.ts';
 import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 import { stepsDriver, stepsRun } from './support/stepsDriver.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterAdmin, type WorkerEvent } from '../src/index.ts';
-import { Worker } from '../src/Worker.ts';
+import { Worker } from '../src/worker/Worker.ts';
 import { type Cluster, startCluster } from './support/startCluster.ts';
 import { startProxy } from './support/startProxy.ts';
 import { stepsDriver } from './support/stepsDriver.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
 import { longer } from '../../core/test/support/longer.ts';
 import { postgres } from '../src/postgres.ts';
-import { Worker } from '../src/Worker.ts';
+import { Worker } from '../src/worker/Worker.ts';
 import { query } from './support/query.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { stepsDriver, stepsRun } from './support/stepsDriver.ts';

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
 import type { GateChoice } from '../src/views/choices.ts';
-import { post } from './api.ts';
-import { gatePath } from './apiPath.ts';
+import { gatePath, post } from './api.ts';
 import { buildAnswer } from './gate/buildAnswer.ts';
 import { ChoiceFields } from './gate/ChoiceFields.tsx';
 import type { GateOnPage } from './gate/gateOnPage.ts';

@@ -1,7 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { FileDiff } from './gate/FileDiff.tsx';
-import { isSplit } from './gate/splitShown.ts';
-import { type DiffFile, parseDiff } from './parseDiff.ts';
+import { type DiffFile, parseDiff } from './diffLines.ts';
+import { FileDiff, isSplit } from './gate/FileDiff.tsx';
 
 /** Lines of a diff up to which all of it is there at once, to be searched. */
 const SMALL = 1_000;

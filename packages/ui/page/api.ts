@@ -1,5 +1,24 @@
+// The server of this page: the secret of this tab, requests and their paths.
 import type { ErrorView } from '../src/http/errors.ts';
-import { secret } from './session.ts';
+import type { GateView } from '../src/views/gateView.ts';
+
+/** Of this tab alone; no other page can read it, and no browser sends it by itself. */
+const SECRET = 'devs-session';
+
+/** The secret of this tab; `null` before anybody has signed in here. */
+const secret = (): string | null => sessionStorage.getItem(SECRET);
+
+/**
+ * The code in the fragment, which is taken out of the address at once: it is no part of any history. What follows it is where
+ * the link leads.
+ */
+export function takeCode(): string | null {
+  const [, code = null, at = ''] = /^#code=([\w-]+)(?:&at=(\/.*))?$/.exec(location.hash) ?? [];
+  if (code !== null) history.replaceState(null, '', location.pathname + (at && `#${at}`));
+  return code;
+}
+
+export const keepSecret = (given: string): void => sessionStorage.setItem(SECRET, given);
 
 /** What the server said no with, in its own words. */
 export class ApiError extends Error {
@@ -61,3 +80,10 @@ async function readJsonOrThrow<View>(response: Response): Promise<View> {
   if (body.error !== undefined) throw new ApiError(body.error, response.status);
   return body;
 }
+
+/** The routes of a run begin so. */
+export const runPath = (runId: string): string => `api/runs/${encodeURIComponent(runId)}`;
+
+/** The routes of a gate begin so. */
+export const gatePath = ({ threadId, sessionId }: Pick<GateView, 'threadId' | 'sessionId'>): string =>
+  `${runPath(threadId)}/gates/${encodeURIComponent(sessionId)}`;

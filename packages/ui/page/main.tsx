@@ -1,12 +1,10 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './App.tsx';
-import { followAddress } from './address.ts';
-import { get, post } from './api.ts';
+import { get, keepSecret, post, takeCode } from './api.ts';
 import { keepDraftsWhenLeft } from './gate/gateOnPage.ts';
 import { listenToKeys } from './keys.ts';
-import { keepSecret, takeCode } from './session.ts';
-import { follow, type Me, me, screen, toErrorView, waitingCount } from './state.ts';
+import { follow, followAddress, type Me, me, screen, toErrorView, waitingCount } from './state.ts';
 
 async function signIn(): Promise<void> {
   const code = takeCode();

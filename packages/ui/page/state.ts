@@ -3,10 +3,19 @@ import type { ErrorView } from '../src/http/errors.ts';
 import type { ShownGateView } from '../src/views/gateView.ts';
 import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
-import { place } from './address.ts';
-import { ApiError, get, readChanges } from './api.ts';
-import { gatePath, runPath } from './apiPath.ts';
-import type { PageRoute } from './place.ts';
+import { ApiError, gatePath, get, readChanges, runPath } from './api.ts';
+import { type PageRoute, parseRoute } from './place.ts';
+
+const place = signal<PageRoute>({ kind: 'inbox' });
+
+export function followAddress(): void {
+  const read = (): void => {
+    place.value = parseRoute(location.hash);
+    scrollTo(0, 0);
+  };
+  addEventListener('hashchange', read);
+  read();
+}
 
 /** Between two attempts to reach the server again, ms. */
 const AGAIN_MS = 1_000;
@@ -27,13 +36,17 @@ export type ScreenState =
   | { readonly kind: 'error'; readonly error: ErrorView };
 
 export const screen = signal<ScreenState>({ kind: 'loading' });
+
 export const me = signal<Me | null>(null);
+
 /** Open gates of all runs; in the title. */
 export const waitingCount = signal(0);
+
 /** Why what is shown may be old; `null` while the server tells what is new. */
 export const offline = signal<ErrorView | null>(null);
 
 let loading: Promise<void> | null = null;
+
 let isStale = false;
 
 /**

@@ -1,12 +1,11 @@
 import type { PlanResult } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type DiffLine, splitRows } from '../page/diffLines.ts';
 import { blockOf, lineAnchor, lineNow, selectionAnchor } from '../page/gate/anchors.ts';
 import { buildAnswer, widgetOf } from '../page/gate/buildAnswer.ts';
 import { addTask, changeTask, dropTask, moveTask, splitList } from '../page/gate/planEdits.ts';
-import { splitRows } from '../page/gate/splitRows.ts';
 import { versionFiles } from '../page/gate/versionFiles.ts';
-import type { DiffLine } from '../page/parseDiff.ts';
 import type { Draft } from '../src/drafts/Draft.ts';
 import { choiceButtons } from '../src/views/choices.ts';
 

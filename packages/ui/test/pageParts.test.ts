@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDiff } from '../page/parseDiff.ts';
+import { parseDiff } from '../page/diffLines.ts';
 import { gateHref, parseRoute, runHref } from '../page/place.ts';
 
 const DIFF = `diff --git a/a.sql b/a.sql

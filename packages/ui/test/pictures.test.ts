@@ -2,13 +2,11 @@ import type { LogEntry } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { edgePath, layoutGraph, NODE } from '../page/graph/layoutGraph.ts';
-import { planPicture } from '../page/graph/planPicture.ts';
-import { recordedPicture } from '../page/graph/recordedPicture.ts';
+import { planPicture, recordedPicture } from '../page/graph/pictures.ts';
 import { meterShapes } from '../page/meterShapes.ts';
 import { mergedLog } from '../page/run/mergedLog.ts';
 import { formatRewindResult, lastRewind } from '../page/run/rewindWords.ts';
-import { timelineAxis } from '../page/run/timelineAxis.ts';
-import { LANE, timelineLanes } from '../page/run/timelineLanes.ts';
+import { LANE, timelineAxis, timelineLanes } from '../page/run/timelineLanes.ts';
 import { formatDuration, formatMeasure, taskTag } from '../page/words.ts';
 
 /** Any graph: circles, loops, and edges that lead nowhere. */

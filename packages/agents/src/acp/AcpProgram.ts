@@ -19,3 +19,98 @@ export interface AcpProgram extends CodingProgram {
   /** The command for a login. */
   readonly login?: string;
 }
+
+/** Its own sandbox cannot be set up within another: there it would edit nothing and report success. */
+function codexMode({ confined, readOnly }: AcpMode): string {
+  if (confined) return 'agent-full-access';
+  return readOnly ? 'read-only' : 'agent';
+}
+
+/** It asks for nothing by itself; what it is told to ask for, the policy answers. */
+const OPENCODE_ASKS = JSON.stringify({
+  autoupdate: false,
+  share: 'disabled',
+  permission: { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', external_directory: 'ask' },
+});
+
+/** Coding CLIs that speak the protocol, directly or through their adapter. `goose` and `copilot` were never tried. */
+export const ACP_PROGRAMS = {
+  claude: {
+    name: 'claude',
+    argv: ['claude-agent-acp'],
+    env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    home: ['.claude/.credentials.json', '.claude.json'],
+    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    login: 'claude auth login',
+  },
+  codex: {
+    name: 'codex',
+    argv: ['codex-acp'],
+    env: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    settings: (mode) => ({ INITIAL_AGENT_MODE: codexMode(mode), NO_BROWSER: '1' }),
+    home: ['.codex/auth.json', '.codex/config.toml'],
+    auth: { method: 'api-key', variable: 'CODEX_API_KEY' },
+    install: 'npm install -g @agentclientprotocol/codex-acp',
+    login: 'codex login',
+  },
+  gemini: {
+    name: 'gemini',
+    // In a folder that nobody has trusted it does nothing; every run has a new one.
+    argv: ['gemini', '--acp', '--skip-trust'],
+    env: [
+      'GEMINI_API_KEY',
+      'GOOGLE_API_KEY',
+      'GOOGLE_GEMINI_BASE_URL',
+      'GOOGLE_GENAI_USE_VERTEXAI',
+      'GOOGLE_CLOUD_PROJECT',
+      'GOOGLE_CLOUD_LOCATION',
+    ],
+    home: ['.gemini/oauth_creds.json', '.gemini/google_accounts.json', '.gemini/settings.json'],
+    auth: { method: 'gemini-api-key', variable: 'GEMINI_API_KEY' },
+    install: 'npm install -g @google/gemini-cli',
+    login: 'gemini',
+  },
+  opencode: {
+    name: 'opencode',
+    argv: ['opencode', 'acp'],
+    env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'OPENCODE_API_KEY'],
+    settings: () => ({ OPENCODE_CONFIG_CONTENT: OPENCODE_ASKS }),
+    home: ['.local/share/opencode/auth.json', '.config/opencode/opencode.json'],
+    install: 'npm install -g opencode-ai',
+    login: 'opencode auth login',
+    // It tells the tokens of the last request of a turn.
+    countsTokens: false,
+  },
+  // Never run: its arguments follow its documentation.
+  goose: {
+    name: 'goose',
+    argv: ['goose', 'acp'],
+    env: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_API_KEY', 'GOOSE_PROVIDER', 'GOOSE_MODEL'],
+    settings: () => ({ GOOSE_MODE: 'approve', GOOSE_DISABLE_KEYRING: '1' }),
+    home: ['.config/goose'],
+    install: 'brew install block-goose-cli',
+    login: 'goose configure',
+  },
+  // Never run: its arguments follow its documentation.
+  copilot: {
+    name: 'copilot',
+    argv: ['copilot', '--acp'],
+    env: [
+      'COPILOT_GITHUB_TOKEN',
+      'GH_TOKEN',
+      'GITHUB_TOKEN',
+      'COPILOT_MODEL',
+      'COPILOT_OFFLINE',
+      'COPILOT_PROVIDER_BASE_URL',
+      'COPILOT_PROVIDER_TYPE',
+      'COPILOT_PROVIDER_API_KEY',
+    ],
+    home: ['.copilot/config.json'],
+    install: 'npm install -g @github/copilot',
+    login: 'copilot login',
+  },
+} as const satisfies Readonly<Record<string, AcpProgram>>;
+
+export type AcpName = keyof typeof ACP_PROGRAMS;
+
+export const isAcpName = (text: string): text is AcpName => Object.hasOwn(ACP_PROGRAMS, text);

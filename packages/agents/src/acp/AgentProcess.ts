@@ -1,22 +1,108 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
-import { type DevsError, isDevsError } from '@devs/core';
+import { DevsError, isDevsError } from '@devs/core';
 import { z } from 'zod';
-import { agentFault, maskedExcerpt } from '../coding/agentFault.ts';
-import type { CodingPlace } from '../coding/CodingTool.ts';
-import type { InstalledTool } from '../coding/InstalledTool.ts';
-import type { MaskedTail } from '../process/MaskedTail.ts';
-import { killGroup } from '../process/processGroup.ts';
+import { agentFault, type CodingPlace, formatExit, maskedExcerpt } from '../coding/CodingTool.ts';
+import type { InstalledTool, Launch } from '../coding/InstalledTool.ts';
+import { MaskedTail } from '../process/MaskedTail.ts';
+import { assertProcessGroups, endWithUs, killGroup } from '../process/runProcess.ts';
+import { withScratch } from '../process/scratch.ts';
 import type { AcpProgram } from './AcpProgram.ts';
 import type { AcpTurn } from './AcpTurn.ts';
 import { byteLimit, guardedStream } from './guardedStream.ts';
-import { isAcpRefusal, isAuthRequired, refusedRequest } from './refusedRequest.ts';
-import { type RunningAgent, runAgent } from './runAgent.ts';
-import { beforeAbort } from './stopSignal.ts';
 import { endShape, notificationShape, type PromptEnd } from './updates.ts';
+
+/** Bytes of what it printed that are shown in an error. */
+const SHOWN_BYTES = 2_000;
+
+/** A process of an agent. */
+interface RunningAgent {
+  readonly child: ChildProcess;
+  readonly folder: string;
+  readonly errors: MaskedTail;
+  /** How it ended, in words. */
+  readonly exited: Promise<string>;
+  /** Once its group and its folders are gone. */
+  readonly ended: Promise<void>;
+}
+
+/** Starts the program in folders that live as long as it. */
+function runAgent(
+  installed: InstalledTool<AcpProgram>,
+  { dir, readOnly }: CodingPlace,
+): Promise<RunningAgent> {
+  const { tool, isConfined: confined } = installed;
+  return new Promise((resolve, reject) => {
+    const ended = withScratch('devs-agent-', async (scratch) => {
+      const launch = await installed.launch(dir, tool.argv.slice(1), scratch);
+      const child = startAgent({
+        ...launch,
+        env: { ...launch.env, ...tool.settings?.({ confined, readOnly }) },
+      });
+      const errors = new MaskedTail(SHOWN_BYTES);
+      child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
+      // It may end without reading: what became of it says more than EPIPE.
+      child.stdin?.on('error', () => undefined);
+      const exited = new Promise<string>((done) => {
+        child.once('error', (error) => done(`could not be started (${error.message})`));
+        child.once('exit', (code) => done(formatExit(code)));
+      });
+      resolve({ child, folder: launch.cwd, errors, exited, ended });
+      await exited;
+      killGroup(child, 'SIGKILL');
+    });
+    ended.catch(reject);
+  });
+}
+
+function startAgent({ argv: [program = '', ...args], cwd, env }: Launch): ChildProcess {
+  assertProcessGroups();
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  endWithUs(child);
+  return child;
+}
+
+/** Of JSON-RPC: the agent wants its user to log in first. */
+const AUTH_REQUIRED = -32_000;
+
+/** An error that came back over the connection. */
+export interface AcpRefusal extends Error {
+  readonly code: number;
+  readonly data?: unknown;
+}
+
+const isAcpRefusal = (error: unknown): error is AcpRefusal =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number';
+
+const isAuthRequired = (error: unknown): boolean => isAcpRefusal(error) && error.code === AUTH_REQUIRED;
+
+/** What a refused request says. */
+function refusedRequest({ name, login, env = [] }: AcpProgram, refusal: AcpRefusal): DevsError {
+  const words = maskedExcerpt(refusalMessage(refusal));
+  if (refusal.code !== AUTH_REQUIRED) return agentFault(name, `failed: ${words}`, refusal);
+  const key = env[0] === undefined ? '' : ` or set ${env[0]}`;
+  return new DevsError(`${name} is not logged in: ${words}`, {
+    code: 'AGENT_FAILED',
+    remedy: `Run \`${login ?? name}\`${key}, then resume the run.`,
+    context: { agent: name },
+    cause: refusal,
+  });
+}
+
+/** Most agents put the reason beside the message. */
+function refusalMessage({ message, data }: AcpRefusal): string {
+  const more = typeof data === 'string' ? data : detailsOf(data);
+  return more === '' || message.includes(more) ? message : `${message}: ${more}`;
+}
+
+function detailsOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return '';
+  const { details, message } = data as { readonly details?: unknown; readonly message?: unknown };
+  return [details, message].find((text) => typeof text === 'string') ?? JSON.stringify(data);
+}
 
 /** Time it has at most to go by itself once its input is closed, and again once it was told to, ms. */
 const END_GRACE_MS = 2_000;
@@ -258,3 +344,18 @@ export class AgentProcess {
 /** It said more than a limit lets through; by the name, since the library is loaded late. */
 const isTooMuch = (error: unknown): error is Error =>
   error instanceof RangeError || (error instanceof Error && error.name === 'MessageTooLargeError');
+
+/** What `work` comes to, unless the signal is aborted first. */
+async function beforeAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,10 +1,8 @@
 import type { AgentCall, DevsError } from '@devs/core';
-import { agentFault } from '../coding/agentFault.ts';
-import type { CodingPlace } from '../coding/CodingTool.ts';
+import { agentFault, type CodingPlace } from '../coding/CodingTool.ts';
 import type { InstalledTool } from '../coding/InstalledTool.ts';
 import type { AcpProgram } from './AcpProgram.ts';
 import { AgentProcess } from './AgentProcess.ts';
-import { stopSignal } from './stopSignal.ts';
 
 /** How long it stays warm while nobody asks it, ms. */
 const IDLE_MS = 60_000;
@@ -82,3 +80,23 @@ export class WarmAgent {
 
 const isFor = ({ place, isUsable }: AgentProcess, { dir, readOnly }: CodingPlace): boolean =>
   isUsable && place.dir === dir && place.readOnly === readOnly;
+
+/** Aborted by the call's signal, and when the stage's time is over. */
+function stopSignal(
+  { signal }: Pick<AgentCall, 'signal'>,
+  timeoutMs: number,
+  fault: () => DevsError,
+): { readonly stop: AbortSignal; readonly clear: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(fault()), timeoutMs);
+  const onAbort = (): void => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    stop: controller.signal,
+    clear: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}

@@ -12,10 +12,9 @@ import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
-import { type Scratch, withScratch } from '../process/withScratch.ts';
+import { type Scratch, withScratch } from '../process/scratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
-import { CaseReader, inWorkspace } from './cases/CaseReader.ts';
-import { readReport } from './cases/readReport.ts';
+import { CaseReader, inWorkspace, readReport } from './cases/CaseReader.ts';
 
 export interface CommandChecksOptions {
   /** Program and arguments, run without a shell. @defaultValue `['npm', 'test']` */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { DevsError } from '@devs/core';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { findProgram, type Program } from '../process/findProgram.ts';
-import type { Scratch } from '../process/withScratch.ts';
+import type { Scratch } from '../process/scratch.ts';
 import type { CodingLimits, CodingProgram } from './CodingTool.ts';
 
 /** How a program is started, once its folders are there. */

@@ -1,14 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { AgentCall, AnswerRequest, StageAgents, TaskRequest, WorkResult } from '@devs/core';
 import { z } from 'zod';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from '../models/liveAgents.ts';
-import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
+import {
+  loadPrompts,
+  MODEL_STAGES,
+  type ModelStage,
+  type PromptVersion,
+  readPrompt,
+} from '../models/loadPrompts.ts';
 import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
-import { uselessAnswer } from './agentFault.ts';
-import type { CodingLimits, CodingTool } from './CodingTool.ts';
-import { type CodingPrompts, codingPrompts } from './codingPrompts.ts';
+import { type CodingLimits, type CodingTool, uselessAnswer } from './CodingTool.ts';
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
@@ -134,4 +139,32 @@ function parseJsonBlock(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The prompts of models, with what is different for a tool that edits in place and answers in text. */
+interface CodingPrompts {
+  readonly version: PromptVersion;
+  /** Over all texts, hex. */
+  readonly sha256: string;
+  /** For a stage whose result is what it leaves in the folder. */
+  forEdit(stage: ModelStage, request: string): string;
+  /** For a stage whose result is an answer of this shape. @param system - In the place of the stage's own prompt. */
+  forAnswer(stage: ModelStage, request: string, schema: z.ZodType, system?: string): string;
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
+function codingPrompts(named?: string): CodingPrompts {
+  const { version, sha256, of } = loadPrompts(named);
+  const edit = readPrompt(version, 'commandEdit');
+  const answer = readPrompt(version, 'commandAnswer');
+  const schemaText = (schema: z.ZodType): string => JSON.stringify(z.toJSONSchema(schema));
+  return {
+    version,
+    sha256: createHash('sha256')
+      .update(JSON.stringify([sha256, edit, answer]))
+      .digest('hex'),
+    forEdit: (stage, request) => [of[stage], request, edit].join('\n\n'),
+    forAnswer: (stage, request, schema, system = of[stage]) =>
+      [system, request, answer, schemaText(schema)].join('\n\n'),
+  };
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { isAbsolute } from 'node:path';
-import { pickEnvironment } from '../process/pickEnvironment.ts';
+import { promisify } from 'node:util';
+import { pickEnvironment } from '../process/commandEnvironment.ts';
 
 /**
  * Set on every command, whatever configuration it reads: with these no program is started. What would start one by a name
@@ -204,3 +206,23 @@ const isOfThisMachine = (url: string): boolean => url.startsWith('file:');
 /** What serves the repository of a URL, as options of a command that reaches it. */
 export const servedAt = (url: string, program: 'upload-pack' | 'receive-pack'): readonly string[] =>
   isOfThisMachine(url) ? [`--${program}=${served(program)}`] : [];
+
+const execFileAsync = promisify(execFile);
+
+/** A repository may include a file that never ends. */
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Runs a git command about a folder, without starting a program that its repository names.
+ *
+ * @returns The output of git.
+ * @throws Error of `execFile` if git is missing, fails or takes longer than 5 s.
+ */
+export async function askGit(
+  args: readonly string[],
+  { cwd, ...request }: Omit<GitRequest, 'place'> & { readonly cwd: string },
+): Promise<string> {
+  const { argv, env } = gitCommand(args, request);
+  const [file = 'git', ...rest] = argv;
+  return (await execFileAsync(file, rest, { cwd, env, timeout: TIMEOUT_MS })).stdout;
+}

@@ -1,11 +1,11 @@
 import { type AgentCall, DevsError } from '@devs/core';
 import type { BaseMessageLike } from '@langchain/core/messages';
+import { ToolRefusal } from './FileDesk.ts';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
 import { callModel, type ModelReply, type ModelToolCall } from './modelCall.ts';
 import { InvalidInput, type ModelTool, parseToolInput, type ToolOutcome } from './modelTool.ts';
 import type { AnswerTool } from './stageAnswers.ts';
-import { ToolRefusal } from './ToolRefusal.ts';
 
 /** Answers in a row that may have the wrong shape: the first is sent back with what is wrong, the next one ends it. */
 const MAX_INVALID_IN_A_ROW = 2;

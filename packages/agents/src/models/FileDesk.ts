@@ -3,13 +3,20 @@ import { type FileEdit, isDevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { relativePath, resolveInside } from '../workspace/pathJail.ts';
 import { editDiff } from './editDiff.ts';
-import { ToolRefusal } from './ToolRefusal.ts';
+
+/** What a tool tells the model that used it wrongly: it is answered to the model, the run does not see it. */
+export class ToolRefusal extends Error {
+  override readonly name = 'ToolRefusal';
+}
 
 /** Characters of a file that are shown at once. */
 const MAX_SHOWN = 40_000;
+
 const MAX_LISTED = 1_000;
+
 /** Bytes of a file that is opened at all: a larger one is data. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
 /** Bytes of a file that is searched. */
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 

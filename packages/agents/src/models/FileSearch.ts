@@ -1,13 +1,16 @@
-import type { FileDesk } from './FileDesk.ts';
-import { type Expression, MatchTime } from './matchLines.ts';
-import { ToolRefusal } from './ToolRefusal.ts';
+import { createContext, Script } from 'node:vm';
+import { type FileDesk, ToolRefusal } from './FileDesk.ts';
 
 const MAX_NAMES = 200;
+
 const MAX_MATCHES = 100;
+
 /** Characters of a line that are shown. */
 const MAX_SHOWN = 240;
+
 /** Characters of text one search looks through. */
 const MAX_SEARCHED = 64 * 1024 * 1024;
+
 /** Of the event loop, which a search with an expression holds. */
 const MAX_MS = 500;
 
@@ -96,4 +99,58 @@ function formatMatches(lines: readonly string[], most: number): string {
 function truncateLine(line: string): string {
   const text = line.trimEnd();
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}
+
+/** Characters of a line that are looked at. */
+const MAX_LINE = 10_000;
+
+const SCRIPT = new Script(`{
+  const expression = new RegExp(source, flags);
+  found = [];
+  for (let index = 0; index < lines.length && found.length < most; index += 1) {
+    if (expression.test(lines[index])) found.push(index);
+  }
+}`);
+
+/** How long expressions may take, over all that one search looks at. */
+class MatchTime {
+  #leftMs: number;
+
+  constructor(ms: number) {
+    this.#leftMs = ms;
+  }
+
+  /**
+   * Indexes of the lines an expression of a model's matches. It may be one that never ends: it is stopped.
+   *
+   * @param most - Matches after which it stops.
+   * @throws ToolRefusal for one that is none, or that takes too long.
+   */
+  match(expression: Expression, lines: readonly string[], most: number): readonly number[] {
+    const begun = performance.now();
+    const scope = createContext({
+      ...expression,
+      most,
+      lines: lines.map((line) => line.slice(0, MAX_LINE)),
+      found: [] as number[],
+    }) as { found: number[] };
+    try {
+      // 1 ms is the least that can be asked for.
+      SCRIPT.runInContext(scope, { timeout: Math.max(1, Math.ceil(this.#leftMs)) });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+        throw new ToolRefusal('The expression takes too long; use a simpler one, or plain text.');
+      }
+      throw new ToolRefusal(message);
+    } finally {
+      this.#leftMs -= performance.now() - begun;
+    }
+    return [...scope.found];
+  }
+}
+
+interface Expression {
+  readonly source: string;
+  readonly flags: string;
 }

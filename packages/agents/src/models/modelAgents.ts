@@ -8,13 +8,12 @@ import {
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
-import { checkTools } from './checkTools.ts';
 import { FileDesk } from './FileDesk.ts';
-import { editingTools, readingTools } from './fileTools.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelTool } from './modelTool.ts';
+import { checkTools, editingTools, readingTools } from './modelTools.ts';
 import { renderRequest } from './renderRequest.ts';
 import { type AnswerTool, finishWith, submitDesign, withKnownFiles } from './stageAnswers.ts';
 

@@ -1,8 +1,7 @@
 import type { AgentCall } from '@devs/core';
 import type * as z from 'zod';
-import type { EditedFile } from './FileDesk.ts';
+import { type EditedFile, ToolRefusal } from './FileDesk.ts';
 import type { ToolOffer } from './modelCall.ts';
-import { ToolRefusal } from './ToolRefusal.ts';
 
 /** A tool a model may use while it works. */
 export interface ModelTool extends ToolOffer {

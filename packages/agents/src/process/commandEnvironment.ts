@@ -1,5 +1,14 @@
-import { pickEnvironment } from './pickEnvironment.ts';
-import type { Scratch } from './withScratch.ts';
+import type { Scratch } from './scratch.ts';
+
+/** The named variables that are set in this process; everything else stays behind. */
+export function pickEnvironment(names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = process.env[name];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}
 
 /** All that a command sees of this process's environment unless more is named. Secrets do not reach it. */
 const ALLOWED = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;

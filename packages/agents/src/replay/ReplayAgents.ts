@@ -16,7 +16,6 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { differenceFrom, recordedAnswers } from './asked.ts';
 import {
   answerRequestKey,
   type CallKey,
@@ -28,6 +27,7 @@ import {
 } from './callKey.ts';
 import type { AgentRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
+import { differenceFrom, recordedAnswers } from './requestDifference.ts';
 
 /** Keys listed by an error before it says how many more there are. */
 const MAX_LISTED = 8;

@@ -8,7 +8,6 @@ import {
   DevsError,
   type StageAgents,
 } from '@devs/core';
-import { differenceFrom, recordedAnswers } from './asked.ts';
 import {
   answerRequestKey,
   type CallKey,
@@ -27,6 +26,7 @@ import {
   readRecording,
   recordingText,
 } from './Recording.ts';
+import { differenceFrom, recordedAnswers } from './requestDifference.ts';
 
 /**
  * Wraps agents and writes every answered call to a recording (mode 0600). Continues an existing recording of the same

@@ -1,9 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isInside, realPaths } from './paths.ts';
 import type { Confinement, Sandbox } from './Sandbox.ts';
-import { systemFolders } from './systemFolders.ts';
+import { isInside, realPaths, systemFolders } from './systemFolders.ts';
 import { toolchain } from './toolchain.ts';
 
 export interface BubblewrapOptions {

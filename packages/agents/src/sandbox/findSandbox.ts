@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { DevsError } from '@devs/core';
 import { BUBBLEWRAP_PROBE, type BubblewrapOptions, bubblewrap } from './bubblewrap.ts';
-import { customSandbox } from './customSandbox.ts';
-import type { Sandbox } from './Sandbox.ts';
+import { customSandbox, type Sandbox } from './Sandbox.ts';
 
 /** `bwrap`: the built-in one; `none`: without; otherwise your own program and arguments. */
 export type SandboxChoice = 'bwrap' | 'none' | readonly string[];

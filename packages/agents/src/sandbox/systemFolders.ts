@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 /** Programs and libraries. What of them is a link into another one stays a link. */
 const PROGRAMS = [
@@ -71,3 +71,12 @@ function asItIs(path: string): readonly string[] {
 /** Whether a real path lies in what {@link systemFolders} shows of programs. */
 export const isOfTheSystem = (path: string): boolean =>
   PROGRAMS.some((folder) => path === folder || path.startsWith(`${folder}/`));
+
+/** A folder is inside itself. */
+export const isInside = (path: string, folder: string): boolean => !relative(folder, path).startsWith('..');
+
+/** Those that exist, without links, each once, an outer folder before an inner one. */
+export function realPaths(paths: readonly string[]): readonly string[] {
+  const real = paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+  return [...new Set(real)].sort((a, b) => a.length - b.length);
+}

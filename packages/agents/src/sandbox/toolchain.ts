@@ -2,8 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { installFolder } from '../process/findProgram.ts';
-import { isInside, realPaths } from './paths.ts';
-import { isOfTheSystem } from './systemFolders.ts';
+import { isInside, isOfTheSystem, realPaths } from './systemFolders.ts';
 
 /** A program in a folder of this name has what it consists of beside that folder. */
 const BIN = new Set(['bin', 'sbin']);

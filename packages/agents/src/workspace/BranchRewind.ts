@@ -1,11 +1,9 @@
 import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
-import { type BranchCommit, branchHistory } from './branchHistory.ts';
+import { type BranchCommit, branchHistory, type StepCommits } from './commits.ts';
 import type { GitRepository } from './GitRepository.ts';
-import { mergeTrees } from './mergeTrees.ts';
-import { namedFiles } from './namedFiles.ts';
 import { EMPTY_TREE, moveRefs, type RefMove, readRef, treeOf } from './refs.ts';
-import type { StepCommits } from './StepCommits.ts';
+import { mergeTrees, namedFiles } from './trees.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
 /** The folder as it was before each move. */

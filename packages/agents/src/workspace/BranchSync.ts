@@ -1,24 +1,10 @@
 import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
-import { FOUND_TRAILER, foundTree } from './branchHistory.ts';
+import { DEVS, FOUND_TRAILER, foundTree, signedAt, signedBy } from './commits.ts';
 import type { GitRepository } from './GitRepository.ts';
-import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
-import { namedFiles } from './namedFiles.ts';
-import { refuseSubmodules } from './nestedRepositories.ts';
-import {
-  BASE,
-  DEVS,
-  EMPTY_TREE,
-  HEAD,
-  moveRef,
-  moveRefs,
-  readRef,
-  refsUnder,
-  signedAt,
-  signedBy,
-  treeOf,
-} from './refs.ts';
-import type { UserRepository } from './UserRepository.ts';
+import { BASE, EMPTY_TREE, HEAD, moveRef, moveRefs, readRef, refsUnder, treeOf } from './refs.ts';
+import { mergeTrees, namedFiles, type TreesToMerge } from './trees.ts';
+import { refuseSubmodules, type UserRepository } from './UserRepository.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
 /** Tips of the branch before each sync. */

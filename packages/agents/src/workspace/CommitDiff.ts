@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { WorkspacePort } from '@devs/core/internal';
 import { GitRepository } from './GitRepository.ts';
 import { EMPTY_TREE } from './refs.ts';
-import type { FileContent, UnshownFile } from './UnshownFile.ts';
 
 /**
  * How two commits of a run differ, read from its git dir alone. Attributes that the commits contain are not asked: they
@@ -118,4 +117,18 @@ function cutAtLine(text: string, maxBytes: number): string {
   if (room < 0) return '';
   const end = bytes.subarray(0, room).lastIndexOf('\n') + 1;
   return bytes.toString('utf8', 0, end) + CUT.toString();
+}
+
+/** A file that differs between two commits and that git does not show as text: it is binary or contains a NUL byte. */
+export interface UnshownFile {
+  readonly path: string;
+  /** `null` where the commit has no such file. */
+  readonly before: FileContent | null;
+  readonly after: FileContent | null;
+}
+
+interface FileContent {
+  readonly bytes: number;
+  /** What `git hash-object` prints for it. */
+  readonly blob: string;
 }

@@ -10,7 +10,6 @@ import {
 } from '../git/gitCommand.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
-import type { RefGuard } from './refs.ts';
 
 const STDERR_BYTES = 4 * 1024;
 
@@ -156,4 +155,11 @@ function failed(args: readonly string[], how: string, stderr: string): DevsError
     remedy: stderr.includes('terminal prompts disabled') ? ASKED : REPAIR,
     context: { command },
   });
+}
+
+/** Refs are moved while another one points to a value, and not after: read and written under its lock. */
+export interface RefGuard {
+  readonly name: string;
+  /** `null`: it must not exist. */
+  readonly value: string | null;
 }

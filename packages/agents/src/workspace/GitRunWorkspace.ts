@@ -4,31 +4,29 @@ import type { WorkspacePort } from '@devs/core/internal';
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
-import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
+import {
+  adoptedMessage,
+  DEVS,
+  foundTree,
+  isAdoption,
+  messageWith,
+  requireAuthor,
+  requireObjectId,
+  requireOneLine,
+  STEP_TRAILER,
+  StepCommits,
+  signedAt,
+  signedBy,
+} from './commits.ts';
 import { showFolder } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { bringHead } from './linkObjects.ts';
-import { refuseSubmodules } from './nestedRepositories.ts';
 import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
 import { readInside } from './pathJail.ts';
-import { RunTrees } from './RunTrees.ts';
-import {
-  BASE,
-  branchMoved,
-  DEVS,
-  EMPTY_TREE,
-  givenTree,
-  moveRef,
-  readRef,
-  signedAt,
-  signedBy,
-  treeOf,
-} from './refs.ts';
-import { requireAuthor } from './requireAuthor.ts';
-import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
-import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
-import { deliverBranch, type UserRepository } from './UserRepository.ts';
+import { BASE, branchMoved, EMPTY_TREE, givenTree, moveRef, readRef, treeOf } from './refs.ts';
+import { RunTrees } from './trees.ts';
+import { deliverBranch, refuseSubmodules, type UserRepository } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 

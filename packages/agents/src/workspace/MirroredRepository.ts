@@ -5,12 +5,11 @@ import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { type GitSetting, servedAt } from '../git/gitCommand.ts';
 import { removePlanted } from './createGitDir.ts';
+import { makeFolder, replaceText } from './engineFiles.ts';
 import { GitRepository } from './GitRepository.ts';
-import { makeFolder } from './makeFolder.ts';
-import { replaceText } from './replaceText.ts';
 import { type BranchToDeliver, isAncestor, type LentRepository, UserRepository } from './UserRepository.ts';
 import { NOTHING_UNCOMMITTED, type UncommittedFiles } from './uncommittedFiles.ts';
-import { readUserSettings } from './userSettings.ts';
+import { readUserSettings } from './userGitDir.ts';
 
 /** The last fetch of each mirror, ended or not. */
 const fetching = new Map<string, Promise<void>>();

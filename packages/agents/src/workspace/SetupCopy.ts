@@ -1,11 +1,15 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { folderName, renamed } from './folderNaming.ts';
-import { makeFolder } from './makeFolder.ts';
-import { type FolderToWalk, foldersAround, type OutsideEntry, outsideFiles } from './outsideFiles.ts';
-import { removeOutside } from './removeOutside.ts';
-import { type KeptSetup, type SetupEntry, SetupStore } from './SetupStore.ts';
+import { makeFolder } from './engineFiles.ts';
+import {
+  type FolderToWalk,
+  foldersAround,
+  type OutsideEntry,
+  outsideFiles,
+  removeOutside,
+} from './outsideFiles.ts';
+import { folderName, type KeptSetup, renamed, type SetupEntry, SetupStore } from './SetupStore.ts';
 
 /** Inputs of setup for which its result is kept: those of the work, and those before it. */
 const OWN: { readonly newest: number; readonly inUse: ReadonlySet<string>; readonly youngMs: number } = {

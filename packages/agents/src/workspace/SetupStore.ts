@@ -1,11 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { copyEntries } from './copyEntries.ts';
-import { folderName, naming, renamed } from './folderNaming.ts';
-import { makeFolder } from './makeFolder.ts';
-import { entryAt, type OutsideEntry } from './outsideFiles.ts';
-import { removeOutside } from './removeOutside.ts';
+import { basename, dirname, join } from 'node:path';
+import { makeFolder } from './engineFiles.ts';
+import { copyEntries, entryAt, type OutsideEntry, removeOutside } from './outsideFiles.ts';
+
+/** The folder of a run as every spelling of its path has it: `.devs-work/RUN.0`. */
+export const folderName = (dir: string): string => `${basename(dirname(dir))}/${basename(dir)}`;
+
+/** How a file names a folder: in a text, which can be rewritten, in other bytes, or not at all (`null`). */
+async function naming(file: string, folder: string): Promise<'text' | 'bytes' | null> {
+  const bytes = await readFile(file);
+  if (!bytes.includes(folder)) return null;
+  return bytes.includes(0) ? 'bytes' : 'text';
+}
+
+/** A text with another folder in the place of one. `RUN.0` is no part of `RUN.01`. */
+export function renamed(text: string, from: string, to: string): string {
+  const parts = text.split(from);
+  return parts.reduce((done, part) => done + (/^[\w-]/.test(part) ? from : to) + part);
+}
 
 /** What setup left: an entry as it is copied, without times. */
 export interface SetupEntry extends Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> {

@@ -4,7 +4,6 @@ import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { fetchFrom } from '../git/gitCommand.ts';
 import { GitRepository } from './GitRepository.ts';
-import { refuseSubmodules } from './nestedRepositories.ts';
 import { askForRef, moveRef, NO_OBJECT, readRef } from './refs.ts';
 import {
   type FilteredFile,
@@ -13,8 +12,13 @@ import {
   type UncommittedFiles,
   uncommittedFiles,
 } from './uncommittedFiles.ts';
-import { type UserGitDir, userGitDir, withCommonDir } from './userGitDir.ts';
-import { checkoutSettings, repositorySettings } from './userSettings.ts';
+import {
+  checkoutSettings,
+  repositorySettings,
+  type UserGitDir,
+  userGitDir,
+  withCommonDir,
+} from './userGitDir.ts';
 
 /** A branch of an engine-owned repository, on its way into the user's. */
 export interface BranchToDeliver {
@@ -263,4 +267,15 @@ export async function deliverBranch(
     await moveRef(git, DELIVERED, { from: delivered, to: commit });
   }
   return delivery;
+}
+
+/** @throws DevsError `WORKSPACE_FAILED` when a commit has a submodule. */
+export async function refuseSubmodules(git: GitRepository, commit: string): Promise<void> {
+  const submodule = await git.first(['ls-tree', '-r', '-z', commit], (entry) => entry.startsWith('160000 '));
+  if (submodule === null) return;
+  const path = submodule.slice(submodule.indexOf('\t') + 1);
+  throw new DevsError(`The repository has a submodule: ${JSON.stringify(path)}.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Use a repository without submodules: their files cannot be stored with the run.',
+  });
 }

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { replaceText } from './engineFiles.ts';
 import type { GitRepository } from './GitRepository.ts';
-import { writeGitPointer } from './gitPointer.ts';
-import { replaceText } from './replaceText.ts';
 
 /** A scratch folder of a killed operation is removed when it is older than this, ms. */
 const STALE_MS = 60 * 60 * 1000;
@@ -12,6 +11,7 @@ export const SCRATCH_PREFIX = 'devs-index-';
 // A workspace's own attributes must not change bytes between the folder and the tree (line ends, keywords,
 // encodings), and its ignore rules must not bring dependencies back in.
 const ATTRIBUTES = '* -text -ident -filter !eol !working-tree-encoding\n';
+
 const EXCLUDES = 'node_modules\n';
 
 export interface NewGitDir {
@@ -70,4 +70,19 @@ export async function removeStaleScratch(dir: string, prefix: string): Promise<v
     if (found !== null && Date.now() - found.mtimeMs > STALE_MS)
       await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Points the folder's own `.git` at the engine's git dir, so that a git command given in the folder (the user's, or a
+ * test's) works on the run and never on a repository the folder happens to lie in. The engine itself never reads it.
+ *
+ * @param scratch - A folder on the same file system, outside the workspace.
+ */
+export async function writeGitPointer({ gitDir, workTree }: GitRepository, scratch: string): Promise<void> {
+  const staged = join(scratch, 'pointer');
+  await writeFile(staged, `gitdir: ${relative(workTree, gitDir)}\n`);
+  // Whatever a command put there goes, a repository of its own included.
+  const pointer = join(workTree, '.git');
+  await rm(pointer, { recursive: true, force: true });
+  await rename(staged, pointer);
 }

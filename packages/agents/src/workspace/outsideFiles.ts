@@ -1,6 +1,21 @@
-import type { BigIntStats } from 'node:fs';
-import { lstat, readdir, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+// Files in the folder of a run that its tree does not hold: found, copied, removed.
+
+import { type BigIntStats, constants } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { removeTree } from '../process/scratch.ts';
 
 /** Something in the folder of a run that the tree in it does not hold: dependencies, build output, caches. */
 export interface OutsideEntry {
@@ -87,4 +102,57 @@ function foldersAbove(paths: readonly string[]): ReadonlySet<string> {
 export function foldersAround(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+export interface EntryToCopy extends Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> {
+  /** Of the bytes of a file, one character each. @defaultValue they are copied */
+  readonly rewrite?: (text: string) => string;
+}
+
+interface CopyBetween {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Files that are copied at a time. */
+const AT_ONCE = 16;
+
+/** Folders come before what is in them, and get their rights last, or nothing could be put into some. */
+export async function copyEntries(entries: readonly EntryToCopy[], between: CopyBetween): Promise<void> {
+  const folders = entries.filter(({ kind }) => kind === 'folder');
+  for (const { path } of folders) await mkdir(join(between.to, path), { recursive: true });
+  const others = entries.filter(({ kind }) => kind !== 'folder');
+  for (let at = 0; at < others.length; at += AT_ONCE) {
+    await Promise.all(others.slice(at, at + AT_ONCE).map((entry) => copyOne(entry, between)));
+  }
+  for (const { path, mode } of folders.toReversed()) await chmod(join(between.to, path), mode);
+}
+
+async function copyOne(
+  { path, mode, target, rewrite }: EntryToCopy,
+  { from, to }: CopyBetween,
+): Promise<void> {
+  const file = join(to, path);
+  await mkdir(dirname(file), { recursive: true });
+  if (target !== null) return symlink(target, file);
+  const { atime, mtime } = await stat(join(from, path));
+  if (rewrite === undefined) await copyFile(join(from, path), file, constants.COPYFILE_FICLONE);
+  else await writeFile(file, rewrite(await readFile(join(from, path), 'latin1')), 'latin1');
+  await chmod(file, mode);
+  await utimes(file, atime, mtime);
+}
+
+/** With all that is in it; folders that may not be written are opened first. */
+export async function removeOutside(at: string): Promise<void> {
+  await removeTree(at).catch(async () => {
+    await openFolders(at);
+    await removeTree(at);
+  });
+}
+
+async function openFolders(at: string): Promise<void> {
+  await chmod(dirname(at), 0o700);
+  if (!(await lstat(at)).isDirectory()) return;
+  await chmod(at, 0o700);
+  for (const name of await readdir(at)) await openFolders(join(at, name));
 }

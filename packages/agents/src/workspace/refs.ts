@@ -3,7 +3,6 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '@devs/core';
-import type { WorkspacePort } from '@devs/core/internal';
 import type { GitRepository } from './GitRepository.ts';
 import { looseObject, treeOfCommit } from './looseObject.ts';
 
@@ -27,25 +26,6 @@ export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
 const LOCK_STALE_MS = 2_000;
-
-/** Signs the commits of the engine. */
-export const DEVS: WorkspacePort.Author = { name: 'devs', email: 'devs@localhost' };
-
-/** The author; whoever it is, the engine commits. */
-export function signedBy({ name, email }: WorkspacePort.Author): Readonly<Record<string, string>> {
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: DEVS.name,
-    GIT_COMMITTER_EMAIL: DEVS.email,
-  };
-}
-
-/** Author and committer date, whole seconds, UTC. */
-export function signedAt(date: Date): Readonly<Record<string, string>> {
-  const value = `@${Math.floor(date.getTime() / 1000)} +0000`;
-  return { GIT_AUTHOR_DATE: value, GIT_COMMITTER_DATE: value };
-}
 
 /** The commit a ref (`refs/…`) of the engine's own store points to, or `null` when there is no such ref. */
 export async function readRef(git: GitRepository, name: string): Promise<string | null> {
@@ -90,13 +70,6 @@ export interface RefMove {
   readonly from: string | null;
   /** `null` removes it. */
   readonly to: string | null;
-}
-
-/** Refs are moved while another one points to a value, and not after: read and written under its lock. */
-export interface RefGuard {
-  readonly name: string;
-  /** `null`: it must not exist. */
-  readonly value: string | null;
 }
 
 /**

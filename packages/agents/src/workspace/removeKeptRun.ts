@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
-import { removeTree } from '../process/removeTree.ts';
+import { removeTree } from '../process/scratch.ts';
 import type { GitRunWorkspace } from './GitRunWorkspace.ts';
 import type { RunFolders } from './RunFolders.ts';
 import type { UserRepository } from './UserRepository.ts';

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { filesAt } from './filesAt.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { filesAt } from './trees.ts';
 
 /** A file that git stores as a program makes it of the one in the checkout: Git LFS, git-crypt. */
 export interface FilteredFile {

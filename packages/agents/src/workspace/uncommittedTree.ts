@@ -4,8 +4,8 @@ import { DevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
-import { namedFiles } from './namedFiles.ts';
 import { treeOf } from './refs.ts';
+import { namedFiles } from './trees.ts';
 import type { UserRepository } from './UserRepository.ts';
 import type { UncommittedFiles } from './uncommittedFiles.ts';
 

@@ -6,8 +6,7 @@ import { howMany } from '../../../core/test/support/howMany.ts';
 import { spawnProgram } from '../../../core/test/support/spawnTs.ts';
 import type { AcpProgram } from '../../src/acp/AcpProgram.ts';
 import { type AcpAgentsOptions, acpAgents } from '../../src/acp/acpAgents.ts';
-import { customSandbox } from '../../src/sandbox/customSandbox.ts';
-import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
+import { customSandbox, type Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { Bench, callWith, gone, isGone } from '../coding/Bench.ts';
 
 const MIB = 1024 * 1024;

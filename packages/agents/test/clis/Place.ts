@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { ACP_PROGRAMS } from '../../src/acp/programs.ts';
-import { RECIPES } from '../../src/command/recipes.ts';
+import { ACP_PROGRAMS } from '../../src/acp/AcpProgram.ts';
+import { RECIPES } from '../../src/command/CommandRecipe.ts';
 import { CliModelServer } from './CliModelServer.ts';
 import type { CodingCli } from './codingClis.ts';
 import { sumModel } from './sumTask.ts';

@@ -1,5 +1,5 @@
-import type { AcpName } from '../../src/acp/programs.ts';
-import type { RecipeName } from '../../src/command/recipes.ts';
+import type { AcpName } from '../../src/acp/AcpProgram.ts';
+import type { RecipeName } from '../../src/command/CommandRecipe.ts';
 import { anthropicProtocol } from './anthropicProtocol.ts';
 import { chatProtocol } from './chatProtocol.ts';
 import { geminiProtocol } from './geminiProtocol.ts';

@@ -4,7 +4,7 @@ import type { Activity } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import type { CommandRecipe } from '../../src/command/CommandRecipe.ts';
-import { customSandbox } from '../../src/sandbox/customSandbox.ts';
+import { customSandbox } from '../../src/sandbox/Sandbox.ts';
 import { Bench, callWith } from '../coding/Bench.ts';
 import { readCli } from './readCli.ts';
 

@@ -4,7 +4,7 @@ import { durable } from '@devs/core/langgraph';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { median, percentile, round } from '../../../core/bench/state/figures.ts';
 import { postgres } from '../../src/postgres.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { query } from '../../test/support/query.ts';
 import type { Place } from './keepers.ts';
 import { proseOf, transcriptOf } from './prose.ts';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase } from '@devs/core';
 import { expect, test } from 'vitest';
-import { encodeChange, pageChecksum } from '../change.ts';
-import { FileImage } from '../FileImage.ts';
-import { FileTemplates } from '../FileTemplates.ts';
-import { plainCodecs, RunFiles } from '../RunFiles.ts';
-import type { Tables } from '../Tables.ts';
+import { encodeChange, FileImage, pageChecksum } from '../files/change.ts';
+import { FileTemplates } from '../files/FileTemplates.ts';
+import { plainCodecs, RunFiles } from '../files/RunFiles.ts';
+import type { Tables } from '../server/Tables.ts';
 
 const MIB = 1024 * 1024;
 const PAGE = 4096;

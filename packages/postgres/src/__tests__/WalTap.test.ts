@@ -7,9 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { longer } from '../../../core/test/support/longer.ts';
-import { decodeChange, encodeChange } from '../change.ts';
-import { FileImage } from '../FileImage.ts';
-import { WalTap } from '../WalTap.ts';
+import { decodeChange, encodeChange, FileImage } from '../files/change.ts';
+import { WalTap } from '../held/WalTap.ts';
 
 /** Changes that are taken and applied in all. */
 const CHANGES = howMany('DEVS_CHANGES', 300);

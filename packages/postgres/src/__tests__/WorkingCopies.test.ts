@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WorkingCopies } from '../WorkingCopies.ts';
+import { WorkingCopies } from '../held/HeldFile.ts';
 
 let parent: string;
 

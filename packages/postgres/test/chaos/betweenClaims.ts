@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postgres } from '../../src/postgres.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { query } from '../support/query.ts';
 import { startPostgres } from '../support/startPostgres.ts';
 import { stepsDriver, stepsRun } from '../support/stepsDriver.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { note } from './ledger.ts';
 import { type LifeApp, lifeApp } from './life.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MAX_DEATHS } from '../../src/Jobs.ts';
+import { MAX_DEATHS } from '../../src/jobs/Jobs.ts';
 import { postgres } from '../../src/postgres.ts';
 import { query } from '../support/query.ts';
 import { startPostgres } from '../support/startPostgres.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { postgres } from '../../src/postgres.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { stepsDriver } from '../support/stepsDriver.ts';
 
 const [url = '', , dir = '', slots = '4'] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
-import { Worker, type WorkerEvent } from '../../src/Worker.ts';
+import { Worker, type WorkerEvent } from '../../src/worker/Worker.ts';
 import { workApp } from '../chaos/workApp.ts';
 
 export interface MachinesOptions {

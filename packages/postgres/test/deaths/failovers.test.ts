@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../../src/PostgresRuns.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { type Cluster, startCluster } from '../support/startCluster.ts';
 import { stepsDriver, stepsRun } from '../support/stepsDriver.ts';
 

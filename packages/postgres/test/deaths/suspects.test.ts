@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Worker } from '../../src/Worker.ts';
+import type { Worker } from '../../src/worker/Worker.ts';
 import { workApp } from '../chaos/workApp.ts';
 import { type Cluster, startCluster } from '../support/startCluster.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programFile } from '../../../core/test/support/programFile.ts';
 import { postgres } from '../../src/postgres.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { damagesOf } from '../chaos/damagesOf.ts';
 import { judge } from '../chaos/judge.ts';
 import { type Entry, entriesOf, note } from '../chaos/ledger.ts';

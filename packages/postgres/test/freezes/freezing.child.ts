@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { postgres } from '../../src/postgres.ts';
-import { Worker } from '../../src/Worker.ts';
+import { Worker } from '../../src/worker/Worker.ts';
 import { note } from '../chaos/ledger.ts';
 import { lifeApp } from '../chaos/life.ts';
 import { freezeAt } from './freezeAt.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { BossJobs } from '../../src/BossJobs.ts';
-import { withTransaction } from '../../src/withTransaction.ts';
+import { BossJobs } from '../../src/jobs/BossJobs.ts';
+import { withTransaction } from '../../src/server/pool.ts';
 
 /** Makes a dead letter of the next job of a queue, as if its driver had failed as often as it is tried. Returns the run. */
 export async function giveUp(url: string, queue: string, why: Error): Promise<string> {

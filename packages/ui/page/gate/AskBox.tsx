@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { ShownGateView } from '../../src/views/gateView.ts';
-import { post } from '../api.ts';
-import { gatePath } from '../apiPath.ts';
+import { gatePath, post } from '../api.ts';
 import { Markdown } from '../Markdown.tsx';
 import { Problem, Section } from '../parts.tsx';
 import { load, me, toErrorView } from '../state.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { GateCode } from '../../src/views/gateCode.ts';
 import type { GateView } from '../../src/views/gateView.ts';
-import { gatePath } from '../apiPath.ts';
+import { gatePath } from '../api.ts';
 import { isReview } from '../artifacts.ts';
 import { DiffView } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';

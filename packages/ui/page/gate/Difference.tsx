@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { GateView, Version } from '../../src/views/gateView.ts';
-import { gatePath } from '../apiPath.ts';
+import { gatePath } from '../api.ts';
 import { DiffFiles } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';

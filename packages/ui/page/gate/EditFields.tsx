@@ -1,6 +1,6 @@
 import type { DraftDocument, PlanResult } from '@devs/core';
 import { useSignal } from '@preact/signals';
-import { gatePath } from '../apiPath.ts';
+import { gatePath } from '../api.ts';
 import { decidedDocumentsFirst } from '../artifacts.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';

@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { DiffFile, DiffLine } from '../parseDiff.ts';
+import { type DiffFile, type DiffLine, splitRows } from '../diffLines.ts';
 import { formatCommentCount } from '../words.ts';
 import { lineAnchor } from './anchors.ts';
 import { beginComment, type GateOnPage, threadAt, useGate, useThreadLines } from './gateOnPage.ts';
-import { splitRows } from './splitRows.ts';
-import { isSplit } from './splitShown.ts';
 import { LastComments, ThreadView } from './ThreadView.tsx';
 
 /** Lines of a file from which it is folded. */
@@ -190,3 +188,6 @@ function ThreadRow({ path, line, gate }: LineOf) {
     </tr>
   );
 }
+
+/** Of every diff on the page: what a person likes better does not change from file to file. */
+export const isSplit = signal(false);

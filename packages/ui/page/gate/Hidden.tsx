@@ -2,8 +2,7 @@ import type { Run } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { GateView } from '../../src/views/gateView.ts';
-import { post } from '../api.ts';
-import { gatePath } from '../apiPath.ts';
+import { gatePath, post } from '../api.ts';
 import { Problem } from '../parts.tsx';
 import { me, toErrorView } from '../state.ts';
 

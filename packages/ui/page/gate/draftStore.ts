@@ -1,8 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Draft } from '../../src/drafts/Draft.ts';
 import type { GateView } from '../../src/views/gateView.ts';
-import { get, post } from '../api.ts';
-import { gatePath } from '../apiPath.ts';
+import { gatePath, get, post } from '../api.ts';
 
 /** Between the last stroke and what is sent to be kept, ms. */
 const STILL_MS = 300;

@@ -1,6 +1,5 @@
 import { isDocuments, isPlan } from '../artifacts.ts';
-import { changedLines } from '../changedLines.ts';
-import type { DiffFile, DiffLine } from '../parseDiff.ts';
+import { changedLines, type DiffFile, type DiffLine } from '../diffLines.ts';
 import { taskTag } from '../words.ts';
 
 /** Lines around a change that are shown with it. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { humanizeName } from '../words.ts';
 import { edgePath, type GraphLayout, layoutGraph, NODE, round } from './layoutGraph.ts';
-import type { Pictured, PicturedEdge, PicturedNode } from './Pictured.ts';
+import type { Pictured, PicturedEdge, PicturedNode } from './pictures.ts';
 
 /** A sign beside the colour: nobody has to tell colours apart. */
 const SIGNS: Readonly<Record<string, string>> = {

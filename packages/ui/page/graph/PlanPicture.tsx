@@ -1,6 +1,6 @@
 import { taskTag } from '../words.ts';
 import { GraphPicture } from './GraphPicture.tsx';
-import { type Fates, type PictureTask, planPicture } from './planPicture.ts';
+import { type Fates, type PictureTask, planPicture } from './pictures.ts';
 
 /** The tasks of a plan and what stands on what; nothing for a plan of one. */
 export function PlanPicture({

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { RewindAnswer } from '../../src/views/rewindView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { PlanPicture } from '../graph/PlanPicture.tsx';
-import type { Fates } from '../graph/planPicture.ts';
+import type { Fates } from '../graph/pictures.ts';
 import { Section } from '../parts.tsx';
 import { RewindPanel } from './RewindPanel.tsx';
 import { TaskList } from './TaskList.tsx';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
-import { runPath } from '../apiPath.ts';
+import { runPath } from '../api.ts';
 import { GraphPicture } from '../graph/GraphPicture.tsx';
-import { type RecordedGraph, recordedPicture } from '../graph/recordedPicture.ts';
+import { type RecordedGraph, recordedPicture } from '../graph/pictures.ts';
 import { Ago, Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { Checkpoints } from './Checkpoints.tsx';

@@ -1,5 +1,4 @@
-import type { RunView } from '../../src/views/runView.ts';
-import type { Spent } from '../../src/views/spendingView.ts';
+import type { RunView, Spent } from '../../src/views/runView.ts';
 import { Section } from '../parts.tsx';
 import { formatCount, formatDollars, formatMeasure } from '../words.ts';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { GateCode } from '../../src/views/gateCode.ts';
-import type { PlannedTask } from '../../src/views/planView.ts';
-import { runPath } from '../apiPath.ts';
+import type { PlannedTask } from '../../src/views/runView.ts';
+import { runPath } from '../api.ts';
 import { ShownCode } from '../gate/Code.tsx';
 import { Problem, Status } from '../parts.tsx';
 import { useView } from '../useView.ts';

@@ -1,6 +1,6 @@
 import type { RunView } from '../../src/views/runView.ts';
 import type { TimelineView } from '../../src/views/timelineView.ts';
-import { runPath } from '../apiPath.ts';
+import { runPath } from '../api.ts';
 import { Problem, Section } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { formatDuration } from '../words.ts';

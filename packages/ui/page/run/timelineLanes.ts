@@ -1,9 +1,9 @@
 import type { TimelineBar, TimelineRow, TimelineView } from '../../src/views/timelineView.ts';
 import { formatDuration } from '../words.ts';
-import { timelineAxis } from './timelineAxis.ts';
 
 /** Width of a lane; its bars are stretched with it. */
 export const LANE = 1_000;
+
 /** So that what took no time can be seen. */
 const THINNEST = 2;
 
@@ -59,3 +59,80 @@ function formatBar({ kind, name, start, end, attempt }: TimelineBar): string {
 }
 
 const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
+
+/** A time from `start` to `end`, in milliseconds. */
+export interface Interval {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a time stands, from 0 to 1; times without work are made short. */
+export interface TimelineAxis {
+  at(ms: number): number;
+  /** Where time was cut out, from 0 to 1. */
+  readonly cuts: readonly number[];
+}
+
+/** Of all work together: a night without work takes as little room. */
+const LONGEST_GAP = 0.05;
+
+/**
+ * The axis of a timeline over `[0, length]`: what was worked on keeps its proportions, and longer times in between are cut to
+ * the same short one. Never goes backwards.
+ *
+ * @param work - In any order; it may overlap.
+ */
+export function timelineAxis(work: readonly Interval[], length: number): TimelineAxis {
+  const pieces = axisPieces(work, length);
+  const worked = pieces.reduce((sum, { isWork, start, end }) => sum + (isWork ? end - start : 0), 0);
+  const most = worked === 0 ? Number.POSITIVE_INFINITY : worked * LONGEST_GAP;
+  let total = 0;
+  const placed = pieces.map((piece) => {
+    const span = piece.end - piece.start;
+    const drawn = piece.isWork ? span : Math.min(span, most);
+    const from = total;
+    total += drawn;
+    return { ...piece, from, drawn, isCut: drawn < span };
+  });
+  const share = (drawn: number): number => (total === 0 ? 0 : drawn / total);
+  return {
+    at(ms) {
+      const piece = placed[firstEndingFrom(ms, placed)] ?? placed.at(-1);
+      if (piece === undefined) return 0;
+      const { start, end, from, drawn } = piece;
+      const inside = end === start ? 0 : Math.min(1, Math.max(0, (ms - start) / (end - start)));
+      return share(from + drawn * inside);
+    },
+    cuts: placed.filter(({ isCut }) => isCut).map(({ from, drawn }) => share(from + drawn / 2)),
+  };
+}
+
+/** The place of the first piece that ends then or later; they are in order, and there may be thousands. */
+function firstEndingFrom(ms: number, pieces: readonly Interval[]): number {
+  let [low, high] = [0, pieces.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle]?.end ?? 0) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface AxisPiece extends Interval {
+  readonly isWork: boolean;
+}
+
+/** `[0, length]` in times with work and times without, in order. */
+function axisPieces(work: readonly Interval[], length: number): readonly AxisPiece[] {
+  const pieces: AxisPiece[] = [];
+  let until = 0;
+  const sorted = work.filter(({ start, end }) => end > start).toSorted((a, b) => a.start - b.start);
+  for (const { start, end } of sorted) {
+    if (end <= until) continue;
+    if (start > until) pieces.push({ isWork: false, start: until, end: start });
+    pieces.push({ isWork: true, start: Math.max(start, until), end });
+    until = end;
+  }
+  if (length > until) pieces.push({ isWork: false, start: until, end: length });
+  return pieces;
+}

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Principal } from '@devs/core';
 import type { DraftFolder } from '../drafts/DraftFolder.ts';
+import { respond } from '../http/responses.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { Asking, RunsPlace } from '../state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
 import type { WithRewindable } from '../views/rewindView.ts';
-import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
 export interface RouteDeps {
@@ -43,3 +45,28 @@ export type Route = Routed &
         handle(asked: RouteRequest, deps: RouteDepsFor<Principal>): Promise<Response>;
       }
   );
+
+/** The text of a file of the page, by its name. */
+export type ReadAsset = (name: string) => Promise<string>;
+
+/** What the build puts into `dist`, as far from the sources as from what they become; a bundle has it beside it. */
+function pageFolder(): URL {
+  const beside = new URL('./page/', import.meta.url);
+  return existsSync(beside) ? beside : new URL('../../dist/page/', import.meta.url);
+}
+
+export const readBuiltAsset: ReadAsset = (name) => readFile(new URL(name, pageFolder()), 'utf8');
+
+const asset = (path: Route['path'], name: string, type: string): Route => ({
+  method: 'GET',
+  path,
+  access: 'open',
+  handle: async (_asked, { readAsset }) => respond(await readAsset(name), `${type}; charset=utf-8`),
+});
+
+/** The page itself: the same for everybody, without a word of any run. */
+export const ASSETS: readonly Route[] = [
+  asset('/', 'index.html', 'text/html'),
+  asset('/page.js', 'page.js', 'text/javascript'),
+  asset('/page.css', 'page.css', 'text/css'),
+];

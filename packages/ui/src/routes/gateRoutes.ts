@@ -1,5 +1,11 @@
 import type { Gate, Run } from '@devs/core';
-import { type GateComment, maskAtGate, withPlaceholders } from '@devs/core/internal';
+import {
+  type GateComment,
+  maskAtGate,
+  type QuotableSection,
+  visibleText,
+  withPlaceholders,
+} from '@devs/core/internal';
 import { z } from 'zod';
 import { DRAFT } from '../drafts/Draft.ts';
 import type { DraftKey } from '../drafts/DraftFolder.ts';
@@ -7,16 +13,19 @@ import { UiError } from '../http/errors.ts';
 import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
 import { jsonResponse } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsPlace.ts';
-import { exactComments, isSpelled } from '../views/exactComments.ts';
 import { type GateCode, newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGateView } from '../views/gateView.ts';
 import { revealedView, viewAtGate } from '../views/shownView.ts';
 import type { Route, RouteDeps, RouteDepsFor, RouteRequest } from './Route.ts';
 
 const optionalString = z.exactOptional(z.string());
+
 const amount = z.exactOptional(z.number());
+
 const optionalStrings = z.exactOptional(z.array(z.string()));
+
 const artifactHash = z.string().regex(/^[0-9a-f]{64}$/);
+
 const commentBody = z.strictObject({
   in: z.string(),
   quote: z.string(),
@@ -48,8 +57,11 @@ const DECISION = z.strictObject({
     plan: z.exactOptional(z.json()),
   }),
 });
+
 const SHOWN = z.strictObject({ artifactHash });
+
 const KEPT = z.strictObject({ artifactHash, draft: DRAFT.nullable() });
+
 const QUESTION = z.strictObject({ artifactHash, question: z.string() });
 
 const AT = '/api/runs/:run/gates/:gate';
@@ -251,3 +263,39 @@ const nobodyToAsk = (): UiError =>
 export const GATE_ROUTES: readonly Route[] = [
   ...[showRoute, code, codeSince, reveal, viewedRoute, editable, draft, keep, askRoute, decide],
 ];
+
+/** Begins a character that was spelled out for the page. */
+const SPELLED = '⟨U+';
+
+/** Whether a comment quotes what the page has spelled out, and not what stands there. */
+const isSpelled = ({ quote }: GateComment): boolean => quote.includes(SPELLED);
+
+/**
+ * Comments with the quotes as they stand in what is shown. A person quotes what they see, and what cannot be seen was spelled
+ * out for them: then the whole lines are quoted. What is not found stays as it is, and is refused by the engine.
+ */
+export function exactComments(
+  comments: readonly GateComment[],
+  places: readonly QuotableSection[],
+  gate: string,
+): readonly GateComment[] {
+  const { view } = maskAtGate({ places }, { gate });
+  return comments.map((comment) => {
+    const isPlace = ({ names }: QuotableSection): boolean => names.includes(comment.in);
+    const texts = [places, view.places].flatMap((each) => each.find(isPlace)?.texts ?? []);
+    const quote = isSpelled(comment) ? exactLines(comment, texts) : null;
+    return quote === null ? comment : { ...comment, quote };
+  });
+}
+
+function exactLines({ quote, line = 1 }: GateComment, texts: readonly string[]): string | null {
+  const count = quote.split('\n').length;
+  for (const text of texts) {
+    const lines = text
+      .split('\n')
+      .slice(line - 1, line - 1 + count)
+      .join('\n');
+    if (visibleText(lines).includes(quote)) return lines;
+  }
+  return null;
+}

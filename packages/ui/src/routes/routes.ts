@@ -5,9 +5,8 @@ import { eventStream, jsonResponse, respond } from '../http/responses.ts';
 import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
-import { ASSETS } from './assets.ts';
 import { GATE_ROUTES } from './gateRoutes.ts';
-import type { Route } from './Route.ts';
+import { ASSETS, type Route } from './Route.ts';
 import { RUN_ROUTES } from './runRoutes.ts';
 
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });

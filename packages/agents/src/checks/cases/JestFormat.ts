@@ -1,6 +1,5 @@
 import type { TestCase } from '@devs/core';
-import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nestedName } from './CaseList.ts';
+import { type CaseFormat, CaseList, nestedName } from './CaseFormat.ts';
 
 const FILE = /^(PASS|FAIL) (.+?)(?: \([\d.]+ m?s\))?$/;
 const CASE = /^(\s+)([✓✕○✎]) (?:skipped |todo )?(.*?)(?: \(\d[\d.]* m?s\))?$/;

@@ -1,6 +1,5 @@
 import type { TestCase } from '@devs/core';
-import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, isSource, nestedName } from './CaseList.ts';
+import { type CaseFormat, CaseList, isSource, nestedName } from './CaseFormat.ts';
 
 const CASE = /^(\s*)([✔✖﹣⚠]) (.*) \(\d[\d.]*ms\)(?: # (SKIP|TODO).*)?$/;
 const SUITE = /^(\s*)▶ (.*)$/;

@@ -1,6 +1,5 @@
 import type { TestCase } from '@devs/core';
-import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, isSource, nestedName } from './CaseList.ts';
+import { type CaseFormat, CaseList, isSource, nestedName } from './CaseFormat.ts';
 
 const POINT = /^(\s*)(not )?ok (\d+)(?: -)?(?: (.*?))?(?: # (SKIP|TODO|time=\S+)\b.*?)?( \{)?$/i;
 const COUNTER = /^# (?:tests|suites|pass|fail|cancelled|skip|skipped|todo|ok|duration_ms)\b/;

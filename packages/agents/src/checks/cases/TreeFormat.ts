@@ -1,6 +1,5 @@
 import type { TestCase } from '@devs/core';
-import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nestedName } from './CaseList.ts';
+import { type CaseFormat, CaseList, nestedName } from './CaseFormat.ts';
 
 const CASE = /^(\s{2,})(✔|✓|✘ \[fail\]:|✖|\d+\)|- \[skip\]|- \[todo\]|-) (.*?)(?: \(\d[\d.]*m?s\))?$/;
 /** AVA and Mocha sum up before they tell what went wrong. */

@@ -1,6 +1,5 @@
 import type { TestCase } from '@devs/core';
-import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nestedName } from './CaseList.ts';
+import { type CaseFormat, CaseList, nestedName } from './CaseFormat.ts';
 
 const VERBOSE = /^ ([✓×↓□]) (.+? > .+?)(?: \((?:retry|repeat) x\d+\))*(?: \d+m?s)?(?: \d+ MB heap used)?$/;
 const PASSED_FILE = /^ ✓ +(.+?) \(\d+ tests?(?: \|[^)]*)?\)(?: .*)?$/;

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { resolveInside } from '../../workspace/pathJail.ts';
-import { FileDesk } from '../FileDesk.ts';
+import { FileDesk, ToolRefusal } from '../FileDesk.ts';
 import { FileSearch, type TextSearch } from '../FileSearch.ts';
-import { ToolRefusal } from '../ToolRefusal.ts';
 
 function deskOver(files: Readonly<Record<string, string>>): FileDesk {
   return new FileDesk({

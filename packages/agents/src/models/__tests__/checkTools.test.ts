@@ -1,8 +1,7 @@
 import { type AgentCall, type CheckResult, DevsError, type FileEdit } from '@devs/core';
 import { describe, expect, test } from 'vitest';
-import { checkTools } from '../checkTools.ts';
-import { FileDesk } from '../FileDesk.ts';
-import { ToolRefusal } from '../ToolRefusal.ts';
+import { FileDesk, ToolRefusal } from '../FileDesk.ts';
+import { checkTools } from '../modelTools.ts';
 
 const PASSED: CheckResult = {
   command: 'npm test',

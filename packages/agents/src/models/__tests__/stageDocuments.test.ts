@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readClaims } from '../sections.ts';
 import { submitDesign, submitReports } from '../stageAnswers.ts';
+import { readClaims } from '../stageDocuments.ts';
 
 const documents = (contents: Readonly<Record<string, string>>) => ({
   documents: Object.entries(contents).map(([type, content]) => ({ type, title: type, content })),

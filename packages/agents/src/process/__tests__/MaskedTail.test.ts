@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MaskedTail } from '../MaskedTail.ts';
-import { TailBuffer } from '../TailBuffer.ts';
+import { MaskedTail, TailBuffer } from '../MaskedTail.ts';
 
 describe('TailBuffer', () => {
   it('keeps exactly the last bytes, however they arrive', () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { withScratch } from '../withScratch.ts';
+import { withScratch } from '../scratch.ts';
 
 /** Folders in one another, twice as deep as a path may be long; each is entered to make the next. */
 const DEEP = `

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstDifference } from '../firstDifference.ts';
 import { type Json, normaliseJson, normaliseRequest } from '../normaliseRequest.ts';
+import { firstDifference } from '../requestDifference.ts';
 import { designRequest, taskRequest } from './requests.ts';
 
 describe('normaliseRequest', () => {

@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckSuite } from '../../checks/CheckSuite.ts';
 import { CommandChecks } from '../../checks/CommandChecks.ts';
 import { bubblewrap } from '../bubblewrap.ts';
-import { customSandbox } from '../customSandbox.ts';
 import { findSandbox } from '../findSandbox.ts';
-import type { Confinement } from '../Sandbox.ts';
+import { type Confinement, customSandbox } from '../Sandbox.ts';
 
 // Not `tmpdir()`: nothing below /dev or /run is shown, where some machines have it.
 const TEMPORARY = '/tmp';

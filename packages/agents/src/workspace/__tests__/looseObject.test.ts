@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textAt } from '../filesAt.ts';
 import { GitRepository } from '../GitRepository.ts';
 import { looseEntry, looseObject, treeOfCommit } from '../looseObject.ts';
+import { textAt } from '../trees.ts';
 
 let dir: string;
 let gitDir: string;

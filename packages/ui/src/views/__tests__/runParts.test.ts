@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReadableRun } from '../../state/RunsPlace.ts';
 import { evidenceView } from '../evidenceView.ts';
 import { type LogQuery, logView } from '../logView.ts';
-import { spendingView } from '../spendingView.ts';
+import { spendingView } from '../runView.ts';
 import { timelineView } from '../timelineView.ts';
 import { valuesView } from '../valuesView.ts';
 

@@ -1,8 +1,8 @@
 import type { ClosedGate, Gate } from '@devs/core';
 import { describe, expect, test } from 'vitest';
+import { exactComments } from '../../routes/gateRoutes.ts';
 import type { ReadableRun } from '../../state/RunsPlace.ts';
 import { choiceButtons, gateLabel } from '../choices.ts';
-import { exactComments } from '../exactComments.ts';
 import { runView } from '../runView.ts';
 import { shownView } from '../shownView.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TestCase } from '@devs/core';
 import { describe, expect, it } from 'vitest';
-import { CaseReader } from '../CaseReader.ts';
-import { readReport } from '../readReport.ts';
+import { CaseReader, readReport } from '../CaseReader.ts';
 
 const printed = (name: string): Buffer => readFileSync(new URL(`outputs/${name}.txt`, import.meta.url));
 

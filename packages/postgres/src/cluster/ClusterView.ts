@@ -1,0 +1,185 @@
+import { bossSchema } from '../jobs/BossJobs.ts';
+import { quoteIdentifier, type Tables } from '../server/Tables.ts';
+
+/** Waiting runs of one queue and its workers. */
+export interface QueueLine {
+  readonly queue: string;
+  /** Jobs that a worker with a free slot would take now. */
+  readonly ready: number;
+  /** Jobs that are tried again later. */
+  readonly later: number;
+  readonly active: number;
+  /** Age of the oldest ready job in seconds. */
+  readonly oldestSeconds: number;
+  /** Runs that have not ended. */
+  readonly runs: number;
+  /** Live workers of this queue, without draining ones. Without a worker, its runs wait. */
+  readonly workers: number;
+}
+
+/** A process that executes runs. */
+export interface WorkerLine {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly slots: number;
+  /** Runs that it executes. */
+  readonly busy: number;
+  readonly queues: readonly string[];
+  readonly draining: boolean;
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+}
+
+/** What of the cluster is in one number each. */
+export interface ClusterNumbers {
+  readonly runs: ReadonlyMap<string, number>;
+  readonly openGates: number;
+  /** Of the oldest open gate, seconds; 0 for none. */
+  readonly oldestGateSeconds: number;
+  readonly deadLetters: number;
+  /** Changes that were deleted, and whose room is not free yet. */
+  readonly deadRows: number;
+}
+
+type ClusterRow = Readonly<Record<string, unknown>>;
+
+/** The cluster as it stands, for people and for metrics. Reads; nothing of it is fenced. */
+export class ClusterView {
+  readonly #tables: Tables;
+  readonly #schema: string;
+  readonly #jobs: string;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+    this.#schema = tables.schema;
+    this.#jobs = `${quoteIdentifier(bossSchema(tables.schemaName))}.job`;
+  }
+
+  /** @throws DevsError `STATE_IO` where PostgreSQL does not answer. */
+  async ask(): Promise<void> {
+    await this.#tables.query('SELECT 1', []);
+  }
+
+  /** Every queue that has a job, a run that has not ended, or a worker; by name. */
+  async queues(): Promise<readonly QueueLine[]> {
+    const rows = await this.#tables.query<ClusterRow>(
+      `
+WITH jobs AS (
+  SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND start_after <= now()) AS ready,
+    count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
+    count(*) FILTER (WHERE state = 'active') AS active,
+    extract(epoch FROM now() - min(start_after) FILTER (WHERE state < 'active' AND start_after <= now())) AS oldest
+  FROM ${this.#jobs} WHERE state <= 'active' AND name LIKE 'runs.%' AND name <> 'runs.dead' GROUP BY name
+), open AS (
+  SELECT queue, count(*) AS runs FROM ${this.#schema}.runs WHERE ended_at IS NULL GROUP BY queue
+), fetching AS (
+  SELECT queue, count(*) AS workers FROM ${this.#schema}.workers, jsonb_array_elements_text(graphs) AS queue
+  WHERE NOT draining GROUP BY queue
+)
+SELECT queue, coalesce(ready, 0) AS ready, coalesce(later, 0) AS later, coalesce(active, 0) AS active,
+  greatest(coalesce(oldest, 0), 0) AS oldest, coalesce(runs, 0) AS runs, coalesce(workers, 0) AS workers
+FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`,
+      [],
+    );
+    return rows.map((row) => ({
+      queue: String(row['queue']),
+      ready: Number(row['ready']),
+      later: Number(row['later']),
+      active: Number(row['active']),
+      oldestSeconds: Number(row['oldest']),
+      runs: Number(row['runs']),
+      workers: Number(row['workers']),
+    }));
+  }
+
+  /** The oldest first. */
+  async workers(): Promise<readonly WorkerLine[]> {
+    const rows = await this.#tables.query<ClusterRow>(
+      `
+SELECT w.*, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
+FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
+      [],
+    );
+    return rows.map((row) => ({
+      id: String(row['worker_id']),
+      host: String(row['host']),
+      pid: Number(row['pid']),
+      slots: Number(row['slots']),
+      busy: Number(row['busy']),
+      queues: row['graphs'] as readonly string[],
+      draining: row['draining'] === true,
+      startedAt: row['started_at'] as Date,
+      seenAt: row['seen_at'] as Date,
+    }));
+  }
+
+  async numbers(): Promise<ClusterNumbers> {
+    const statuses = await this.#tables.query<{ status: string; n: string }>(
+      `SELECT status, count(*) AS n FROM ${this.#schema}.runs GROUP BY status`,
+      [],
+    );
+    const rows = await this.#tables.query<ClusterRow>(
+      `
+SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gates,
+  (SELECT extract(epoch FROM now() - min(opened_at)) FROM ${this.#schema}.gates WHERE status = 'open') AS oldest,
+  (SELECT count(*) FROM ${this.#jobs} WHERE name = 'runs.dead' AND state < 'active') AS dead,
+  (SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = $1::regclass) AS dead_rows`,
+      [`${this.#schema}.run_changes`],
+    );
+    const row = rows[0] as ClusterRow;
+    return {
+      runs: new Map(statuses.map(({ status, n }) => [status, Number(n)])),
+      openGates: Number(row['gates']),
+      oldestGateSeconds: Math.max(0, Number(row['oldest'] ?? 0)),
+      deadLetters: Number(row['dead']),
+      deadRows: Number(row['dead_rows'] ?? 0),
+    };
+  }
+}
+
+/** Runs of a tenant and its limit. */
+export interface TenantLine {
+  readonly tenant: string;
+  /** `null`: limited by slots only. */
+  readonly cap: number | null;
+  readonly driven: number;
+  /** Jobs that a worker with a free slot would take now, within the cap. */
+  readonly ready: number;
+  /** Runs that have not ended. */
+  readonly runs: number;
+}
+
+interface TenantRow {
+  readonly tenant: string;
+  readonly cap: number | null;
+  readonly driven: string;
+  readonly ready: string;
+  readonly runs: string;
+}
+
+/** Every tenant that has a run that has not ended, or a cap; by name. */
+export async function tenantLines(tables: Tables): Promise<readonly TenantLine[]> {
+  const { schema, schemaName } = tables;
+  const rows = await tables.query<TenantRow>(
+    `
+WITH open AS (
+  SELECT tenant, count(*) AS runs, count(*) FILTER (WHERE owner IS NOT NULL) AS driven
+  FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
+), jobs AS (
+  SELECT group_id AS tenant, count(*) AS ready FROM ${quoteIdentifier(bossSchema(schemaName))}.job
+  WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
+)
+SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
+FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)
+  LEFT JOIN jobs USING (tenant)
+ORDER BY tenant`,
+    [],
+  );
+  return rows.map(({ tenant, cap, driven, ready, runs }) => ({
+    ...{ tenant, cap },
+    driven: Number(driven),
+    ready: Number(ready),
+    runs: Number(runs),
+  }));
+}

@@ -1,0 +1,318 @@
+// Files of runs in PostgreSQL: the size limit, how they are stored and read, and a cache of recent reads.
+
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib';
+import { DevsError, isDevsError } from '@devs/core';
+import { type RunSignal, runFile } from '@devs/core/internal';
+import type { ClientBase } from 'pg';
+import { isLiveSql } from '../server/Owner.ts';
+import type { Statement, Tables } from '../server/Tables.ts';
+import { decodeChange, FileImage } from './change.ts';
+import { type FileTemplates, unlike } from './FileTemplates.ts';
+
+/** What a run's file may have, bytes, where nothing is said: who takes the run up reads it as a whole. */
+export const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+/** The most that can be said: a change may be all of the file, and PostgreSQL takes 1 GB in one value. */
+export const MOST_FILE_BYTES = 1_000_000_000;
+
+/** @throws RangeError for what no file can have. */
+export function requireFileLimit(bytes: number): void {
+  if (Number.isSafeInteger(bytes) && bytes > 0 && bytes <= MOST_FILE_BYTES) return;
+  throw new RangeError(
+    `maxFileBytes: expected a whole number from 1 to ${MOST_FILE_BYTES}, got ${String(bytes)}`,
+  );
+}
+
+/** @throws DevsError `VALUE_TOO_LARGE` */
+export function assertFileFits(runId: string, bytes: number, most: number): void {
+  if (bytes <= most) return;
+  throw new DevsError(`The file of run "${runId}" is ${bytes} bytes; the limit is ${most} bytes.`, {
+    code: 'VALUE_TOO_LARGE',
+    remedy:
+      'Delete old checkpoints with `prune`, keep less in the state, or raise `maxFileBytes` of `postgres()` in every process.',
+    context: { threadId: runId, bytes, limit: most, option: 'maxFileBytes' },
+  });
+}
+
+const [compressed, decompressed] = [promisify(brotliCompress), promisify(brotliDecompress)];
+
+/** A window of 4 MiB: a run's file has most of its values twice, as its input, in a channel, in a step. */
+const COMPRESSION = {
+  [constants.BROTLI_PARAM_QUALITY]: 5,
+  [constants.BROTLI_PARAM_LGWIN]: 22,
+};
+
+/** Of a base, bytes: the version of the template it is unlike, and the sum of the file. */
+const HEADER = 8;
+
+/** Of a base in one row, bytes. */
+const PART_BYTES = 1024 * 1024;
+
+/** How the bytes of runs are kept: the same are given back. */
+export interface RunCodec {
+  encode(bytes: Uint8Array): Uint8Array;
+  decode(bytes: Uint8Array): Uint8Array;
+}
+
+/** The codec of a tenant's runs. */
+export type RunCodecs = (tenant: string) => RunCodec;
+
+const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
+
+export const plainCodecs: RunCodecs = () => PLAIN;
+
+/** A file that was read: what its run had come to, and who had brought it there. */
+interface KnownFile {
+  readonly image: FileImage;
+  /** Of the run: one that was deleted and made again is another one. */
+  readonly birth: string;
+  /** Of the claim before: a server that has lost commits may count to the same `seq` again, under another one. */
+  readonly mark: string;
+  /** Of the last change that arrived. */
+  readonly seq: number;
+}
+
+/** A run's file as of its last arrival, and what the run was told, at one moment. */
+export interface RunAtOnce extends KnownFile {
+  readonly tenant: string;
+  /** Of the changes that were read, bytes: those since the base. */
+  readonly changed: number;
+  /** Of what it was told last. */
+  readonly told: number;
+  /** Of the last of it that it has taken. */
+  readonly taken: number;
+  /** Whether a live process has it. */
+  readonly driven: boolean;
+  /** What it has not taken, oldest first. */
+  readonly signals: readonly RunSignal[];
+}
+
+interface FilePiece {
+  readonly kind: 'run' | 'base' | 'change' | 'signal';
+  readonly bytes: Buffer | null;
+  readonly text: string | null;
+}
+
+type RunText = Pick<RunAtOnce, 'tenant' | 'birth' | 'mark' | 'seq' | 'told' | 'taken' | 'driven'> & {
+  /** Whether what was known is its file as it was: only what came after it was read. */
+  readonly grown: boolean;
+};
+
+/** The files of runs, each as a base and the changes since: `run_bases`, `run_changes`. */
+export class RunFiles {
+  readonly #tables: Tables;
+  readonly #templates: FileTemplates;
+  readonly #codecs: RunCodecs;
+  readonly #maxFileBytes: number;
+  readonly #sql: Readonly<Record<'read' | 'putBase' | 'putPart', Statement>>;
+
+  constructor(
+    tables: Tables,
+    templates: FileTemplates,
+    { codecs, maxFileBytes = MAX_FILE_BYTES }: { readonly codecs: RunCodecs; readonly maxFileBytes?: number },
+  ) {
+    this.#tables = tables;
+    this.#templates = templates;
+    this.#codecs = codecs;
+    this.#maxFileBytes = maxFileBytes;
+    this.#sql = {
+      read: tables.statement('read', readSql(tables.schema)),
+      putBase: tables.statement('put_base', putBaseSql(tables.schema)),
+      putPart: tables.statement('put_part', putPartSql(tables.schema)),
+    };
+  }
+
+  codecOf(tenant: string): RunCodec {
+    return this.#codecs(tenant);
+  }
+
+  /**
+   * `null` for no such run.
+   *
+   * @param known - What is there already: where only more has come to it, that alone is read, and put into its image, which
+   *   is of no use once this has thrown.
+   * @throws DevsError `STATE_CORRUPT`, `STATE_IO`
+   */
+  async read(runId: string, known: KnownFile | null = null): Promise<RunAtOnce | null> {
+    const values = known === null ? [null, null, null] : [known.birth, known.mark, known.seq];
+    const pieces = await this.#tables.query<FilePiece>(this.#sql.read, [runId, ...values]);
+    const of = (kind: FilePiece['kind']): readonly FilePiece[] =>
+      pieces.filter((piece) => piece.kind === kind);
+    const [run] = of('run');
+    if (run === undefined) return null;
+    const { grown, ...row } = JSON.parse(run.text ?? '') as RunText;
+    const changes = of('change').map(pieceBytes);
+    const codec = this.#codecs(row.tenant);
+    try {
+      const image = (grown ? known?.image : undefined) ?? (await this.#imageOf(of('base'), codec));
+      for (const bytes of changes) this.#apply(codec.decode(bytes), image);
+      const changed = changes.reduce((sum, { length }) => sum + length, 0);
+      const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
+      return { ...row, image, changed, signals };
+    } catch (error) {
+      throw runFileCorrupt(runId, error, this.#maxFileBytes);
+    }
+  }
+
+  /** Before there is room for it: a few bytes can say that the file has any number of pages. */
+  #apply(bytes: Uint8Array, image: FileImage): void {
+    const change = decodeChange(bytes, (page) => image.page(page));
+    if (change.pages * change.pageSize > this.#maxFileBytes) throw new RangeError(TOO_LARGE);
+    image.apply(change);
+  }
+
+  /** What {@link putBase} takes: to be made outside of a transaction. */
+  async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
+    const header = Buffer.alloc(HEADER);
+    header.writeUInt32LE(runFile.schema);
+    header.writeUInt32LE(crc32(file), 4);
+    const own = unlike(file, await this.#templates.own());
+    const params = { ...COMPRESSION, [constants.BROTLI_PARAM_SIZE_HINT]: own.length };
+    return this.#codecs(tenant).encode(Buffer.concat([header, await compressed(own, { params })]));
+  }
+
+  async #imageOf(base: readonly FilePiece[], codec: RunCodec): Promise<FileImage> {
+    const bytes = Buffer.from(codec.decode(Buffer.concat(base.map(pieceBytes))));
+    const template = await this.#templates.of(bytes.readUInt32LE());
+    const limit = { maxOutputLength: this.#maxFileBytes };
+    const file = unlike(await decompressed(bytes.subarray(HEADER), limit), template);
+    if (crc32(file) !== bytes.readUInt32LE(4)) throw new RangeError('The base belongs to another file.');
+    return new FileImage(file);
+  }
+
+  /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
+  async putBase(
+    client: ClientBase,
+    { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Uint8Array },
+  ): Promise<void> {
+    const partAt = (part: number) => Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+    await client.query({ ...this.#sql.putBase, values: [runId, seq, partAt(0)] });
+    for (let part = 1; part * PART_BYTES < bytes.length; part += 1)
+      await client.query({ ...this.#sql.putPart, values: [runId, seq, part, partAt(part)] });
+  }
+}
+
+const pieceBytes = ({ bytes }: FilePiece): Buffer => bytes ?? Buffer.alloc(0);
+
+/** One statement: nothing is added or compacted between its parts. */
+const readSql = (schema: string): string => `
+WITH found AS (
+  SELECT *, epoch || ' ' || coalesce(lease, settled, birth) AS mark FROM ${schema}.runs WHERE run_id = $1
+), run AS (
+  SELECT *, coalesce(birth = $2::uuid AND base_seq <= $4 AND ($4 < head_seq OR ($4 = head_seq AND mark = $3)), false) AS grown
+  FROM found
+), pieces AS (
+  SELECT 0 AS kind, 0::bigint AS at, NULL::bytea AS bytes,
+    json_build_object('tenant', tenant, 'birth', birth, 'mark', mark, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq,
+      'driven', owner IS NOT NULL AND ${isLiveSql(schema)}, 'grown', grown)::text AS text FROM run
+  UNION ALL
+  SELECT 1, b.part, b.bytes, NULL FROM run JOIN ${schema}.run_bases b ON b.run_id = run.run_id AND b.seq = run.base_seq
+  WHERE NOT grown
+  UNION ALL
+  SELECT 2, c.seq, c.bytes, NULL FROM run JOIN ${schema}.run_changes c
+    ON c.run_id = run.run_id AND c.seq > CASE WHEN grown THEN $4::bigint ELSE run.base_seq END
+  UNION ALL
+  SELECT 3, s.seq, NULL, s.signal FROM run JOIN ${schema}.signals s ON s.run_id = run.run_id AND s.seq > run.handled_seq
+)
+SELECT (ARRAY['run', 'base', 'change', 'signal'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
+
+/** The first part of a base, in the place of what it has in it. */
+const putBaseSql = (schema: string): string => `
+WITH bases AS (
+  DELETE FROM ${schema}.run_bases WHERE run_id = $1
+), parts AS (
+  DELETE FROM ${schema}.run_parts WHERE run_id = $1
+), changes AS (
+  DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2
+)
+INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, 0, $3)`;
+
+const putPartSql = (schema: string): string =>
+  `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`;
+
+const TOO_LARGE = 'The file would exceed the maximum size.';
+
+/** Of zlib: what comes of the bytes is more than it was told to give. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof RangeError &&
+  (error.message === TOO_LARGE || Reflect.get(error, 'code') === 'ERR_BUFFER_TOO_LARGE');
+
+function runFileCorrupt(runId: string, cause: unknown, most: number): DevsError {
+  const what = isTooLarge(cause)
+    ? `results in a file of more than ${most} bytes`
+    : 'does not result in its file';
+  return new DevsError(`The data of run "${runId}" in PostgreSQL ${what}.`, {
+    code: 'STATE_CORRUPT',
+    remedy: isTooLarge(cause)
+      ? 'Use the same `maxFileBytes` as the process that executed the run, or restore the database from a backup.'
+      : 'Use the same `codec` that the data was written with, or restore the database from a backup.',
+    context: { threadId: runId },
+    cause,
+  });
+}
+
+/** Of images that are kept, bytes: the run that was looked at longest ago goes first. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The files of runs that were looked at, kept for who looks again: what has come to a file since is read, and not the file
+ * anew. A change fits the file it was made to alone, by a sum over all of it; where it does not, the file is read as it is.
+ */
+export class LookedAtFiles {
+  readonly #files: RunFiles;
+  readonly #keptBytes: number;
+  /** The longest unused first. */
+  readonly #kept = new Map<string, KnownFile>();
+  /** The last look at each run that is not done: one is done after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(files: RunFiles, keptBytes = KEPT_BYTES) {
+    this.#files = files;
+    this.#keptBytes = keptBytes;
+  }
+
+  /**
+   * A run as it is now, or later.
+   *
+   * @param use - Given it at once, as it may be another one by the next tick; `null` for no such run.
+   * @throws DevsError `STATE_CORRUPT`, `STATE_IO`; what `use` throws.
+   */
+  look<T>(runId: string, use: (at: RunAtOnce | null) => T): Promise<T> {
+    const before = this.#turns.get(runId) ?? Promise.resolve();
+    const looked = before.then(async () => {
+      const at = await this.#read(runId);
+      if (at !== null) this.#keep(runId, at);
+      return use(at);
+    });
+    const turn = looked
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#turns.get(runId) === turn) this.#turns.delete(runId);
+      });
+    this.#turns.set(runId, turn);
+    return looked;
+  }
+
+  async #read(runId: string): Promise<RunAtOnce | null> {
+    const known = this.#kept.get(runId) ?? null;
+    this.#kept.delete(runId);
+    try {
+      return await this.#files.read(runId, known);
+    } catch (error) {
+      if (known === null || !isDevsError(error, 'STATE_CORRUPT')) throw error;
+      return await this.#files.read(runId); // it was another file than the one that has changed
+    }
+  }
+
+  #keep(runId: string, { image, birth, mark, seq }: RunAtOnce): void {
+    this.#kept.set(runId, { image, birth, mark, seq });
+    let bytes = 0;
+    for (const kept of this.#kept.values()) bytes += kept.image.bytes.length;
+    for (const [id, kept] of this.#kept) {
+      if (bytes <= this.#keptBytes) return;
+      this.#kept.delete(id);
+      bytes -= kept.image.bytes.length;
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDevsError } from '@devs/core';
+import { type CommitBarrier, CountedDeaths, hosts, OpenQuestions, runFile } from '@devs/core/internal';
+import type { Database } from 'better-sqlite3';
+import { encodeChange } from '../files/change.ts';
+import { assertFileFits, type RunAtOnce, type RunCodec } from '../files/RunFiles.ts';
+import type { RunClaim } from '../rows/RunRows.ts';
+import { lost, type Sender, type Shipment, type Shipper } from '../rows/Shipper.ts';
+import { WalTap } from './WalTap.ts';
+
+const PREFIX = 'devs-runs-';
+
+/**
+ * The folder of the working copies of a process. It is removed with the last of them; those that a dead process of this
+ * boot has left are removed when the next one is made.
+ */
+export class WorkingCopies {
+  readonly #parent: string;
+  #dir: string | null = null;
+
+  /** @param parent - A folder on a local disk, or in memory. */
+  constructor(parent: string = tmpdir()) {
+    this.#parent = parent;
+  }
+
+  dir(): string {
+    this.#dir ??= this.#made();
+    return this.#dir;
+  }
+
+  remove(): void {
+    if (this.#dir !== null) rmSync(this.#dir, { recursive: true, force: true });
+    this.#dir = null;
+  }
+
+  #made(): string {
+    const host = hosts.local();
+    const boot = `${PREFIX}${createHash('sha256').update(host.bootId).digest('hex').slice(0, 12)}-`;
+    mkdirSync(this.#parent, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(this.#parent)) {
+      if (!name.startsWith(boot)) continue;
+      const [pid, startTime] = name.slice(boot.length).split('-');
+      if (!hosts.isAlive(host, `${pid}:${startTime}`))
+        rmSync(join(this.#parent, name), { recursive: true, force: true });
+    }
+    return mkdtempSync(join(this.#parent, `${boot}${hosts.token(host).replace(':', '-')}-`));
+  }
+}
+
+/** Of changes since the base, bytes: more, and a new base is made of them. */
+const COMPACT_AT = 32 * 1024;
+
+/** How many times a run may go on without an arrival: what it has not recorded as a call is done again if it ends meanwhile. */
+const AHEAD = 8;
+
+/** After which what nobody waits for is on its way, ms. */
+const SOON_MS = 100;
+
+/** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
+const LOG_BYTES = 8 * 1024 * 1024;
+
+export interface HeldParts {
+  readonly shipper: Shipper;
+  readonly codec: RunCodec;
+  readonly maxFileBytes: number;
+  /** Where working copies lie. */
+  readonly dir: string;
+}
+
+/**
+ * A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link pending}.
+ * The working copy is never trusted: its name has the epoch, and it is deleted when it is closed.
+ */
+export class HeldFile implements CommitBarrier, Sender {
+  readonly db: Database;
+  readonly #claim: RunClaim;
+  readonly #parts: HeldParts;
+  readonly #path: string;
+  readonly #tap: WalTap;
+  readonly #questions: OpenQuestions;
+  /** `null` once what was counted is no more: nobody has to look. */
+  #deaths: CountedDeaths | null;
+  #share: () => void = () => undefined;
+  /** Resolves when others may be driven beside it: it made progress since a process died with it, or none has. */
+  readonly shared: Promise<void>;
+  readonly #lost = new AbortController();
+  #seq: number;
+  /** Since the base, bytes. */
+  #changed: number;
+  /** Of what is to be packed; `null` where nothing is. */
+  #next: Promise<void> | null = null;
+  /** Has what is to be packed sent. */
+  #send: (() => void) | null = null;
+  #soon: NodeJS.Timeout | null = null;
+  /** Of what is packed and has not arrived; stays where it never will. */
+  #underWay: Promise<void> | null = null;
+  /** How many times the run has gone on since it packed. */
+  #ahead = 0;
+
+  private constructor(claim: RunClaim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
+    this.#claim = claim;
+    this.#parts = parts;
+    this.#path = path;
+    this.#seq = seq;
+    this.#changed = changed;
+    this.#tap = new WalTap(path, image.sum);
+    try {
+      this.db = runFile.openAt(path);
+    } catch (error) {
+      this.#tap.close();
+      throw error;
+    }
+    this.#questions = new OpenQuestions(this.db);
+    const deaths = new CountedDeaths(this.db, claim.deaths);
+    this.#deaths = claim.deaths > 0 ? deaths : null;
+    this.shared =
+      this.#deaths === null
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            this.#share = resolve;
+          });
+  }
+
+  /** @throws DevsError `SCHEMA_TOO_NEW`, `STATE_CORRUPT`, `STATE_DISK_FULL`, `STATE_IO` */
+  static async checkout(claim: RunClaim, at: RunAtOnce, parts: HeldParts): Promise<HeldFile> {
+    const path = join(
+      parts.dir,
+      `${encodeURIComponent(claim.runId).slice(0, 100)}.${claim.lease}.${claim.epoch}.sqlite`,
+    );
+    try {
+      await writeFile(path, at.image.bytes, { mode: 0o600 });
+      return new HeldFile(claim, at, path, parts);
+    } catch (error) {
+      removeFiles(path);
+      throw error;
+    }
+  }
+
+  /** Of the last change that was made. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Aborted once it is known that somebody else has the run: a change was refused, or {@link lose} was called. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** It is known that somebody else has the run: nothing of this file is kept any more. */
+  lose(): void {
+    this.#lost.abort(lost(this.#claim));
+  }
+
+  /**
+   * Whether all that was committed until now is durable: `null` where it is, else a promise of it.
+   *
+   * @throws DevsError, by the promise: `LEASE_LOST` if somebody else has the run, now and ever after; `STATE_IO` if PostgreSQL
+   *   stays away; `VALUE_TOO_LARGE` if the file has become too large to be kept.
+   */
+  pending(): Promise<void> | null {
+    const arrival = this.#arrival();
+    this.#send?.();
+    return arrival;
+  }
+
+  leaving(): Promise<void> | null {
+    const arrival = this.#arrival();
+    if (this.#send !== null) this.#soon ??= setTimeout(this.#send, SOON_MS);
+    return arrival;
+  }
+
+  keepsUp(): Promise<void> | null {
+    this.#ahead += 1;
+    if (this.#ahead > AHEAD) return this.pending();
+    void this.leaving();
+    return null;
+  }
+
+  #arrival(): Promise<void> | null {
+    if (this.#next === null && this.#tap.isBehind) this.#request();
+    return this.#next ?? this.#underWay;
+  }
+
+  get runId(): string {
+    return this.#claim.runId;
+  }
+
+  get lease(): string {
+    return this.#claim.lease;
+  }
+
+  /** @throws DevsError `VALUE_TOO_LARGE`; `LEASE_LOST` once it is closed. */
+  pack(): Shipment | null {
+    this.#underWay = this.#next;
+    this.#next = null;
+    this.#ahead = 0;
+    if (!this.db.open) throw lost(this);
+    const change = this.#tap.take();
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && runFile.emptyLog(this.db))
+      this.#tap.restart();
+    if (change === null) return null;
+    assertFileFits(this.runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
+    const bytes = this.#parts.codec.encode(encodeChange(change, change.beside));
+    this.#seq += 1;
+    this.#changed += bytes.length;
+    const isProgress = this.#deaths?.hasProgressed === true;
+    if (isProgress) {
+      this.#deaths = null;
+      this.#underWay?.then(this.#share, () => undefined);
+    }
+    return { seq: this.#seq, bytes, gates: this.#questions.news(), isProgress };
+  }
+
+  #request(): void {
+    const way = this.#ship(
+      new Promise((resolve) => {
+        this.#send = resolve;
+      }),
+    );
+    this.#next = way;
+    way.then(
+      () => {
+        if (this.#underWay === way) this.#underWay = null;
+      },
+      (error: unknown) => {
+        if (isDevsError(error, 'LEASE_LOST')) this.#lost.abort(error);
+      },
+    );
+  }
+
+  /** What comes after a change that is lost is lost too. */
+  async #ship(asked: Promise<void>): Promise<void> {
+    await Promise.all([this.#underWay, asked]);
+    this.#send = null;
+    if (this.#soon !== null) clearTimeout(this.#soon);
+    this.#soon = null;
+    await this.#parts.shipper.ship(this);
+  }
+
+  /** The file, where the changes since the last base are many. Everything has arrived, and nobody may write meanwhile. */
+  grown(): Buffer | null {
+    return this.#changed > COMPACT_AT ? this.#tap.file() : null;
+  }
+
+  close(): void {
+    if (!this.db.open) return;
+    this.#send?.();
+    this.db.close();
+    this.#tap.close();
+    removeFiles(this.#path);
+  }
+}
+
+function removeFiles(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
+}

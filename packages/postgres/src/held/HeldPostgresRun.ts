@@ -1,0 +1,122 @@
+import type { CommitBarrier, LeasedRun, RunRelease, RunSignal } from '@devs/core/internal';
+import type { Database } from 'better-sqlite3';
+import type { RunFiles } from '../files/RunFiles.ts';
+import type { RunClaim, RunRows } from '../rows/RunRows.ts';
+import type { HeldFile } from './HeldFile.ts';
+
+export interface HeldRunParts {
+  readonly claim: RunClaim;
+  readonly file: HeldFile;
+  readonly rows: RunRows;
+  readonly files: RunFiles;
+  /** Of what the run had taken of what it was told, when it was claimed. */
+  readonly taken: number;
+  /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
+  readonly onTold: (runId: string, tell: () => void) => () => void;
+  /** Called when it is let go of, settled or not. */
+  readonly onClose: () => void;
+}
+
+/** A run that this process has: its file, and what it is told. */
+export class HeldPostgresRun implements LeasedRun {
+  readonly id: string;
+  readonly epoch: number;
+  /** Of this claim alone. */
+  readonly lease: string;
+  readonly db: Database;
+  readonly isCopy = true;
+  readonly outlet: CommitBarrier;
+  readonly lost: AbortSignal;
+  /** Resolves when others may be driven beside it; see {@link HeldFile.shared}. */
+  readonly shared: Promise<void>;
+  readonly #parts: HeldRunParts;
+  readonly #ends = new Set<() => void>();
+  /** Of what was told and given out. */
+  #given: number;
+  #isSettled = false;
+  /** How many of its ends are asked for: what the row says meanwhile may be of before or after. */
+  #ending = 0;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: HeldRunParts) {
+    const { claim, file, taken } = parts;
+    this.id = claim.runId;
+    this.epoch = claim.epoch;
+    this.lease = claim.lease;
+    this.db = file.db;
+    this.outlet = file;
+    this.lost = file.lost;
+    this.shared = file.shared;
+    this.#parts = parts;
+    this.#given = taken;
+  }
+
+  /** Aborts {@link lost} where the run is held under another lease by now, or by nobody. */
+  checkLease(lease: string | undefined): void {
+    const { claim, file } = this.#parts;
+    if (!this.#isSettled && this.#ending === 0 && lease !== claim.lease) file.lose();
+  }
+
+  async signals(): Promise<readonly RunSignal[]> {
+    const { last, signals } = await this.#parts.rows.signals(this.id, this.#given);
+    this.#given = last;
+    return signals;
+  }
+
+  onSignal(tell: () => void): () => void {
+    const end = this.#parts.onTold(this.id, tell);
+    this.#ends.add(end);
+    return () => {
+      this.#ends.delete(end);
+      end();
+    };
+  }
+
+  async settle(end: RunRelease): Promise<'settled' | 'again'> {
+    const { claim, file, files, rows } = this.#parts;
+    await file.pending();
+    const grown = file.grown();
+    const base = grown === null ? null : await files.packed(grown, claim.tenant);
+    const settlement = { end, seq: file.seq, taken: this.#given, base };
+    return this.#whileEnding(async () => {
+      const settled = await rows.settle(claim, settlement);
+      this.#isSettled ||= settled === 'settled';
+      return settled;
+    });
+  }
+
+  async remove(): Promise<boolean> {
+    const { claim, file, rows } = this.#parts;
+    await file.pending();
+    return this.#whileEnding(async () => {
+      const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
+      this.#isSettled ||= left;
+      return left;
+    });
+  }
+
+  async #whileEnding<T>(end: () => Promise<T>): Promise<T> {
+    this.#ending += 1;
+    try {
+      return await end();
+    } finally {
+      this.#ending -= 1;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { claim, file, rows, onClose } = this.#parts;
+    for (const end of this.#ends) end();
+    try {
+      file.close();
+      if (!this.#isSettled) await rows.free(claim);
+    } finally {
+      onClose();
+    }
+  }
+}

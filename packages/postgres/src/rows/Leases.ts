@@ -1,0 +1,236 @@
+import type { ClientBase } from 'pg';
+import type { BossJobs, DeadLetter, FetchedJob, TenantCaps } from '../jobs/BossJobs.ts';
+import { MAX_DEATHS, type QueuedRun } from '../jobs/Jobs.ts';
+import { requireTenant } from '../options.ts';
+import { DEAD_AFTER_MS, isDeadSql } from '../server/Owner.ts';
+import type { Tables } from '../server/Tables.ts';
+
+/** A run that is taken from its holder, with what it was claimed for. */
+interface FreedRow {
+  readonly run_id: string;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly priority: number;
+  readonly deaths: number;
+  readonly job_id: string | null;
+}
+
+const queuedRun = ({ run_id, queue, tenant, priority, deaths }: FreedRow): QueuedRun => ({
+  runId: run_id,
+  ...{ queue, tenant, priority, deaths },
+});
+
+const FREED = 'r.run_id, r.queue, r.tenant, r.priority, r.deaths';
+
+/** Of a lease that its process does not know: not of one whose claim may be on its way, ms. */
+const KNOWN_AFTER_MS = DEAD_AFTER_MS;
+
+const GIVEN_UP = `${MAX_DEATHS} processes died or froze while executing this run, without any progress: its next action ends the process or needs more memory than available`;
+
+/** At once, runs. */
+const BATCH = 200;
+
+/**
+ * Who has which run, beyond one claim: takes runs from the dead, has those driven whose time has come, and keeps the tenants to
+ * their share. Every transaction locks runs first, then tenants, then jobs.
+ */
+export class Leases {
+  readonly #tables: Tables;
+  readonly #jobs: BossJobs;
+  readonly #schema: string;
+
+  constructor(tables: Tables, jobs: BossJobs) {
+    this.#tables = tables;
+    this.#jobs = jobs;
+    this.#schema = tables.schema;
+  }
+
+  /**
+   * Takes the runs of dead processes from them, and has them driven: a new epoch refuses what a frozen one writes when it
+   * goes on. Those that somebody works on this moment are left for the next time. Each has one more death then, and at the fifth
+   * is a dead letter: who a process died of is not known, so that all it had are driven with care until they make progress.
+   * Returns how many.
+   */
+  async reap(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
+      const orphaned = `NOT EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner)`;
+      const rows = await this.#free(client, orphaned, { deaths: 1 });
+      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client);
+      return rows.length;
+    });
+  }
+
+  /** Has runs driven that are held under leases which nobody knows any more. */
+  async freeLeases(leases: readonly string[]): Promise<void> {
+    await this.#tables.transaction((client) =>
+      this.#free(client, 'r.lease = ANY ($1::uuid[])', { values: [leases] }),
+    );
+  }
+
+  /**
+   * Has runs driven that a live process has by their rows and not by what it says itself: it has lost them, and does not find
+   * that out. Returns how many.
+   */
+  async freeUnconfirmed(): Promise<number> {
+    const unconfirmed = `EXISTS (SELECT FROM ${this.#schema}.workers w WHERE w.worker_id = r.owner
+      AND r.claimed_at < w.leases_at - interval '${KNOWN_AFTER_MS} ms' AND NOT r.lease = ANY (w.leases))`;
+    return this.#tables.transaction(async (client) => (await this.#free(client, unconfirmed)).length);
+  }
+
+  /** Has runs driven that are to be and have no job, as their rows say: a job is a hint. Returns how many. */
+  async restoreJobs(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const runs = await this.#jobs.withoutJob(client, BATCH);
+      for (const run of runs) await this.#jobs.wake(client, run);
+      return runs.length;
+    });
+  }
+
+  /** @param which - Of `runs r`, that somebody has. */
+  async #free(
+    client: ClientBase,
+    which: string,
+    { deaths = 0, values = [] }: { readonly deaths?: number; readonly values?: readonly unknown[] } = {},
+  ): Promise<readonly FreedRow[]> {
+    const schema = this.#schema;
+    const { rows } = await client.query<FreedRow>(
+      `WITH theirs AS (
+  SELECT r.run_id, r.job_id FROM ${schema}.runs r WHERE r.owner IS NOT NULL AND ${which}
+  ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+)
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, deaths = r.deaths + ${deaths},
+  updated_at = now()
+FROM theirs WHERE r.run_id = theirs.run_id RETURNING ${FREED}, theirs.job_id`,
+      [...values],
+    );
+    await this.#recount(client, rows);
+    for (const row of rows) {
+      if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
+      if (row.deaths < MAX_DEATHS) await this.#jobs.wake(client, queuedRun(row));
+      else if (deaths > 0 && row.deaths === MAX_DEATHS)
+        await this.#jobs.giveUp(client, queuedRun(row), GIVEN_UP);
+    }
+    return rows;
+  }
+
+  /** Jobs of which nobody has the run: whoever lives and has fetched one finds it free, or in the hands of the next. */
+  async #giveBack(client: ClientBase): Promise<void> {
+    for (const { job_id, ...run } of await this.#jobs.unclaimed(client, BATCH))
+      await this.#jobs.putBack(client, run, job_id);
+  }
+
+  /** Has those driven whose time has come; returns how many. */
+  async wakeDue(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(
+        `UPDATE ${this.#schema}.runs r SET until = NULL WHERE run_id IN (
+           SELECT run_id FROM ${this.#schema}.runs WHERE until <= now() ORDER BY until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+         RETURNING ${FREED}, job_id`,
+      );
+      for (const row of rows) await this.#jobs.wake(client, queuedRun(row));
+      return rows.length;
+    });
+  }
+
+  /**
+   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended, or was given up; or somebody
+   * holds it, who looks again when he settles, is reaped when he dies, and has it freed where he does not confirm that), else it
+   * is back in its queue, after `afterMs`. Looked at under the lock of the run: nobody claims, settles or tells meanwhile.
+   */
+  async decline(job: FetchedJob, afterMs: number): Promise<void> {
+    await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
+        `SELECT ${FREED}, job_id,
+           owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 OR deaths >= ${MAX_DEATHS} AS rests
+         FROM ${this.#schema}.runs r WHERE run_id = $1 FOR UPDATE`,
+        [job.runId, job.queue],
+      );
+      const [row] = rows;
+      if (row === undefined || row.rests) await this.#jobs.complete(client, job, job.jobId);
+      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, afterMs);
+    });
+  }
+
+  /** A job whose run could not be checked out: tried again later. */
+  async failed(job: FetchedJob, error: unknown): Promise<void> {
+    await this.#tables.transaction((client) => this.#jobs.fail(client, job, error));
+  }
+
+  /**
+   * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, at once.
+   * False where somebody else has it.
+   */
+  async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(
+        `UPDATE ${this.#schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
+         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING ${FREED}, job_id`,
+        [job.runId, epoch],
+      );
+      await this.#recount(client, rows);
+      const [row] = rows;
+      if (row === undefined) return false;
+      if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, 0);
+      else await this.#jobs.fail(client, job, error);
+      return true;
+    });
+  }
+
+  /** Has runs driven again that were given up, those that processes died with still with care. Returns how many. */
+  async redrive(letters: readonly DeadLetter[]): Promise<number> {
+    const ids = letters.map(({ threadId }) => threadId);
+    const sql = `UPDATE ${this.#schema}.runs SET deaths = 1 WHERE run_id = ANY ($1) AND deaths > 1`;
+    await this.#tables.query(sql, [ids]);
+    return this.#jobs.redrive(letters);
+  }
+
+  /** The tenants that have a limit. */
+  async caps(): Promise<TenantCaps> {
+    const rows = await this.#tables.query<{ tenant: string; cap: number }>(
+      `SELECT tenant, cap FROM ${this.#schema}.tenants WHERE cap IS NOT NULL`,
+      [],
+    );
+    return new Map(rows.map(({ tenant, cap }) => [tenant, cap]));
+  }
+
+  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  async setCap(tenant: string, cap: number | null): Promise<void> {
+    requireTenant(tenant);
+    if (cap !== null && !(Number.isInteger(cap) && cap >= 0))
+      throw new RangeError(`A cap must be a whole number from 0, got ${cap}.`);
+    await this.#tables.transaction(async (client) => {
+      await client.query(
+        `INSERT INTO ${this.#schema}.tenants (tenant, cap) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET cap = $2`,
+        [tenant, cap],
+      );
+      await this.#recount(client, [{ tenant }]);
+    });
+  }
+
+  /** What nobody has to wait for: the housekeeping of the queues, where who fetched a job and has not touched it for long has it no more; what is counted of tenants is set to what is there. */
+  async tidy(): Promise<void> {
+    await this.#jobs.tidy();
+    const caps = await this.caps();
+    const tenants = [...caps.keys()].map((tenant) => ({ tenant }));
+    await this.#tables.transaction((client) => this.#recount(client, tenants));
+  }
+
+  /**
+   * A claim or an end that is under way has the row of its tenant locked or has not counted itself yet: the count is of what was
+   * committed when the lock was had, and the other one adds to it.
+   */
+  async #recount(client: ClientBase, rows: readonly { readonly tenant: string }[]): Promise<void> {
+    const tenants = [...new Set(rows.map(({ tenant }) => tenant))];
+    if (tenants.length === 0) return;
+    const locked = `SELECT FROM ${this.#schema}.tenants WHERE tenant = ANY ($1) ORDER BY tenant FOR UPDATE`;
+    const { rowCount } = await client.query(locked, [tenants]);
+    if (rowCount === 0) return;
+    await client.query(
+      `UPDATE ${this.#schema}.tenants t SET running =
+         (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.tenant = t.tenant AND r.owner IS NOT NULL)
+       WHERE t.tenant = ANY ($1)`,
+      [tenants],
+    );
+  }
+}

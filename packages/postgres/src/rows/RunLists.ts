@@ -1,0 +1,138 @@
+import type { RunInfo, Runs } from '@devs/core';
+import { listedGate, pages, runQueryOf } from '@devs/core/internal';
+import { isLiveSql } from '../server/Owner.ts';
+import type { Tables } from '../server/Tables.ts';
+
+interface RunRow {
+  readonly run_id: string;
+  readonly status: RunInfo['status'];
+  readonly reason: string | null;
+  readonly fingerprint: string;
+  readonly is_driven: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly ended_at: Date | null;
+}
+
+interface IndexRow extends Pick<RunRow, 'run_id' | 'status' | 'reason' | 'created_at'> {
+  readonly title: string | null;
+  readonly is_now: boolean;
+  readonly view: string;
+  readonly gates: readonly string[];
+}
+
+/** In which PostgreSQL can say a time, ms since the Unix epoch. */
+const [FIRST_MS, LAST_MS] = [Date.UTC(1970), Date.UTC(9999)];
+
+const clamped = (ms: number): Date => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS));
+
+/** Runs and questions of all runs, from what their rows say of them: no file is opened. */
+export class RunLists {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** @throws RangeError for a bad filter; DevsError `STATE_IO` */
+  async list(filter: NonNullable<Parameters<Runs['list']>[0]>): ReturnType<Runs['list']> {
+    const query = runQueryOf(filter);
+    const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
+    const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
+    const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
+    return { runs: items.map(({ row }) => runRowSummary(row)), next };
+  }
+
+  /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */
+  async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
+    const rows = await this.#tables.query<IndexRow>(indexSql(this.#tables.schema), [[...new Set(ids)]]);
+    return new Map(
+      rows.map(({ run_id, created_at, is_now, view, gates, ...index }) => [
+        run_id,
+        {
+          createdAt: created_at.getTime(),
+          index: is_now ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) } : null,
+        },
+      ]),
+    );
+  }
+
+  async countGates(): Promise<number> {
+    const sql = `SELECT count(*) AS n FROM ${this.#tables.schema}.gates WHERE status = 'open'`;
+    const [row] = await this.#tables.query<{ n: string }>(sql, []);
+    return Number(row?.n ?? 0);
+  }
+
+  /** @throws RangeError for a bad page; DevsError `STATE_IO` */
+  async gates({
+    limit: wanted,
+    after,
+  }: NonNullable<Parameters<Runs['gates']>[0]>): ReturnType<Runs['gates']> {
+    const limit = pages.limit(wanted);
+    const { at, id } = pages.place(after) ?? { at: FIRST_MS, id: '' };
+    const rows = await this.#tables.query<{ gate: string }>(
+      `SELECT gate FROM ${this.#tables.schema}.gates
+       WHERE status = 'open' AND (opened_at, session_id) > ($1, $2) ORDER BY opened_at, session_id LIMIT $3`,
+      [clamped(at), id, limit + 1],
+    );
+    const found = rows.map(({ gate }) => listedGate(gate));
+    const { items, next } = pages.of(found, limit, (gate) => ({
+      at: Date.parse(gate.openedAt),
+      id: gate.sessionId,
+    }));
+    return { gates: items, next };
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    const sql = `SELECT run_id FROM ${this.#tables.schema}.gates WHERE session_id = $1`;
+    const [row] = await this.#tables.query<{ run_id: string }>(sql, [sessionId]);
+    return row?.run_id ?? null;
+  }
+}
+
+const valuesOf = ({
+  statuses,
+  graph,
+  since,
+  before,
+  limit,
+}: ReturnType<typeof runQueryOf>): readonly unknown[] => [
+  [...statuses],
+  graph,
+  clamped(since),
+  clamped(before.at),
+  before.id,
+  limit + 1,
+];
+
+function runRowSummary(row: RunRow): RunInfo {
+  const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
+  return {
+    ...{ id, status, reason, graph, isDriven },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    endedAt: row.ended_at?.toISOString() ?? null,
+  };
+}
+
+/** What a driver has in hand runs, whatever it was when he took it. */
+const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ('created', 'waiting', 'paused') THEN 'running' ELSE status END`;
+
+/** As the due runs of a local file are found. */
+const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+  OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq))`;
+
+const listSql = (schema: string, due: boolean): string => `
+SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at,
+  owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
+FROM ${schema}.runs
+WHERE ${STATUS} = ANY ($1) AND ($2::text IS NULL OR fingerprint = $2) AND created_at >= $3
+  AND (created_at, run_id) < ($4, $5) ${due ? DUE : ''}
+ORDER BY created_at DESC, run_id DESC LIMIT $6`;
+
+/** Nothing has come to the file since it was let go of: that is when `view` was written. */
+const indexSql = (schema: string): string => `
+SELECT run_id, created_at, status, reason, title, view,
+  owner IS NULL AND head_seq = listed_seq AND wake_seq = handled_seq AS is_now,
+  ARRAY(SELECT gate FROM ${schema}.gates g WHERE g.run_id = r.run_id AND g.status = 'open' ORDER BY opened_at, session_id) AS gates
+FROM ${schema}.runs r WHERE run_id = ANY ($1::text[])`;

@@ -1,0 +1,361 @@
+// SQL of RunRows.
+
+import { randomUUID } from 'node:crypto';
+import { ENDED_STATUSES, hasEnded, type NewRun, type RunRelease, type RunSignal } from '@devs/core/internal';
+import type { ClientBase } from 'pg';
+import type { RunFiles } from '../files/RunFiles.ts';
+import { type Jobs, MAX_DEATHS, type QueuedRun, queueName } from '../jobs/Jobs.ts';
+import { isDeadSql, toldChannel } from '../server/Owner.ts';
+import type { Statement, Tables } from '../server/Tables.ts';
+import { gateRows, gatesSql } from './gateRows.ts';
+import { lost } from './Shipper.ts';
+
+/** A run whose newest epoch is the caller's. */
+export interface RunClaim extends QueuedRun {
+  readonly epoch: number;
+  /** Of this claim alone: also a server that has lost the claim and counts anew knows it from the next one. */
+  readonly lease: string;
+}
+
+/** Who claims, and what with. */
+export interface Claimer {
+  readonly owner: string;
+  /** The job that it was fetched with. */
+  readonly jobId?: string | undefined;
+  /** Whether the tenant's cap is obeyed. */
+  readonly isCapped?: boolean | undefined;
+  /** Whether it has nothing else in hand: who has takes no run that processes have died with. @defaultValue true */
+  readonly isAlone?: boolean | undefined;
+}
+
+/**
+ * Why a run was not claimed: there is none; a newer release has its file; a live process has it; its tenant has as many as it
+ * may; processes have died with it, and this one has others; it was given up, and a job is no reason to try it again.
+ */
+export type NotClaimed = 'unknown' | 'newer' | 'busy' | 'full' | 'suspect' | 'given up';
+
+/** Where a run stands when it is let go of. */
+export interface RowSettlement {
+  readonly end: RunRelease;
+  /** Of the last change that was made: another one there is not from here. */
+  readonly seq: number;
+  /** Of what it was told and has taken. */
+  readonly taken: number;
+  /** To be put in the place of the changes, packed; `null` where they are few. */
+  readonly base: Uint8Array | null;
+}
+
+interface ClaimRow {
+  readonly not: NotClaimed | null;
+  readonly epoch: string | null;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly priority: number;
+  readonly deaths: number;
+}
+
+/** A run that was let go of. */
+interface LeftRow {
+  readonly job_id: string | null;
+  readonly deaths: number;
+}
+
+/** Nobody has to tell these something for them to go on. */
+const DUE: ReadonlySet<string> = new Set(['created', 'running']);
+
+/** The rows of runs: who has one, where it stands, what it was told: `runs`, `signals`, `gates`, `tenants`. */
+export class RunRows {
+  readonly #tables: Tables;
+  readonly #files: RunFiles;
+  readonly #jobs: Jobs;
+  readonly #sql: Readonly<
+    Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free' | 'signals', Statement>
+  >;
+
+  constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
+    const { schema } = tables;
+    this.#tables = tables;
+    this.#files = files;
+    this.#jobs = jobs;
+    this.#sql = {
+      create: tables.statement('create', createSql(schema)),
+      claim: tables.statement('claim', claimSql(schema)),
+      tell: tables.statement('tell', tellSql(schema)),
+      settle: tables.statement('settle', settleSql(schema)),
+      remove: tables.statement('remove', removeSql(schema)),
+      free: tables.statement('free', freeSql(schema)),
+      signals: tables.statement('signals', signalsSql(schema)),
+    };
+  }
+
+  /** Records a run and has it driven, in one transaction. False where there is one of that id: it stays as it is. */
+  async create(run: NewRun, schemaVersion: number): Promise<boolean> {
+    const { id: runId, tenant = 'default', priority = 0, index } = run;
+    const queued = { runId, tenant, priority, queue: queueName(run.queue), deaths: 0 };
+    await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
+    const bytes = await this.#files.packed(run.file, tenant);
+    const birth = randomUUID();
+    const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
+    values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]));
+    return this.#tables.transaction(async (client) => {
+      const { rowCount } = await client.query({ ...this.#sql.create, values });
+      if (rowCount === 0) return this.#isBorn(client, runId, birth);
+      await this.#files.putBase(client, { runId, seq: 0, bytes });
+      if (!hasEnded(index.status)) await this.#jobs.wake(client, queued);
+      return true;
+    });
+  }
+
+  /** Whether the run that is there is the one that was created here: the answer was lost. */
+  async #isBorn(client: ClientBase, runId: string, birth: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM ${this.#tables.schema}.runs WHERE run_id = $1 AND birth = $2`;
+    return (await client.query(sql, [runId, birth])).rowCount === 1;
+  }
+
+  /**
+   * Makes the caller the one who may change a run that nobody has, or one who is dead: what had arrived until then is all that it has.
+   * One that he has himself is his anew: he knows whether he still works on it.
+   *
+   * @param lease - Of this claim alone: known to whoever compares leases before the row has it.
+   */
+  async claim(
+    { runId, lease }: Pick<RunClaim, 'runId' | 'lease'>,
+    { owner, jobId, isCapped = false, isAlone = true }: Claimer,
+    schemaVersion: number,
+  ): Promise<RunClaim | NotClaimed> {
+    const values = [runId, owner, lease, jobId ?? null, schemaVersion, isCapped, isAlone];
+    const [row] = await this.#tables.query<ClaimRow>(this.#sql.claim, values);
+    if (row === undefined) return 'unknown';
+    const { not, epoch, ...run } = row;
+    return not ?? { runId, lease, epoch: Number(epoch), ...run };
+  }
+
+  /** What a run was told after `seq`, oldest first, and the number of the last. */
+  async signals(
+    runId: string,
+    seq: number,
+  ): Promise<{ readonly last: number; readonly signals: readonly RunSignal[] }> {
+    const values = [runId, seq];
+    const rows = await this.#tables.query<{ seq: string; signal: string }>(this.#sql.signals, values);
+    return {
+      last: Number(rows.at(-1)?.seq ?? seq),
+      signals: rows.map(({ signal }) => JSON.parse(signal) as RunSignal),
+    };
+  }
+
+  /** Records what a run is told by who knew all it was told up to `seen`, closes its question, and has it driven, in one transaction. */
+  async tell(runId: string, signal: RunSignal, seen: number): Promise<boolean> {
+    const closes = signal.kind === 'decision' && signal.closes;
+    const [session, hash] = closes ? [signal.sessionId, signal.artifactHash] : [null, null];
+    const values = [runId, seen, signal.id, JSON.stringify(signal), session, hash];
+    return this.#tables.transaction(async (client, undo) => {
+      const { rows } = await client.query<Omit<QueuedRun, 'runId'>>({ ...this.#sql.tell, values });
+      const [run] = rows;
+      if (run === undefined) return undo(await this.#isTold(client, runId, signal.id));
+      await this.#jobs.wake(client, { runId, ...run });
+      await client.query('SELECT pg_notify($1, $2)', [toldChannel(this.#tables.schemaName), runId]);
+      return true;
+    });
+  }
+
+  /** Whether that was said already: the answer was lost, or somebody says it again. */
+  async #isTold(client: ClientBase, runId: string, id: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM ${this.#tables.schema}.signals WHERE run_id = $1 AND id = $2`;
+    return (await client.query(sql, [runId, id])).rowCount === 1;
+  }
+
+  /**
+   * Lets go of a run as it stands, in one transaction with its index, its job and its timer.
+   *
+   * @throws DevsError `LEASE_LOST`, `STATE_IO`
+   */
+  async settle(claim: RunClaim, settlement: RowSettlement): Promise<'settled' | 'again'> {
+    const { end, seq, taken, base } = settlement;
+    const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
+    await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
+    const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
+    const index = [...indexValues(end), end.until, gates];
+    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
+    return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
+      const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
+      const [row] = rows;
+      if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
+      if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
+      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      if (DUE.has(end.status)) await this.#jobs.wake(client, { ...next, deaths: row.deaths });
+      return 'settled';
+    });
+  }
+
+  async #whyNotSettled(
+    client: ClientBase,
+    { runId, lease }: RunClaim,
+    seq: number,
+  ): Promise<'settled' | 'again'> {
+    const { rows } = await client.query<{ lease: string; settled: string; head_seq: string }>(
+      `SELECT lease, settled, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`,
+      [runId],
+    );
+    const [row] = rows;
+    if (row?.settled === lease) return 'settled'; // the answer to it was lost
+    if (row?.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    return 'again';
+  }
+
+  /**
+   * Deletes a run that goes on elsewhere. False, and nothing is changed, where it was told something that it has not taken.
+   *
+   * @throws DevsError `LEASE_LOST`; `CONFIG_INVALID` for a role that may not.
+   */
+  async remove(claim: RunClaim, { seq, taken }: Pick<RowSettlement, 'seq' | 'taken'>): Promise<boolean> {
+    const values = [claim.runId, claim.lease, seq, taken];
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<{ job_id: string | null }>({ ...this.#sql.remove, values });
+      const [row] = rows;
+      if (row === undefined) return this.#isGone(client, claim, seq);
+      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      return true;
+    });
+  }
+
+  async #isGone(client: ClientBase, { runId, lease }: RunClaim, seq: number): Promise<boolean> {
+    const sql = `SELECT lease, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`;
+    const { rows } = await client.query<{ lease: string; head_seq: string }>(sql, [runId]);
+    const [row] = rows;
+    if (row === undefined) return true; // the answer to it was lost
+    if (row.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    return false;
+  }
+
+  /** Lets go of a run that was not settled, and has it driven by who comes next. */
+  async free({ lease, ...run }: RunClaim): Promise<void> {
+    await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<LeftRow>({
+        ...this.#sql.free,
+        values: [run.runId, lease],
+      });
+      const [freed] = rows;
+      if (freed !== undefined && freed.job_id === null)
+        await this.#jobs.wake(client, { ...run, deaths: freed.deaths });
+    });
+  }
+}
+
+/** In the columns of {@link INDEX}. Text has no NUL in PostgreSQL. */
+const indexValues = ({ status, reason, title, view }: NewRun['index']): readonly (string | null)[] => [
+  status,
+  sqlText(reason),
+  sqlText(title),
+  JSON.stringify(view ?? null),
+];
+
+const sqlText = (text: string | null): string | null =>
+  text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
+
+const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
+/** How long what a run has taken is known to be told: who did not hear that it was says it again until then. */
+const KNOWN_AFTER = '1 hour';
+
+/** Of what was taken by any run, with one that is let go of: more than one is told meanwhile. */
+const SWEPT = 100;
+
+const createSql = (schema: string): string => `
+WITH held AS (
+  INSERT INTO ${schema}.runs
+    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at)
+  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
+  ON CONFLICT DO NOTHING
+  RETURNING run_id, tenant, true AS has_gates
+), ${gatesSql(schema, { json: '$13', reopens: true })}
+SELECT run_id FROM held`;
+
+const claimSql = (schema: string): string => `
+WITH run AS (
+  SELECT *, CASE
+    WHEN schema_version > $5 THEN 'newer'
+    WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
+    WHEN NOT $7 AND died > 0 THEN 'suspect'
+    WHEN $4::uuid IS NOT NULL AND died >= ${MAX_DEATHS} THEN 'given up'
+  END AS refused
+  FROM (
+    SELECT *, deaths + CASE WHEN owner <> $2 THEN 1 ELSE 0 END AS died FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
+  ) found
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
+  WHERE t.tenant = run.tenant AND run.refused IS NULL AND run.owner IS NULL
+    AND (NOT $6 OR t.cap IS NULL OR t.running < t.cap)
+  RETURNING t.tenant
+), claimed AS (
+  UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
+    deaths = run.died, schema_version = $5, claimed_at = now(), updated_at = now()
+  FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
+    AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
+      OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
+  RETURNING r.epoch
+)
+SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
+  claimed.epoch, queue, tenant, priority, died AS deaths
+FROM run LEFT JOIN claimed ON true`;
+
+const tellSql = (schema: string): string => `
+WITH told AS (
+  UPDATE ${schema}.runs SET wake_seq = wake_seq + 1, updated_at = now() WHERE run_id = $1 AND wake_seq = $2
+  RETURNING run_id, wake_seq, queue, tenant, priority, deaths
+), decided AS (
+  UPDATE ${schema}.gates g SET status = 'decided', decided_at = now() FROM told
+  WHERE g.session_id = $5 AND g.run_id = told.run_id AND g.artifact_hash = $6 AND g.status = 'open'
+  RETURNING g.session_id
+), recorded AS (
+  INSERT INTO ${schema}.signals (run_id, seq, id, signal)
+  SELECT run_id, wake_seq, $3, $4 FROM told WHERE $5::text IS NULL OR EXISTS (SELECT 1 FROM decided)
+  ON CONFLICT DO NOTHING RETURNING run_id
+)
+SELECT queue, tenant, priority, deaths FROM told JOIN recorded USING (run_id)`;
+
+const signalsSql = (schema: string): string =>
+  `SELECT seq, signal FROM ${schema}.signals WHERE run_id = $1 AND seq > $2 ORDER BY seq`;
+
+/** A timer is a column with an index, not a job: thousands of gates have a deadline, and a fetch reads every job that is not due. */
+const settleSql = (schema: string): string => `
+WITH held AS (
+  UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
+    owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
+    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
+    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
+    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
+  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
+  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
+  RETURNING r.run_id, r.tenant, r.deaths, true AS has_gates, was.job
+), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
+  UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
+), swept AS (
+  DELETE FROM ${schema}.signals WHERE (run_id, seq) IN (
+    SELECT run_id, seq FROM ${schema}.signals WHERE taken_at < now() - interval '${KNOWN_AFTER}'
+    LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED
+  ) AND EXISTS (SELECT 1 FROM held)
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
+)
+SELECT job AS job_id, deaths FROM held`;
+
+const removeSql = (schema: string): string => `
+WITH gone AS (
+  DELETE FROM ${schema}.runs WHERE run_id = $1 AND lease = $2::uuid AND head_seq = $3::bigint AND wake_seq = $4::bigint
+  RETURNING tenant, job_id
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM gone WHERE t.tenant = gone.tenant
+)
+SELECT job_id FROM gone`;
+
+const freeSql = (schema: string): string => `
+WITH held AS (
+  UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, updated_at = now()
+  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
+  WHERE r.run_id = was.run_id AND r.lease = $2::uuid
+  RETURNING r.tenant, r.deaths, was.job
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
+)
+SELECT job AS job_id, deaths FROM held`;

@@ -1,0 +1,303 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDevsError } from '@devs/core';
+import type { RunDriver } from '@devs/core/internal';
+import type { ClusterView } from '../cluster/ClusterView.ts';
+import { metricsText, type WorkerMeters } from '../cluster/metrics.ts';
+import type { HeldPostgresRun } from '../held/HeldPostgresRun.ts';
+import type { BossJobs, FetchedJob } from '../jobs/BossJobs.ts';
+import { queueName } from '../jobs/Jobs.ts';
+import type { PostgresRuns } from '../PostgresRuns.ts';
+import type { Leases } from '../rows/Leases.ts';
+import type { NotClaimed } from '../rows/RunRows.ts';
+import { jobsChannel } from '../server/Owner.ts';
+import { Dispatcher, type TakenHow } from './Dispatcher.ts';
+import { Reaper } from './Reaper.ts';
+import { type HealthServer, serveHealth } from './serveHealth.ts';
+
+/** What a worker needs besides. */
+export interface DrivingParts {
+  readonly jobs: BossJobs;
+  readonly leases: Leases;
+  readonly view: ClusterView;
+  /** Told of what is sent and of retries. */
+  readonly meters: WorkerMeters;
+  /** Asks until there is an answer. */
+  readonly insist: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A worker that starts, and waits for a server that cannot be reached: all others are told at once. */
+export interface WaitingWorker {
+  readonly onAway: (why: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface WorkerOptions {
+  /** Apps whose runs it executes. */
+  readonly drivers: readonly RunDriver[];
+  /** Runs at the same time. @defaultValue 10 */
+  readonly slots?: number;
+  /** Port of a server for `/livez`, `/readyz` and `/metrics`; 0 for any port. @defaultValue no server */
+  readonly healthPort?: number | undefined;
+  /** Receives events of the worker. @defaultValue no callback */
+  readonly onEvent?: (event: WorkerEvent) => void;
+  /** Abort it to stop waiting for PostgreSQL at the start. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An event of a worker. */
+export type WorkerEvent =
+  /** `cut off` is at the end of a drain: it goes on elsewhere; `lost` to somebody else: it goes on there already. */
+  | { readonly is: 'driving' | 'cut off' | 'lost'; readonly threadId: string }
+  | { readonly is: 'settled'; readonly threadId: string; readonly status: string }
+  /** The drive has failed: it is tried again later, or the run is a dead letter. */
+  | { readonly is: 'failed'; readonly threadId: string; readonly error: unknown; readonly attempt: number }
+  /** It has not started: it waits for PostgreSQL, for as long as its runs are patient. */
+  | { readonly is: 'waiting'; readonly error: unknown }
+  /** PostgreSQL could not be asked. */
+  | { readonly is: 'away'; readonly error: unknown };
+
+const SLOTS = 10;
+
+/** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
+const LATER_MS = 1000;
+
+/** After `abort`, calls have so long to end before they are left behind, ms. */
+const LEAVE_MS = 3000;
+
+/** Between two tries to let go of a run while PostgreSQL is away, ms. */
+const AGAIN_MS = 1000;
+
+/**
+ * Executes the runs of its graphs: fetches a job, claims its run, executes it and settles. Several workers share the
+ * queues. If one dies, the others execute its runs.
+ */
+export class Worker {
+  readonly #runs: PostgresRuns;
+  readonly #leases: Leases;
+  readonly #view: ClusterView;
+  readonly #drivers: ReadonlyMap<string, RunDriver>;
+  readonly #meters: WorkerMeters;
+  readonly #onEvent: (event: WorkerEvent) => void;
+  readonly #drain = new AbortController();
+  readonly #abort = new AbortController();
+  /** Of the runs in hand: they stop at their next safe point, and go on later. */
+  #leave = new AbortController();
+  /** Runs that are driven here: what is fetched twice is driven once. */
+  readonly #driven = new Set<string>();
+  readonly #dispatcher: Dispatcher;
+  readonly #reaper: Reaper;
+  readonly slots: number;
+  #health: HealthServer | null = null;
+  #stopped: Promise<number> | null = null;
+
+  private constructor(
+    runs: PostgresRuns,
+    { jobs, leases, meters, view }: DrivingParts,
+    { drivers, slots = SLOTS, onEvent }: WorkerOptions,
+  ) {
+    this.#runs = runs;
+    this.#leases = leases;
+    this.#view = view;
+    this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
+    this.#meters = meters;
+    this.#onEvent = onEvent ?? (() => undefined);
+    this.slots = slots;
+    const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
+    this.#dispatcher = new Dispatcher({
+      ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
+      queues: [...this.#drivers.keys()],
+      caps: () => leases.caps(),
+      take: (job, how) => this.#take(job, how),
+      makeRoom: () => this.#makeRoom(),
+    });
+    this.#reaper = new Reaper({
+      ...{ owner: runs.owner, leases, onError },
+      onReaped: (n) => meters.add('reaped', n),
+      onDue: (n) => meters.add('timers', n),
+      onUnconfirmed: (n) => meters.add('unknownLeases', n),
+      onRestored: (n) => meters.add('restoredJobs', n),
+    });
+  }
+
+  /**
+   * Resolves after the worker is registered and fetches jobs.
+   *
+   * @throws RangeError for less than one slot, or without a driver; DevsError `STATE_IO` if PostgreSQL stays away,
+   *   `CONFIG_INVALID` and `SCHEMA_TOO_NEW` at once; the system's error for an unusable `healthPort`; the reason of
+   *   `signal`.
+   */
+  static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
+    const { slots = SLOTS, drivers, healthPort, onEvent, signal } = options;
+    if (!Number.isInteger(slots) || slots < 1)
+      throw new RangeError(`A worker needs at least one slot, got ${slots}.`);
+    if (drivers.length === 0) throw new RangeError('A worker needs at least one graph.');
+    const graphs = drivers.map((driver) => queueName(driver.queue));
+    const onAway = (error: unknown): void => {
+      if (error !== null) onEvent?.({ is: 'waiting', error });
+    };
+    const driving = await runs.driving({ onAway, signal });
+    await runs.owner.describe({ slots, graphs, draining: false });
+    await runs.owner.ready();
+    for (const graph of graphs) await driving.insist(() => driving.jobs.openQueue(graph));
+    const worker = new Worker(runs, driving, options);
+    if (healthPort !== undefined) await worker.#serveHealth(healthPort);
+    return worker;
+  }
+
+  async #serveHealth(port: number): Promise<void> {
+    try {
+      this.#health = await serveHealth(port, {
+        notReady: () => this.#notReady(),
+        metrics: () => this.#metrics(),
+      });
+    } catch (error) {
+      await this.stop({ drainMs: 0 });
+      throw error;
+    }
+  }
+
+  /** Port of the health server, or `null`. */
+  get healthPort(): number | null {
+    return this.#health?.port ?? null;
+  }
+
+  async #notReady(): Promise<string | null> {
+    if (this.#drain.signal.aborted) return 'draining';
+    if (!this.#runs.owner.isReady) return 'no session with PostgreSQL';
+    await this.#view.ask();
+    return null;
+  }
+
+  async #metrics(): Promise<string> {
+    const [numbers, queues] = await Promise.all([this.#view.numbers(), this.#view.queues()]);
+    const { slots, busy, isReady } = this;
+    return metricsText({ slots, busy, isReady, numbers, queues, meters: this.#meters });
+  }
+
+  get busy(): number {
+    return this.#dispatcher.busy;
+  }
+
+  /** Whether it accepts runs: registered and not draining. */
+  get isReady(): boolean {
+    return !this.#drain.signal.aborted && this.#runs.owner.isReady;
+  }
+
+  /**
+   * Fetches no more jobs and pauses each run at its next safe point, for another worker to continue. After `drainMs`,
+   * it ends calls in flight; they are made again. Returns the number of runs it left.
+   */
+  stop({ drainMs = 25_000 }: { readonly drainMs?: number } = {}): Promise<number> {
+    this.#stopped ??= this.#stop(drainMs);
+    return this.#stopped;
+  }
+
+  /** Ends calls in flight of a stopping worker now. */
+  cutOff(): void {
+    this.#abort.abort();
+  }
+
+  async #stop(drainMs: number): Promise<number> {
+    this.#drain.abort();
+    const { owner } = this.#runs;
+    await owner.describe({ draining: true });
+    const cut = setTimeout(() => this.cutOff(), drainMs);
+    const patience = new AbortController();
+    const left = sleep(drainMs + LEAVE_MS, undefined, patience).catch(() => undefined);
+    // As long as it has runs it may be the one who looks after the others.
+    const done = this.#dispatcher.stop().then(() => this.#reaper.stop());
+    await Promise.race([done, left]);
+    clearTimeout(cut);
+    patience.abort();
+    void this.#reaper.stop();
+    await this.#health?.close();
+    return this.busy;
+  }
+
+  #makeRoom(): void {
+    this.#leave.abort();
+    this.#leave = new AbortController();
+  }
+
+  async #take(job: FetchedJob, { isAlone, share }: TakenHow): Promise<void> {
+    this.#meters.add('fetched');
+    try {
+      const held = await this.#claim(job, isAlone);
+      if (typeof held === 'object') {
+        void held.shared.then(share);
+        return await this.#work(job, held);
+      }
+      const isForOthers = this.#drain.signal.aborted || held === 'suspect';
+      await this.#insist(() => this.#leases.decline(job, isForOthers ? 0 : LATER_MS));
+    } catch (error) {
+      this.#sayFailed(job, error);
+      await this.#insist(() => this.#leases.failed(job, error));
+    }
+  }
+
+  async #claim({ runId, jobId }: FetchedJob, isAlone: boolean): Promise<HeldPostgresRun | NotClaimed> {
+    if (this.#drain.signal.aborted || this.#driven.has(runId)) return 'busy';
+    return this.#runs.take(runId, { jobId, isCapped: true, isAlone });
+  }
+
+  async #work(job: FetchedJob, held: HeldPostgresRun): Promise<void> {
+    const { runId } = job;
+    this.#driven.add(runId);
+    this.#meters.add('claimed');
+    this.#onEvent({ is: 'driving', threadId: runId });
+    try {
+      this.#onEvent({ is: 'settled', threadId: runId, status: await this.#drive(job.queue, held) });
+      this.#meters.add('settled');
+    } catch (error) {
+      await this.#failed(job, held, error);
+    } finally {
+      await held.close().catch((error: unknown) => this.#onEvent({ is: 'away', error }));
+      this.#driven.delete(runId);
+    }
+  }
+
+  async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
+    const driver = this.#drivers.get(queue) as RunDriver;
+    const signal = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
+    for (;;) {
+      const end = await driver.drive(held, { signal, abort: this.#abort.signal });
+      if ((await held.settle(end)) === 'settled') return end.status;
+      this.#meters.add('again');
+    }
+  }
+
+  async #failed(job: FetchedJob, held: HeldPostgresRun, error: unknown): Promise<void> {
+    const { runId } = job;
+    if (isDevsError(error, 'LEASE_LOST') || held.lost.aborted) {
+      this.#meters.add('leasesLost');
+      this.#onEvent({ is: 'lost', threadId: runId });
+      // A server that has lost commits may know the lease still, or that the run is nobody's and the job in hand.
+      await this.#insist(() => this.#leases.freeLeases([held.lease]));
+      return this.#insist(() => this.#leases.decline(job, 0));
+    }
+    const isCutOff = this.#abort.signal.aborted;
+    if (isCutOff) this.#onEvent({ is: 'cut off', threadId: runId });
+    else this.#sayFailed(job, error);
+    // As long as this process lives the run is its own: nobody else would take it.
+    await this.#insist(() => this.#leases.giveUp(held.epoch, job, isCutOff ? null : error));
+  }
+
+  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): void {
+    this.#meters.add('failed');
+    this.#onEvent({ is: 'failed', threadId: runId, error, attempt: retryCount + 1 });
+  }
+
+  /** Until PostgreSQL has answered, or there is no more time. */
+  async #insist(work: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        this.#onEvent({ is: 'away', error });
+        if (this.#abort.signal.aborted) return;
+        await sleep(AGAIN_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined);
+      }
+    }
+  }
+}
