@@ -18,15 +18,6 @@ import { NullRunStore } from '../state/NullRunStore.ts';
 import type { HostIdentity } from '../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import type { GraphShape } from './compile/graphShape.ts';
-import {
-  type BuilderOf,
-  type CompileSettings,
-  type GraphSource,
-  readGraphSource,
-  type StateOf,
-  type UpdateOf,
-} from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { DurableParts } from './DurableParts.ts';
 import type { ReleaseRun } from './drive/DriverDeps.ts';
@@ -34,18 +25,26 @@ import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
-import type { GoalReader } from './Goal.ts';
-import type { GraphProfile } from './GraphProfile.ts';
+import { EngineFaults } from './execution/EngineFaults.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
+import type { GoalReader, GraphProfile } from './graph/GraphProfile.ts';
+import type { GraphShape } from './graph/graphShape.ts';
+import {
+  type BuilderOf,
+  type CompileSettings,
+  type GraphSource,
+  readGraphSource,
+  type StateOf,
+  type UpdateOf,
+} from './graph/graphSource.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { assertUnitInterval } from './guards/lattice.ts';
-import { EngineFaults } from './node/EngineFaults.ts';
 import { noteBegun } from './node/nodeContext.ts';
 import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
-import { STEP_CODEC } from './saver/stepCodec.ts';
+import { STEP_CODEC } from './saver/StrictSerde.ts';
 import { resolveStore } from './store/resolveStore.ts';
 import { keptEvents, RunStreams, type StreamsOptions } from './stream/RunStreams.ts';
 

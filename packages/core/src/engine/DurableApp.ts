@@ -11,7 +11,6 @@ import { NO_BREAKPOINTS } from './breakpoints/Breakpoint.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import type { PlanningGraph } from './change/planMove.ts';
 import { assertBetweenNodes, type NextNodes, rewindTo, type UpdatableGraph } from './change/rewindTo.ts';
-import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { decideGate } from './decideGate.ts';
 import { cancelRun } from './drive/cancelRuns.ts';
@@ -20,6 +19,7 @@ import { waitUntilWoken } from './drive/due.ts';
 import { type DrivableGraph, outsideGraphs } from './drive/graphCall.ts';
 import { holdRun, nullIfBusy } from './drive/lease.ts';
 import { throwIfFailed } from './drive/outcome.ts';
+import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
 import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
 import {
   assertIsRun,
@@ -32,17 +32,16 @@ import {
 } from './drive/runInput.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { NO_GOALS } from './Goal.ts';
 import type { Gate, GateAnswer } from './gates/Gate.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from './gates/principals.ts';
 import { gatesOf, gateWithDeadlines } from './gateWithDeadlines.ts';
+import { NO_GOALS } from './graph/GraphProfile.ts';
+import { graphFingerprint } from './graph/graphShape.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
-import { readState } from './readState.ts';
-import { outputOf, readValues, readValuesAt } from './readValues.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
-import type { Retention } from './saver/retainedCheckpoints.ts';
+import type { Retention } from './saver/ThreadPruner.ts';
 import { RunStarts } from './start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from './start/turns.ts';
 import { NO_STORE } from './store/resolveStore.ts';

@@ -1,14 +1,14 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../events/EventBus.ts';
 import type { Breakpoints } from './breakpoints/Breakpoint.ts';
-import type { GraphShape } from './compile/graphShape.ts';
 import type { ReleaseRun } from './drive/DriverDeps.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import type { EngineStore } from './EngineStore.ts';
-import type { GoalReader } from './Goal.ts';
+import type { EngineFaults } from './execution/EngineFaults.ts';
 import type { NamedGates } from './gates/parsedGates.ts';
+import type { GoalReader } from './graph/GraphProfile.ts';
+import type { GraphShape } from './graph/graphShape.ts';
 import type { Budget } from './guards/Budget.ts';
-import type { EngineFaults } from './node/EngineFaults.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import type { RunStreams } from './stream/RunStreams.ts';
 

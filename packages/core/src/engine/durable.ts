@@ -3,12 +3,12 @@ import { createDatabase } from '../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../db/encryptionKey.ts';
 import { type AppOptions, type KnownGraph, planApp } from './AppFactory.ts';
 import type { CompiledOf } from './compile/compileDurable.ts';
-import { graphName } from './compile/graphShape.ts';
-import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './compile/graphSource.ts';
 import type { DurableApp } from './DurableApp.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
-import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
+import { type OwnGraphGuards, ownGraphProfile } from './graph/GraphProfile.ts';
+import { graphName } from './graph/graphShape.ts';
+import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './graph/graphSource.ts';
 import { RunsApp } from './remote/RunsApp.ts';
 import type { Runs } from './runs/Runs.ts';
 

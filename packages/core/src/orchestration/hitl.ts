@@ -4,6 +4,7 @@ import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
+import { isDriven, nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
 import { isAnswer, isEdit } from '../engine/gates/answers.ts';
 import { comments } from '../engine/gates/comments.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type HumanInTheLoopManagerOptions,
 } from '../engine/gates/HumanInTheLoopManager.ts';
 import { askQuestion, questionAbout } from '../engine/gates/question.ts';
-import { isDriven, nodeExecutionOf } from '../engine/nodeExecution.ts';
 import { scrub } from '../masking/scrub.ts';
 import { hashOf } from '../values/canonicalJson.ts';
 import { dagArtifact, designArtifact } from './gates/artifacts.ts';

@@ -1,5 +1,4 @@
-import type { Goal, GoalReader } from '../engine/Goal.ts';
-import type { AppliedAnswer } from '../engine/GraphProfile.ts';
+import type { AppliedAnswer, Goal, GoalReader } from '../engine/graph/GraphProfile.ts';
 import { isDagApproved } from './gates/artifacts.ts';
 import {
   activeTask,

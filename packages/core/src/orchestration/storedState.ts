@@ -1,5 +1,5 @@
-import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
+import { recordedShape } from '../engine/graph/graphShape.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
 import type { Thread } from '../state/threads/ThreadStore.ts';
 import { emptyState } from './emptyState.ts';

@@ -6,7 +6,7 @@ import type { GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, principalOf, principalText } from '../engine/gates/principals.ts';
-import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
+import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { CodeOfRuns, CommitView, PipelineDeps } from '../orchestration/ports.ts';

@@ -1,6 +1,6 @@
 import { TRIGGER } from '../engine/breakpoints/nextNodes.ts';
-import { recordedShape } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
+import { recordedShape } from '../engine/graph/graphShape.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 
 /** A graph as its run has recorded it: no program is asked. */

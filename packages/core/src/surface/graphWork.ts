@@ -5,7 +5,7 @@
 
 export { initialState } from '../brief/initialState.ts';
 export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';
-export { STEP_CODEC } from '../engine/saver/stepCodec.ts';
+export { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
 export { askGate, whyUnasked } from './askGate.ts';
 export { pipelineRuns } from './elsewhere/PipelineRuns.ts';

@@ -3,11 +3,11 @@
 import type { Database } from 'better-sqlite3';
 import { type Backup, backup } from '../db/backup.ts';
 import { openStateCopy } from '../db/createDatabase.ts';
-import { recordedAs } from '../engine/compile/graphOfRun.ts';
 import { holdLease, releasing } from '../engine/drive/lease.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../engine/gates/principals.ts';
+import { recordedAs } from '../engine/graph/graphShape.ts';
 import { applySignals } from '../engine/remote/applySignals.ts';
 import { releaseOf } from '../engine/remote/runIndex.ts';
 import type { RunIndex, RunSignal } from '../engine/runs/Runs.ts';

@@ -1,7 +1,7 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { internalsOf } from '../engine/appInternals.ts';
+import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
 import { depthOf } from '../engine/node/depth.ts';
-import { nodeExecutionOf } from '../engine/nodeExecution.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */

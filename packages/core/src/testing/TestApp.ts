@@ -1,6 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
+import type { DurableApp } from '../engine/DurableApp.ts';
+import type { DueRuns } from '../engine/drive/runDue.ts';
+import { type DurableOptions, durable } from '../engine/durable.ts';
+import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
+import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
 import type {
   BuilderOf,
   GraphSource,
@@ -8,12 +13,7 @@ import type {
   OutputOf,
   StateOf,
   UpdateOf,
-} from '../engine/compile/graphSource.ts';
-import type { DurableApp } from '../engine/DurableApp.ts';
-import type { DueRuns } from '../engine/drive/runDue.ts';
-import { type DurableOptions, durable } from '../engine/durable.ts';
-import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
-import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
+} from '../engine/graph/graphSource.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { RunResult } from '../engine/RunResult.ts';

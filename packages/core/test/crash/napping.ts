@@ -1,7 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { durable } from '../../src/engine/durable.ts';
-import { sleep } from '../../src/engine/node/sleep.ts';
 import { step } from '../../src/engine/node/step.ts';
+import { sleep } from '../../src/engine/node/waitFor.ts';
 
 const State = Annotation.Root({ woken: Annotation<number>() });
 

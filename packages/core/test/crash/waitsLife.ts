@@ -3,9 +3,8 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import { durable } from '../../src/engine/durable.ts';
-import { sleep } from '../../src/engine/node/sleep.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { waitFor } from '../../src/engine/node/waitFor.ts';
+import { sleep, waitFor } from '../../src/engine/node/waitFor.ts';
 
 const HOUR = 3_600_000;
 const State = Annotation.Root({

@@ -3,9 +3,8 @@ import { HumanMessage } from '@langchain/core/messages';
 import { Command, GraphInterrupt, interrupt, Overwrite, Send } from '@langchain/langgraph';
 import { child } from '../../src/engine/node/child.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
-import { sleep } from '../../src/engine/node/sleep.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { waitFor } from '../../src/engine/node/waitFor.ts';
+import { sleep, waitFor } from '../../src/engine/node/waitFor.ts';
 import { DevsError, type ErrorCode } from '../../src/errors/DevsError.ts';
 import { canonicalJson } from '../../src/values/canonicalJson.ts';
 import {

@@ -10,9 +10,9 @@ import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import { leaseLost } from '../../state/commits/Fence.ts';
 import { durable } from '../durable.ts';
 import { EngineStore } from '../EngineStore.ts';
+import { ownGraphProfile } from '../graph/GraphProfile.ts';
 import { step } from '../node/step.ts';
-import { ownGraphProfile } from '../ownGraphProfile.ts';
-import { STEP_CODEC } from '../saver/stepCodec.ts';
+import { STEP_CODEC } from '../saver/StrictSerde.ts';
 
 // Law L11: nothing leaves a run while a commit it rests on could be lost.
 

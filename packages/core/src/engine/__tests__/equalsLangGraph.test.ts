@@ -4,7 +4,7 @@ import { byDurable, byLangGraph, type Ended, type Given } from '../../../test/su
 import { test } from '../../../test/support/fixtures.ts';
 import { howMany } from '../../../test/support/howMany.ts';
 import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
-import * as loopTurn from '../yieldToEventLoop.ts';
+import * as loopTurn from '../execution/yieldToEventLoop.ts';
 import { buildGraph, type RandomGraph, type RandomNode, randomGraphs } from './randomGraph.ts';
 
 // A task that waits for a turn of the event loop, which comes by the clock, may find that one beside it has failed.

@@ -5,8 +5,8 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { durable } from '../durable.ts';
+import * as loopTurn from '../execution/yieldToEventLoop.ts';
 import { step } from '../node/step.ts';
-import * as loopTurn from '../yieldToEventLoop.ts';
 
 // What comes by the clock depends on the machine: turns of the event loop, heartbeats, looks for requests.
 beforeEach(() => {

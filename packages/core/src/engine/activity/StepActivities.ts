@@ -6,7 +6,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { NodeStore, WriteScope } from '../../state/RunStore.ts';
 import type { StepKey } from '../../state/steps/stepRecords.ts';
 import type { MadeRoom, TranscribedStep } from '../../state/steps/TranscriptStore.ts';
-import type { NodeExecution } from '../nodeExecution.ts';
+import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { ActivityMasker } from './ActivityMasker.ts';
 
 /** Characters kept from the beginning of a transcript, and as much from its end. */

@@ -1,5 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { GraphShape } from '../compile/graphShape.ts';
+import type { GraphShape } from '../graph/graphShape.ts';
 
 /** Old names that a changed graph no longer has. */
 export interface DeclaredChanges {

@@ -1,9 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/threads/ThreadStore.ts';
-import { graphChanges, recordedShape } from '../compile/graphChange.ts';
-import { isOfGraph, recordedAs } from '../compile/graphOfRun.ts';
-import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, loadGiven } from '../drive/runInput.ts';
@@ -12,6 +9,14 @@ import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
+import {
+  type GraphShape,
+  graphChanges,
+  graphFingerprint,
+  isOfGraph,
+  recordedAs,
+  recordedShape,
+} from '../graph/graphShape.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping, notAccepted } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';

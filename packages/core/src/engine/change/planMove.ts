@@ -11,9 +11,9 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
-import type { GraphShape } from '../compile/graphShape.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
+import type { GraphShape } from '../graph/graphShape.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';

@@ -2,15 +2,14 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { isOfExecution } from '../../state/steps/StepStore.ts';
-import { GUARD_NAMES } from '../channels.ts';
-import { assertSameGraph } from '../compile/graphChange.ts';
-import type { GraphShape } from '../compile/graphShape.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOutput } from '../drive/openQuestions.ts';
 import { isOver, runError } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { GUARD_NAMES } from '../execution/channels.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
+import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
 import type { PlanningGraph } from './planMove.ts';
 import {

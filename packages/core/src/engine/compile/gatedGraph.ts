@@ -1,11 +1,13 @@
-import { Annotation, StateGraph } from '@langchain/langgraph';
+import { Annotation, type LangGraphRunnableConfig, StateGraph } from '@langchain/langgraph';
+import { writeChannels } from '../execution/channels.ts';
+import { nodeExecutionOf } from '../execution/nodeExecution.ts';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGates.ts';
-import { gatedNode } from '../node/innerGate.ts';
-import { copyWith } from '../node/nodeOutput.ts';
+import { askDeclared } from '../node/askDeclared.ts';
+import { askToolCalls } from '../node/askToolCalls.ts';
+import { copyWith, decidedWrites, foldUpdate, isReduced, NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
-import type { NodeFunction } from '../node/runNode.ts';
+import type { GuardedNode, NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
-import { foldUpdate, isReduced } from './foldUpdate.ts';
 
 /** Between the names on the way to a node of a graph inside a graph. LangGraph takes it in no name of a node. */
 const SEPARATOR = ':';
@@ -101,3 +103,34 @@ function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
 
 const isGraph = (runnable: unknown): runnable is PregelFields =>
   (Object(runnable) as Partial<PregelFields>).lg_is_pregel === true;
+
+type InnerNode<State> = Pick<GuardedNode<State>, 'name' | 'run' | 'fold' | 'reduces'> & {
+  readonly gate: AnyGate<State>;
+};
+
+/**
+ * A node of a graph inside a node, with its gate before it. What else the engine promises is promised around the node of
+ * the run's own graph: there its question is recorded, and its output.
+ */
+function gatedNode<State extends object>(
+  { name, gate, run, fold, reduces }: InnerNode<State>,
+  { store }: Pick<RunnerDeps<State>, 'store'>,
+): NodeFunction<State> {
+  return async (state: State, config: LangGraphRunnableConfig) => {
+    const at = { visit: nodeExecutionOf(name, config), store };
+    if ('showCall' in gate) {
+      const through = askToolCalls(gate, state, at);
+      return through === null
+        ? run(state, config)
+        : through(run as NodeFunction<never>)(state as never, config);
+    }
+    const decided = askDeclared(gate, state, at);
+    if (decided === null) return run(state, config);
+    if (!decided.runNode) return decided.update;
+    const writes = Object.entries(decided.update);
+    const output = new NodeOutput(await run(writes.length === 0 ? state : fold(state, writes), config));
+    const { beside, within } = decidedWrites(writes, output, reduces);
+    writeChannels(config, beside);
+    return output.toReturn({ before: within });
+  };
+}

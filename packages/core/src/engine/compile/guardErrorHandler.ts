@@ -1,18 +1,17 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
 import { newEventsOf } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { type RaisedSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { NodeUpdate } from '../GraphProfile.ts';
+import { type RaisedSuspension, readGuards, writeGuards } from '../execution/channels.ts';
+import { faultInside } from '../execution/EngineFaults.ts';
+import { guardsIn, type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
+import { asThrowable } from '../execution/thrown.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
+import type { NodeUpdate } from '../graph/GraphProfile.ts';
 import { depthOf } from '../node/depth.ts';
-import { faultInside } from '../node/EngineFaults.ts';
-import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
-import { NodeOutput } from '../node/nodeOutput.ts';
+import { guardsAmong, mergedState, NodeOutput, withoutGuards } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
-import { guardsIn, type NodeExecution, nodeExecutionOf } from '../nodeExecution.ts';
-import { asThrowable } from '../thrown.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 
 /** LangGraph's error handler of a graph: what a node threw, after its retries. */

@@ -23,13 +23,11 @@ import type { Thread, ThreadStatus } from '../../state/threads/ThreadStore.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { isRejection, NO_BREAKPOINTS, rejectedReason } from '../breakpoints/Breakpoint.ts';
-import { noteAnswers } from '../cache/GuardedCache.ts';
-import type { Goal } from '../Goal.ts';
-import { faultInside } from '../node/EngineFaults.ts';
-import { RefusedResult } from '../node/refusedResult.ts';
-import { readState } from '../readState.ts';
-import { gateOpened, type RunStreamEvent, runEnded } from '../stream/runStreamEvent.ts';
-import { asThrowable } from '../thrown.ts';
+import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
+import { asThrowable } from '../execution/thrown.ts';
+import type { Goal } from '../graph/GraphProfile.ts';
+import { noteAnswers } from '../node/driveContext.ts';
+import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
 import type { DriverDeps } from './DriverDeps.ts';
@@ -52,6 +50,7 @@ import {
   stopped,
 } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
+import { readState } from './readState.ts';
 import type { InvokeOptions } from './runInput.ts';
 
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */

@@ -1,7 +1,7 @@
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { type Goal, type GoalReader, recordedGoal } from '../Goal.ts';
+import { type Goal, type GoalReader, recordedGoal } from '../graph/GraphProfile.ts';
 
 interface RunGoalDeps {
   readonly lease: Lease;

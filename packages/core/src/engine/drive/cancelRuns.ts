@@ -2,7 +2,7 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { runEnded } from '../stream/runStreamEvent.ts';
+import { runEnded } from '../stream/RunStreams.ts';
 import type { ReleaseRun } from './DriverDeps.ts';
 import { holdRun } from './lease.ts';
 import { isOver, type StatusDeps, saveRunStatus } from './outcome.ts';

@@ -13,10 +13,10 @@ import {
   NO_BREAKPOINTS,
   plainValues,
 } from '../breakpoints/Breakpoint.ts';
-import { guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { guardsOf } from '../execution/channels.ts';
 import { questionAbout, sessionForQuestion } from '../gates/question.ts';
-import { stuckMessage, suspensionArtifact } from '../ownGraphProfile.ts';
+import { stuckMessage, suspensionArtifact } from '../graph/GraphProfile.ts';
 
 /** The session of a question that no node asks: the driver does, and it is told where it was not asked before. */
 export function openGateSession(

@@ -6,8 +6,8 @@ import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../events/onAbort.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-import type { GuardedState } from '../channels.ts';
-import type { DrivenConfigurable } from '../nodeExecution.ts';
+import type { GuardedState } from '../execution/channels.ts';
+import type { DrivenConfigurable } from '../execution/nodeExecution.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 import type { InvokeOptions } from './runInput.ts';
 

@@ -7,8 +7,8 @@ import { endingWith } from '../../errors/endingWith.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS, type Lease } from '../../state/threads/ThreadStore.ts';
-import { currentDrive } from '../driveContext.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { currentDrive } from '../node/driveContext.ts';
 import type { DriverDeps, ReleaseRun } from './DriverDeps.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */

@@ -4,10 +4,9 @@ import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import type { RunStore, StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
+import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunError, RunOutcome } from '../RunResult.ts';
-import type { RunStreams } from '../stream/RunStreams.ts';
-import type { RunStreamEvent } from '../stream/runStreamEvent.ts';
-import { asThrowable, causeOf, describeThrown, shownText } from '../thrown.ts';
+import type { RunStreamEvent, RunStreams } from '../stream/RunStreams.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;

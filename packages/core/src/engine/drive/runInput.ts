@@ -3,9 +3,9 @@ import { isCommand } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import { isRecord } from '../../values/isRecord.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { isRecord } from '../isRecord.ts';
-import type { Law } from '../lawOf.ts';
+import type { Law } from '../execution/lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 
 // What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and

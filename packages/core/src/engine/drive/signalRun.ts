@@ -5,10 +5,10 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { type Law, lawOf } from '../execution/lawOf.ts';
 import { interruptGate } from '../gates/engineGates.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { principalOf, principalText } from '../gates/principals.ts';
-import { type Law, lawOf } from '../lawOf.ts';
 import { type Message, signalName } from '../waits/waits.ts';
 import { isOver } from './outcome.ts';
 

@@ -5,12 +5,11 @@ import {
   isInterrupted,
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { withOwnSignal } from '../drive/graphCall.ts';
 import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
 import { isFrameQuestion } from '../gates/question.ts';
-import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } from './frameContext.ts';
-import { sweepChildren } from './sweepChildren.ts';
+import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } from './recurse.ts';
 
 /** Every turn is one super-step, so LangGraph's own limit has nothing to count. */
 const RECURSION_LIMIT = 1_000_000;
@@ -209,4 +208,42 @@ function asOpen(interrupts: readonly Interrupt[]): readonly OpenQuestion[] {
 /** Without an answer `null`: LangGraph then runs what is pending, and the node asks again. */
 function frameResume(answers: Record<string, unknown>): Command | null {
   return Object.keys(answers).length === 0 ? null : new Command({ resume: answers });
+}
+
+/**
+ * Deletes the threads of every child a thread has ever asked for, and theirs.
+ *
+ * A frame deletes its children as it takes their outputs; what a kill in between left is found here, by the
+ * questions and answers that stay in the checkpoints.
+ *
+ * @param root - Thread of the outermost frame, under which every child thread is named.
+ */
+async function sweepChildren(saver: BaseCheckpointSaver, threadId: string, root: string): Promise<void> {
+  const threads = new Set([threadId]);
+  for (const thread of threads) {
+    for await (const tuple of saver.list({ configurable: { thread_id: thread } })) {
+      const children = childrenIn(tuple).filter((child) => child.startsWith(`${root}/`));
+      children.forEach(threads.add, threads);
+    }
+    if (thread !== threadId) await saver.deleteThread(thread);
+  }
+}
+
+/** A later question of a task takes the place of an earlier one, whose answer then still names the child. */
+function childrenIn({ pendingWrites = [] }: CheckpointTuple): readonly string[] {
+  return pendingWrites.flatMap(([, channel, value]) => {
+    if (channel !== '__interrupt__' && channel !== '__resume__') return [];
+    return [value].flat().flatMap(channel === '__resume__' ? answeredThreads : askedThreads);
+  });
+}
+
+function askedThreads(interrupt: unknown): readonly string[] {
+  const { value } = (interrupt ?? {}) as { readonly value?: unknown };
+  return isFrameQuestion(value) ? childThreadsOf(value) : [];
+}
+
+function answeredThreads(answer: unknown): readonly string[] {
+  const { for: key, value } = (answer ?? {}) as { readonly for?: unknown; readonly value?: unknown };
+  if (typeof key !== 'string') return [];
+  return [key, ...(Array.isArray(value) ? value.map((_, index) => `${key}.${index}`) : [])];
 }

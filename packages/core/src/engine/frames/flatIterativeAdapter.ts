@@ -2,8 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { type Command, GraphRecursionError, getConfig, INTERRUPT, isCommand } from '@langchain/langgraph';
+import {
+  type Command,
+  GraphRecursionError,
+  getConfig,
+  INTERRUPT,
+  isCommand,
+  type LangGraphRunnableConfig,
+  UnknownInterruptError,
+} from '@langchain/langgraph';
 import type {
   BaseCheckpointSaver,
   ChannelVersions,
@@ -11,18 +20,21 @@ import type {
   CheckpointMetadata,
 } from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
+import { isFrameQuestion } from '../gates/question.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
-import { withSettledTriggers } from '../saver/settledTriggers.ts';
+import { withSettledTriggers } from '../saver/storedCheckpoint.ts';
 import { WindowedSaver } from '../saver/WindowedSaver.ts';
-import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
-import { assertFlatRunOptions, type FlatRunOptions, isSaver } from './FlatRunOptions.ts';
 import { type FlatRun, Frame } from './Frame.ts';
-import type { FrameRequest } from './frameContext.ts';
-import { humanAnswersOf } from './humanAnswers.ts';
+import {
+  assertCanBeSuspended,
+  type CompiledLangGraph,
+  childThreadsOf,
+  type FrameRequest,
+} from './recurse.ts';
 
-export type { CompiledLangGraph } from './CompiledLangGraph.ts';
-export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
+export type { CompiledLangGraph } from './recurse.ts';
 
 /**
  * Runs a graph and every graph that its nodes {@link recurse} into, in one loop over an explicit stack: one super-step
@@ -167,4 +179,129 @@ class FrameSaver extends DelegatingSaver {
     const settled = withSettledTriggers(checkpoint, metadata, newVersions);
     return super.put(config, settled, metadata, newVersions);
   }
+}
+
+/** The state of one frame after one super-step; by then it is in the checkpointer. */
+export interface FrameCheckpoint {
+  readonly threadId: string;
+  readonly state: unknown;
+}
+
+export interface FlatRunOptions {
+  /**
+   * Where frames live. A `WindowedSaver` says how many checkpoints stay in memory. @defaultValue the graph's own; without
+   * one a temporary file that ends with the call: a question to a human cannot be answered later, nothing can be rewound to.
+   */
+  readonly checkpointer?: BaseCheckpointSaver;
+  /**
+   * Thread of the outermost frame. A thread that has begun goes on: its input counts only once. @defaultValue the
+   * `thread_id` of `config`, else a new one
+   */
+  readonly threadId?: string;
+  /** Receives every frame's state after each super-step; a `CheckpointWindow` bounds what stays in memory. */
+  readonly window?: { push(checkpoint: FrameCheckpoint): void };
+  /** Frames that may nest below the outermost one. @defaultValue unlimited */
+  readonly maxDepth?: number;
+  /** Stops between super-steps, and inside one as far as its node listens. The same call goes on later. */
+  readonly signal?: AbortSignal;
+  /** Handed to every frame: callbacks, store, run control, and `configurable` such as a lease. */
+  readonly config?: LangGraphRunnableConfig;
+}
+
+interface OptionExpectation {
+  readonly wanted: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const EXPECTATIONS = {
+  checkpointer: { wanted: 'to be a checkpointer', holds: isSaver },
+  threadId: { wanted: 'to be a text that is not empty', holds: (id) => typeof id === 'string' && id !== '' },
+  window: { wanted: 'to have a push function', holds: hasPush },
+  maxDepth: { wanted: 'to be a whole number of at least 0', holds: isDepth },
+  signal: { wanted: 'to be an AbortSignal', holds: (signal) => signal instanceof AbortSignal },
+} as const satisfies { readonly [Name in keyof FlatRunOptions]: OptionExpectation };
+
+/** @throws TypeError naming the option that cannot be what it is, RangeError for `maxDepth`. */
+function assertFlatRunOptions(options: FlatRunOptions): void {
+  for (const [name, { wanted, holds }] of Object.entries<OptionExpectation>(EXPECTATIONS)) {
+    const value = options[name as keyof FlatRunOptions];
+    if (value === undefined || holds(value)) continue;
+    const Problem = name === 'maxDepth' ? RangeError : TypeError;
+    throw new Problem(`Expected ${name} ${wanted}, got ${inspect(value, { depth: 0 })}.`);
+  }
+}
+
+/** By its methods: the class may come from another copy of the package. */
+function isSaver(value: unknown): value is BaseCheckpointSaver {
+  const methods = ['getTuple', 'list', 'put', 'putWrites', 'deleteThread', 'getNextVersion'];
+  const saver = Object(value) as Record<string, unknown>;
+  return methods.every((name) => typeof saver[name] === 'function');
+}
+
+function hasPush(window: unknown): boolean {
+  return typeof (window as FlatRunOptions['window'] | null)?.push === 'function';
+}
+
+function isDepth(value: unknown): boolean {
+  return value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0);
+}
+
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/**
+ * The answers of a `Command({ resume })` by interrupt id, checked against what the frames really wait for: a bare
+ * value needs exactly one question, a map must name open ones. Nothing is written.
+ *
+ * @throws UnknownInterruptError for an answer that no question waits for, or that several could take.
+ * @throws TypeError for a command that does more than resume.
+ */
+async function humanAnswersOf(
+  { resume, update, goto }: Command,
+  rootThread: string,
+  saver: BaseCheckpointSaver,
+): Promise<Map<string, unknown>> {
+  const goesElsewhere = goto !== undefined && (!Array.isArray(goto) || goto.length > 0);
+  if (resume === undefined || update !== undefined || goesElsewhere) {
+    throw new TypeError('Expected a Command with `resume` only: each frame is controlled by its own graph.');
+  }
+  const pendingIds = (await waitingQuestions(rootThread, saver)).map(({ interruptId }) => interruptId);
+  const answers = isAnswerMap(resume) ? Object.entries(resume) : [[onlyOne(pendingIds), resume] as const];
+  const unknown = answers.map(([id]) => id).filter((id) => !pendingIds.includes(id));
+  if (unknown.length > 0) {
+    throw new UnknownInterruptError(`There is no open interrupt ${unknown[0]}`, {
+      reason: 'not_pending',
+      interruptIds: unknown,
+      pendingIds,
+    });
+  }
+  return new Map(answers);
+}
+
+/** Human questions of a thread and of the frames below it, read from the saver alone. */
+async function waitingQuestions(rootThread: string, saver: BaseCheckpointSaver): Promise<OpenQuestion[]> {
+  const threads = [rootThread];
+  const found: OpenQuestion[] = [];
+  for (const threadId of threads) {
+    const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
+    for (const question of tuple === undefined ? [] : openQuestions(tuple)) {
+      if (isFrameQuestion(question.value)) threads.push(...childThreadsOf(question.value));
+      else found.push(question);
+    }
+  }
+  return found;
+}
+
+function onlyOne(pendingIds: readonly string[]): string {
+  const [id] = pendingIds;
+  if (id !== undefined && pendingIds.length === 1) return id;
+  throw new UnknownInterruptError(
+    `An answer without an interrupt id needs exactly one open question, found ${pendingIds.length}: answer by interrupt id`,
+    { reason: 'ambiguous', pendingIds: [...pendingIds] },
+  );
+}
+
+function isAnswerMap(resume: unknown): resume is Record<string, unknown> {
+  if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return false;
+  const ids = Object.keys(resume);
+  return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id));
 }

@@ -1,9 +1,5 @@
 import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { answerFor, type FrameQuestion } from '../gates/question.ts';
-import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
-import { childThreadsOf, type FrameContext, type FrameRequest, frameContextOf } from './frameContext.ts';
-
-export type { CompiledLangGraph } from './CompiledLangGraph.ts';
 
 /** One child run of {@link recurseAll}. */
 export interface RecurseCall<Input, Output> {
@@ -105,4 +101,42 @@ function frameKey({ root }: FrameContext, config: LangGraphRunnableConfig | unde
   const configurable = config?.configurable ?? {};
   const { interruptCounter } = configurable['__pregel_scratchpad'] as { readonly interruptCounter: number };
   return `${root}/${String(configurable['__pregel_task_id'])}/${interruptCounter + 1}`;
+}
+
+/** The part of a compiled LangGraph graph that executes it; every `CompiledStateGraph` has it. */
+export interface CompiledLangGraph<Input = unknown, Output = unknown> {
+  readonly checkpointer?: unknown;
+  invoke(input: Input | null, config?: LangGraphRunnableConfig): Promise<Output>;
+}
+
+/** @throws TypeError for a graph that would ignore the checkpointer a frame is lent. */
+export function assertCanBeSuspended({ checkpointer }: Pick<CompiledLangGraph, 'checkpointer'>): void {
+  if (checkpointer !== false) return;
+  throw new TypeError('Expected a graph that can be suspended, got one compiled with checkpointer: false.');
+}
+
+/** Key of {@link FrameContext} in LangGraph's `configurable`; absent outside the flat adapter. */
+export const FRAME_CONTEXT = 'devs_frame_context';
+
+/** What the adapter lends to the nodes of its frames. */
+export interface FrameContext {
+  /** Thread of the outermost frame. */
+  readonly root: string;
+  /** Requested child runs by thread id. In memory only: after a restart the node runs again and requests anew. */
+  readonly requests: Map<string, FrameRequest>;
+}
+
+export interface FrameRequest {
+  readonly graph: CompiledLangGraph;
+  readonly input: unknown;
+  /** What the child inherits from the node that asked for it. */
+  readonly config: Pick<LangGraphRunnableConfig, 'configurable' | 'context' | 'store'>;
+}
+
+function frameContextOf(config: LangGraphRunnableConfig | undefined): FrameContext | null {
+  return (config?.configurable?.[FRAME_CONTEXT] as FrameContext | undefined) ?? null;
+}
+
+export function childThreadsOf({ key, count }: FrameQuestion): readonly string[] {
+  return count === null ? [key] : Array.from({ length: count }, (_, index) => `${key}.${index}`);
 }

@@ -14,7 +14,7 @@ import type {
 import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
-import { lawOf } from '../lawOf.ts';
+import { lawOf } from '../execution/lawOf.ts';
 import {
   assertAnswerSize,
   type GateRules,

@@ -6,7 +6,7 @@ import type { HiddenRecord, HitlSession, Principal, Vote } from '../../state/gat
 import type { StateFile } from '../../state/StateFile.ts';
 import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import type { Law } from '../lawOf.ts';
+import type { Law } from '../execution/lawOf.ts';
 import type { GateRule, GateRules } from './answers.ts';
 import { type Approvals, allowsPlainYes, answerPolicyOf } from './DeclaredGate.ts';
 import { assertPersonId, isSameId, isSamePrincipal, namedTwice, principalText } from './principals.ts';

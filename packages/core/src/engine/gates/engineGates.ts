@@ -6,7 +6,7 @@ import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import { isRecord } from '../isRecord.ts';
+import { isRecord } from '../../values/isRecord.ts';
 import {
   APPROVAL_SHAPE,
   answerText,

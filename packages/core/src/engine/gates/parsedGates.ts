@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { NodeUpdate } from '../channels.ts';
+import type { NodeUpdate } from '../execution/channels.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, warnOfUnnamed } from './approvals.ts';
 import {

@@ -6,10 +6,10 @@ import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
+import { isRecord } from '../../values/isRecord.ts';
 import { breakpointMessage, isInnerBreakpoint } from '../breakpoints/Breakpoint.ts';
-import { isRecord } from '../isRecord.ts';
-import { lawHere } from '../lawOf.ts';
-import type { NodeExecution } from '../nodeExecution.ts';
+import { lawHere } from '../execution/lawOf.ts';
+import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { type GateRules, isKindOf } from './answers.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
 

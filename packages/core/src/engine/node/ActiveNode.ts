@@ -1,13 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { GraphInterrupt, LangGraphRunnableConfig } from '@langchain/langgraph';
+import {
+  GraphInterrupt,
+  type Interrupt,
+  isGraphInterrupt,
+  type LangGraphRunnableConfig,
+} from '@langchain/langgraph';
 import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
+import type { Wait } from '../../state/threads/WaitStore.ts';
 import { NodeActivities } from '../activity/StepActivities.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { NodeExecution } from '../nodeExecution.ts';
+import type { NodeExecution } from '../execution/nodeExecution.ts';
+import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
-import { NodeWaits } from './NodeWaits.ts';
 
 /** What an execution of a node begins with. */
 export interface Execution {
@@ -134,5 +140,33 @@ export class CallsInFlight {
   /** Resolves when all have ended, however they did. */
   async settled(): Promise<void> {
     while (this.#calls.size > 0) await Promise.all(this.#calls);
+  }
+}
+
+/** The waits of one execution of a node. */
+class NodeWaits {
+  readonly #begun = new Map<string, number>();
+  readonly #left = new Map<string, Interrupt>();
+
+  /** Counts the waits of one name in one place, from 1. */
+  count(claim: string): number {
+    const count = (this.#begun.get(claim) ?? 0) + 1;
+    this.#begun.set(claim, count);
+    return count;
+  }
+
+  /** A wait that has not ended: its node is left, whatever its author makes of what is thrown. */
+  leaveAt(wait: Wait): GraphInterrupt {
+    const interrupt = waitInterrupt(wait);
+    this.#left.set(interrupt.id, interrupt);
+    return new GraphInterrupt([interrupt]);
+  }
+
+  /** What the node is left with: its waits, with the questions that it is left with beside them; `null` without waits. */
+  leaving(thrown: unknown): GraphInterrupt | null {
+    if (this.#left.size === 0) return null;
+    const others = isGraphInterrupt(thrown) ? thrown.interrupts : [];
+    const beside = others.filter(({ id }) => id === undefined || !this.#left.has(id));
+    return new GraphInterrupt([...beside, ...this.#left.values()]);
   }
 }

@@ -1,13 +1,13 @@
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { NodeUpdate } from '../GraphProfile.ts';
+import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { isAnswer } from '../gates/answers.ts';
 import type { AnswerPolicy } from '../gates/DeclaredGate.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { recordedFor } from '../gates/gatePolicies.ts';
 import { type ParsedGate, type TypedAnswer, validated } from '../gates/parsedGates.ts';
 import { askQuestion, type Question, type ShownArtifact, shownBy } from '../gates/question.ts';
-import type { NodeExecution } from '../nodeExecution.ts';
+import type { NodeUpdate } from '../graph/GraphProfile.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
 export interface AnswerEffect<State> {

@@ -1,11 +1,11 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
-import { currentDrive } from '../driveContext.ts';
 import { assertMayBeChild, type ChildApp, type ChildOptions, childAppOf } from '../waits/children.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { currentDrive } from './driveContext.ts';
 import { activeNode, outsideNode } from './nodeContext.ts';
-import { waitHere } from './waitHere.ts';
+import { waitHere } from './waitFor.ts';
 
 /** How a child run has ended. */
 export interface ChildResult<Output> {

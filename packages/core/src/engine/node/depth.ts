@@ -1,8 +1,8 @@
 import type { NewEvent } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
+import { guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
 import { type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
-import { guardsIn, type NodeExecution } from '../nodeExecution.ts';
 
 /** How deep a visit is, and what its guard says to that. */
 export interface Depth {

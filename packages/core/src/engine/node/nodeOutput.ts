@@ -1,5 +1,9 @@
-import { COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
+// What a node is given and what it writes: its update, what the engine adds to it, and the state that both lead to.
+
+import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
+import type { GuardedState } from '../execution/channels.ts';
 import type { GateOpening } from '../gates/TaskFailureGate.ts';
+import type { GraphProfile, NodeUpdate } from '../graph/GraphProfile.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
 export const METADATA_KEY = '__metadata__';
@@ -149,4 +153,80 @@ function mapOrSame(parts: readonly unknown[], change: (part: unknown) => unknown
 /** A copy of an instance of any class with other fields. */
 export function copyWith<T extends object>(original: T, fields: object): T {
   return Object.assign(Object.create(Object.getPrototypeOf(original) as object) as T, original, fields);
+}
+
+type StateFields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a node is given, with an update: the very value when there is nothing to add. What is no plain object, such as
+ * the payload of a `Send`, stays as it is beside it.
+ */
+export function mergedState<State extends object>(state: State, update: object): State {
+  for (const _any in update) return { ...fieldsOf(state), ...update } as State;
+  return state;
+}
+
+/** A state as a record, for the journal; what is no plain object is its field `input`. */
+export function fieldsOf(state: unknown): Record<string, unknown> {
+  if (typeof state !== 'object' || state === null) return { input: state };
+  const prototype: unknown = Object.getPrototypeOf(state);
+  return prototype === Object.prototype || prototype === null ? { ...state } : { input: state };
+}
+
+/** The part of an update that belongs to the author's graph. */
+export function withoutGuards<State>(
+  update: NodeUpdate<State>,
+  profile: Pick<GraphProfile<State>, 'declaresGuards'>,
+): StateFields {
+  if (profile.declaresGuards === true) return update as StateFields;
+  const { pendingSuspension: _question, progressStep: _mark, ...own } = update as GuardedState & StateFields;
+  return own;
+}
+
+/** The part of an update that belongs to the engine, where the graph does not declare it itself. */
+export function guardsAmong<State>(
+  update: GuardedState,
+  profile: Pick<GraphProfile<State>, 'declaresGuards'>,
+): GuardedState {
+  if (profile.declaresGuards === true) return {};
+  const { pendingSuspension, progressStep } = update;
+  return {
+    ...(pendingSuspension !== undefined && { pendingSuspension }),
+    ...(progressStep !== undefined && { progressStep }),
+  };
+}
+
+type ChannelValues = Readonly<Record<string, unknown>>;
+
+/** The state as one node's writes leave it: through the channels' reducers, as LangGraph will merge them. */
+export function foldUpdate<State extends object>(
+  channels: ChannelValues,
+  state: State,
+  writes: readonly ChannelWrite[],
+): State {
+  const folded = { ...state } as Record<string, unknown>;
+  for (const [name, value] of writes) {
+    if (Object.hasOwn(channels, name)) folded[name] = reduced(channels[name], folded[name], value);
+  }
+  return folded as State;
+}
+
+/** Whether a channel merges what is written to it, instead of holding the last. */
+export const isReduced = (channel: unknown): boolean => channel instanceof BinaryOperatorAggregate;
+
+function reduced(channel: unknown, current: unknown, value: unknown): unknown {
+  if (!(channel instanceof BinaryOperatorAggregate)) return value;
+  const scratch = channel.fromCheckpoint(copyValue(current));
+  scratch.update([value]);
+  return scratch.get();
+}
+
+/** A reducer may change what it is given, and the channel still holds it. */
+function copyValue(value: unknown): unknown {
+  if (Array.isArray(value)) return [...value];
+  if (value instanceof Map) return new Map(value);
+  if (value instanceof Set) return new Set(value);
+  const isPlain =
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPlain ? { ...value } : value;
 }

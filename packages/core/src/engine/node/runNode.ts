@@ -27,30 +27,33 @@ import {
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { makeLasting } from '../../values/lasting.ts';
-import { noteEntered } from '../cache/GuardedCache.ts';
-import { readGuards, writeChannels, writeGuards } from '../channels.ts';
-import type { NodeUpdate } from '../GraphProfile.ts';
+import { readGuards, writeChannels, writeGuards } from '../execution/channels.ts';
+import { engineFaultOf, faultInside, RefusedResult } from '../execution/EngineFaults.ts';
+import { type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
+import { asThrowable } from '../execution/thrown.ts';
+import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
-import { type NodeExecution, nodeExecutionOf } from '../nodeExecution.ts';
-import { asThrowable } from '../thrown.ts';
-import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
+import type { NodeUpdate } from '../graph/GraphProfile.ts';
 import { ActiveNode } from './ActiveNode.ts';
-import { withInnerBreakpoints } from './breakpointsInside.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
-import { engineFaultOf, faultInside } from './EngineFaults.ts';
-import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
-import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
+import { noteEntered } from './driveContext.ts';
 import { runInNode } from './nodeContext.ts';
-import { type ChannelWrite, decidedWrites, NodeOutput } from './nodeOutput.ts';
-import { openSessions } from './openSessions.ts';
+import { recordAction, recordFailure, recordThought } from './nodeJournal.ts';
+import {
+  type ChannelWrite,
+  decidedWrites,
+  guardsAmong,
+  mergedState,
+  NodeOutput,
+  withoutGuards,
+} from './nodeOutput.ts';
+import { askAtEntry, type Entered, suspendIfStuck, towardsGoal } from './nodeQuestions.ts';
+import { openSessions, withInnerBreakpoints } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
-import { RefusedResult } from './refusedResult.ts';
-import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
-import { recordAction, recordFailure, recordThought } from './turns.ts';
 import { WithheldAnswers } from './WithheldAnswers.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;

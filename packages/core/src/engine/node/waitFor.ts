@@ -1,10 +1,47 @@
+// Waiting in a node: `sleep` and `waitFor`, and `waitHere`, on which these and `child` are built.
+
+import { GraphDrained } from '@langchain/langgraph';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
-import { lawHere } from '../lawOf.ts';
-import { type Message, messageOf, signalName } from '../waits/waits.ts';
-import type { RecordedNode } from './ActiveNode.ts';
-import { dueDate, type Until } from './dueDate.ts';
+import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';
+import { engineFaultOf } from '../execution/EngineFaults.ts';
+import { lawHere } from '../execution/lawOf.ts';
+import { endWait, type Message, messageOf, signalName, waitInterruptId } from '../waits/waits.ts';
+import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
+import { noteHeard } from './driveContext.ts';
 import { activeNode } from './nodeContext.ts';
-import { waitHere } from './waitHere.ts';
+import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
+
+export interface SleepOptions {
+  /** Needed where a node sleeps side by side after work whose order may change. @defaultValue its place in the order */
+  readonly name?: string;
+}
+
+/**
+ * Suspends the run in a node until a time, without holding a process. The time counts from the first execution, on the
+ * app's clock. Also works in subgraphs and tools.
+ *
+ * The node runs again from its first line, so put earlier work into a `step`. A past date and 0 do not suspend.
+ *
+ * @param until - Milliseconds, or a date.
+ * @throws TypeError outside a node of a run, and inside a step.
+ * @throws RangeError for `NaN`, a negative number, or a date past ±8.64e15 ms.
+ *
+ * @example
+ * ```ts
+ * await step('remind', ({ key }) => mail('Please answer', key));
+ * await sleep(3 * 24 * 60 * 60 * 1000);
+ * ```
+ */
+export async function sleep(until: Until, { name = '' }: SleepOptions = {}): Promise<void> {
+  dueDate(until, 0);
+  await waitHere('sleep()', {
+    purpose: 'sleep',
+    subject: null,
+    name: `sleep/${name}`,
+    dueAt: (now) => dueDate(until, now),
+  });
+}
 
 /** Result of a wait with a timeout. */
 export type WaitResult<Payload> =
@@ -33,10 +70,12 @@ export interface WaitForOptions {
  * ```
  */
 export async function waitFor<Payload = unknown>(name: string): Promise<Payload>;
+
 export async function waitFor<Payload = unknown>(
   name: string,
   options: WaitForOptions,
 ): Promise<WaitResult<Payload>>;
+
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
@@ -50,4 +89,112 @@ export async function waitFor(name: string, options?: WaitForOptions): Promise<u
   const { store } = activeNode('waitFor()') as RecordedNode;
   const { payload, by }: Message = messageOf(metBy, store);
   return options === undefined ? payload : { timedOut: false, payload, by };
+}
+
+/** The last moment that a `Date` can name, in milliseconds since the Unix epoch. */
+const LAST_MOMENT = 8.64e15;
+
+/** How long, in milliseconds, or until when. */
+type Until = number | Date;
+
+/**
+ * When it is over, in milliseconds since the Unix epoch, counted from `now`.
+ *
+ * @throws TypeError for what is neither; RangeError for a date that is none, or a number that is negative or leads to none.
+ */
+function dueDate(until: Until, now: number): number {
+  if (until instanceof Date) {
+    const at = until.getTime();
+    if (!Number.isNaN(at)) return at;
+    throw new RangeError('Expected a valid date.');
+  }
+  if (typeof until !== 'number') throw new TypeError('Expected milliseconds or a Date.');
+  const at = now + until;
+  if (until >= 0 && at <= LAST_MOMENT) return Math.ceil(at);
+  throw new RangeError(`Expected milliseconds from 0 up to the year 275760, got ${until}.`);
+}
+
+/** What to wait for. */
+export interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
+  /** Told from other waits of its place by it, and by how many of that name were before. */
+  readonly name: string;
+  /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */
+  readonly dueAt: (now: number) => number | null;
+  /** Makes ready what is begun with the wait; what it returns is called in the transaction that records the wait. */
+  readonly ready?: () => Promise<BeginWait>;
+}
+
+type BeginWait = (emit: EventSink['emit']) => void;
+
+/**
+ * Waits in the node around this code: returns the wait once it has ended, and leaves the node until then. No process is
+ * held; the node runs again when its run is driven and the wait has ended.
+ *
+ * @param caller - For the message to whoever calls it in the wrong place.
+ * @throws GraphInterrupt while it has not ended.
+ * @throws TypeError outside a node of a run, and inside a step, whose call would be made twice.
+ * @throws RangeError for a date that is none.
+ */
+export async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
+  const active = activeNode(caller);
+  assertMayWait(active, caller);
+  const place = stepPlace(active);
+  const count = active.waits.count(claimOf(place, awaiting.name));
+  if (active.fault !== null) throw active.fault;
+  const wait = async (): Promise<Wait> => {
+    try {
+      const name = `${awaiting.name}#${count}`;
+      const key = (id: string): WaitKey => ({ threadId: active.visit.threadId, place: id, name });
+      const found = recordedPlace(active, place, (id) => active.store.waits.find(key(id)) !== null);
+      const at: StepPlace = found instanceof Promise ? await found : found;
+      return await waitAt(active, key(at.id), awaiting);
+    } catch (error) {
+      active.fault ??= engineFaultOf(error);
+      throw error;
+    }
+  };
+  if (awaiting.ready === undefined) return wait();
+  if (active.hasThrown) throw new GraphDrained('its node was left');
+  // What is begun side by side is begun, though the first of it leaves the node.
+  return active.calls.track(wait);
+}
+
+function waitAt(active: RecordedNode, key: WaitKey, awaiting: WaitSpec): Wait | Promise<Wait> {
+  const isKnown = active.store.waits.find(key) !== null;
+  if (awaiting.ready === undefined) {
+    if (active.hasThrown) throw new GraphDrained('its node was left');
+    return recordWait(active, key, { ...awaiting, isKnown });
+  }
+  if (isKnown) return recordWait(active, key, { ...awaiting, isKnown });
+  return awaiting.ready().then((begin) => recordWait(active, key, { ...awaiting, isKnown, begin }));
+}
+
+interface RecordingWait extends Pick<WaitSpec, 'purpose' | 'subject' | 'dueAt'> {
+  readonly isKnown: boolean;
+  readonly begin?: BeginWait;
+}
+
+function recordWait(
+  active: RecordedNode,
+  key: WaitKey,
+  { purpose, subject, dueAt, isKnown, begin = () => {} }: RecordingWait,
+): Wait {
+  const { store, visit } = active;
+  const now = store.now();
+  const due = isKnown ? null : dueAt(now);
+  const wait = store.commitUnder(visit, (emit) => {
+    begin(emit);
+    const asked: NewWait = { ...key, purpose, subject, interruptId: waitInterruptId(key), dueAt: due };
+    return endWait(store.waits.begin(asked), { store, emit, now });
+  });
+  if (wait.state === 'pending') throw active.waits.leaveAt(wait);
+  noteHeard();
+  return wait;
+}
+
+function assertMayWait(active: ActiveNode, caller: string): asserts active is RecordedNode {
+  if (!isRecorded(active) || active.visit.epoch === null)
+    throw new TypeError(`${caller} needs a run: start the graph with app.run().`);
+  if (active.calls.isInside)
+    throw new TypeError(`${caller} cannot be called inside a step, because the step would execute twice.`);
 }

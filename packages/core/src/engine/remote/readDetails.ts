@@ -1,7 +1,7 @@
 import type { AppInstance } from '../AppFactory.ts';
 import { internalsOf } from '../appInternals.ts';
+import { outputOf } from '../drive/readState.ts';
 import type { RunDetails } from '../RunResult.ts';
-import { outputOf } from '../readValues.ts';
 import { infoOf } from '../runs/listRuns.ts';
 import type { RunFileView } from '../runs/Runs.ts';
 import { releaseOf } from './runIndex.ts';

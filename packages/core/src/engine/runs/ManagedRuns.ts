@@ -1,10 +1,10 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { type StateUpdate, type UpdateDeps, updateRun } from '../change/updateRun.ts';
-import type { GraphShape } from '../compile/graphShape.ts';
 import { outsideGraphs } from '../drive/graphCall.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { GraphShape } from '../graph/graphShape.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired, deleteRun } from './deleteRuns.ts';
 import { type ForkOptions, type ForkResult, forkRun } from './forkRun.ts';

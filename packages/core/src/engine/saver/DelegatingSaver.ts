@@ -8,7 +8,7 @@ import {
   type CheckpointTuple,
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { versionsOfValues } from './versionsOfValues.ts';
+import { versionsOfValues } from './storedCheckpoint.ts';
 
 /** Hands everything on to another checkpointer; a subclass says what it does in between. */
 export class DelegatingSaver extends BaseCheckpointSaver {

@@ -16,7 +16,7 @@ import {
 import type { NodeStore } from '../../state/RunStore.ts';
 import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
 import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
-import { shouldYield, yieldToEventLoop } from '../yieldToEventLoop.ts';
+import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import {
   configOf,
   leaseOf,
@@ -26,8 +26,7 @@ import {
   requiredNamespace,
 } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './SqliteSaver.ts';
-import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
-import { versionsOfValues } from './versionsOfValues.ts';
+import { versionsOfValues } from './storedCheckpoint.ts';
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends BreakpointRecords {
@@ -177,4 +176,38 @@ function streamScope(config: RunnableConfig): Pick<StreamedWrite, 'threadId' | '
 function isResumedInside(config: RunnableConfig): boolean {
   const isInside = (namespaceOf(config) ?? '') !== '' && optionalId(config, 'checkpoint_id') === null;
   return isInside && config.configurable?.['__pregel_resuming'] === true && leaseOf(config) !== null;
+}
+
+/** Something that is written in the transaction of a checkpoint, or of a task's writes. */
+export interface Alongside {
+  /** Resolves once it can be written without waiting. */
+  ready(): Promise<void>;
+  inTx(): void;
+  /** Instead of {@link inTx}, for a transaction that comes later: what is written then is settled now. */
+  taken(): () => void;
+  committed(): void;
+  /** Committed or not. */
+  over(): void;
+}
+
+/** Where something is written. */
+export interface StreamedWrite {
+  readonly threadId: string;
+  readonly ns: string;
+  /** The checkpoint that a task's writes are on top of. */
+  readonly checkpointId: string;
+}
+
+/** Is told what a driven graph writes, before that is in the file, and adds what it streams of it. */
+export interface StreamedGraph {
+  /** A graph of this namespace looks for its checkpoint. */
+  begins(ns: string): void;
+  /** Must be called before anything is awaited: LangGraph streams the update right after it asked for the write. */
+  writes(at: StreamedWrite, taskId: string, writes: readonly PendingWrite[]): Alongside;
+  checkpoint(
+    at: Pick<StreamedWrite, 'threadId' | 'ns'>,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Alongside;
 }

@@ -37,21 +37,19 @@ import { CheckpointReader } from './CheckpointReader.ts';
 import {
   configOf,
   leaseOf,
+  listQuery,
+  matchesMetadata,
   namespaceOf,
   optionalId,
   requiredId,
   requiredNamespace,
   VERSIONED_FORMAT,
+  validLimit,
 } from './checkpointConfig.ts';
-import { listQuery, matchesMetadata, validLimit } from './listQuery.ts';
-import { RefusedWrites } from './RefusedWrites.ts';
-import type { PrunePolicy } from './retainedCheckpoints.ts';
 import { StrictSerde } from './StrictSerde.ts';
-import { withSettledTriggers } from './settledTriggers.ts';
-import { storedWrite } from './storedWrite.ts';
-import { ThreadPruner } from './ThreadPruner.ts';
+import { RefusedWrites, storedWrite, versionsOfValues, withSettledTriggers } from './storedCheckpoint.ts';
+import { type PrunePolicy, ThreadPruner } from './ThreadPruner.ts';
 import { type Dumping, ofChannel, ValueCodec } from './ValueCodec.ts';
-import { versionsOfValues } from './versionsOfValues.ts';
 
 /** How large what a checkpointer stores may be. */
 export type SaverLimits = Pick<Limits, 'valueBytes' | 'channelBytes' | 'checkpointBytes' | 'depth'>;

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { MOST_BYTES } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
-import { decodeUtf8, plainValue } from './plainValue.ts';
 import { type LangChainInstance, StrictEncoder, valueNotStorable } from './StrictEncoder.ts';
-import { DEFAULT_MAX_DEPTH, type Numbers, type Tag } from './strictTags.ts';
+import { DEFAULT_MAX_DEPTH, decodeUtf8, type Numbers, plainValue, type Tag } from './strictTags.ts';
 
 export interface StrictSerdeOptions {
   /** Levels of arrays and objects; deeper values are refused. @defaultValue 200 */
@@ -177,3 +177,11 @@ function unknownType(type: string): DevsError {
     context: { type },
   });
 }
+
+const stepSerde = new StrictSerde({ numbers: 'every' });
+
+/** Results of steps that are more than JSON, such as the messages of a model: they come back as what they were. */
+export const STEP_CODEC: ResultCodec = {
+  encode: (value) => stepSerde.dumpText(value),
+  decode: (text) => stepSerde.loadsTyped('tagged', text),
+};

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { Document } from '@langchain/core/documents';
+import { load } from '@langchain/core/load';
 import type { Send } from '@langchain/langgraph';
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import { loadLangChain } from './loadLangChain.ts';
 import { ERROR_CLASSES, TAG_KEY, type TagName } from './strictTags.ts';
 
 type TimeoutOption = NonNullable<NonNullable<ConstructorParameters<typeof Send>[2]>['timeout']>;
+
 type DecodedMembers = Record<string | number, unknown>;
+
 type Build = (parts: readonly unknown[]) => unknown;
 
 /** A value that cannot be made without waiting; it takes its place when it is. */
@@ -135,4 +138,54 @@ function unknownTag(name: unknown): DevsError {
     code: 'STATE_CORRUPT',
     remedy: 'Read the file with the version of @devs/core that wrote it.',
   });
+}
+
+/** Characters from which a text is kept out of LangChain's reading, which makes JSON of every record twice. */
+const LONG = 1_024;
+
+/** What stands for a long text meanwhile; nobody can have written it. */
+const MARK = `\0${randomUUID()}:`;
+
+interface MessageRecord {
+  readonly id: readonly unknown[];
+  readonly kwargs: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * An instance of LangChain's, from the record that its own serialization made. No class looks into the texts of a message's
+ * content: they are put into the instance that was made without them, as the very texts of the record.
+ */
+export async function loadLangChain(record: unknown): Promise<object> {
+  if (!isMessage(record)) return await load<object>(JSON.stringify(record));
+  const texts: string[] = [];
+  const content = withoutTexts(record.kwargs['content'], texts);
+  if (texts.length === 0) return await load<object>(JSON.stringify(record));
+  const short = { ...record, kwargs: { ...record.kwargs, content } };
+  const instance = await load<object>(JSON.stringify(short));
+  putBack(instance, texts, new Set());
+  return instance;
+}
+
+function isMessage(record: unknown): record is MessageRecord {
+  const { id, kwargs } = Object(record) as Partial<MessageRecord>;
+  const isOfCore = Array.isArray(id) && id[0] === 'langchain_core' && id[1] === 'messages';
+  return isOfCore && typeof kwargs === 'object' && kwargs !== null;
+}
+
+function withoutTexts(value: unknown, texts: string[]): unknown {
+  if (typeof value === 'string') return value.length < LONG ? value : `${MARK}${texts.push(value) - 1}`;
+  if (Array.isArray(value)) return value.map((item) => withoutTexts(item, texts));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withoutTexts(field, texts)]));
+}
+
+function putBack(value: object, texts: readonly string[], seen: Set<object>): void {
+  if (seen.has(value)) return;
+  seen.add(value);
+  for (const [key, field] of Object.entries(value) as [string, unknown][]) {
+    if (typeof field === 'object' && field !== null) putBack(field, texts, seen);
+    else if (typeof field === 'string' && field.startsWith(MARK)) {
+      (value as Record<string, unknown>)[key] = texts[Number(field.slice(MARK.length))];
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { transaction } from '../../db/transaction.ts';
 import { channelsApart } from '../../state/checkpoints/checkpointRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
-import { plainValue } from './plainValue.ts';
+import { plainValue } from './strictTags.ts';
 
 /** Written beside a checkpoint by a task that waits or has failed: no part of a state. */
 const NO_VALUES: ReadonlySet<string> = new Set(['__interrupt__', '__resume__', '__error__']);

@@ -1,8 +1,6 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
-import { recordedAs } from '../compile/graphOfRun.ts';
-import type { GraphShape } from '../compile/graphShape.ts';
 import {
   assertContext,
   assertInput,
@@ -15,11 +13,12 @@ import {
   pickInvokeOptions,
 } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { lawOf } from '../execution/lawOf.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
+import { type GraphShape, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
-import { lawOf } from '../lawOf.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';

@@ -10,14 +10,13 @@ import {
   type Thread,
   type ThreadStatus,
 } from '../../state/threads/ThreadStore.ts';
-import { recordedShape } from '../compile/graphChange.ts';
-import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { lawOf } from '../execution/lawOf.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
-import { lawOf } from '../lawOf.ts';
+import { type GraphShape, graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {

@@ -3,6 +3,7 @@ import {
   type GetOperation,
   type Item,
   type ListNamespacesOperation,
+  type MatchCondition,
   type Operation,
   type OperationResults,
   type PutOperation,
@@ -11,17 +12,16 @@ import {
   validateNamespace,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { type Limits, validLimits } from '../../config/limits.ts';
+import { type Limits, tooLarge, validLimits } from '../../config/limits.ts';
 import { transaction } from '../../db/transaction.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { immediateTransaction } from '../../state/commits/immediateTransaction.ts';
 import { parseStored } from '../../state/rows/parseStored.ts';
 import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
-import { currentDrive } from '../driveContext.ts';
-import { checkedItem } from './checkedItem.ts';
-import { commonNamespace, listedNamespaces } from './listedNamespaces.ts';
-import { matchesFilter } from './matchesFilter.ts';
+import { canonicalJson } from '../../values/canonicalJson.ts';
+import { heaviestPlace } from '../../values/heaviestPlace.ts';
+import { currentDrive } from '../node/driveContext.ts';
 
 export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
   /** Bytes of one value, as JSON. @defaultValue 8 MiB */
@@ -190,4 +190,107 @@ function withoutEmbeddings(what: 'query' | 'index'): DevsError {
     remedy: 'Search by namespace and filter, or set the `store` of durable() to a store with embeddings.',
     context: { option: what },
   });
+}
+
+/** Bytes of a key, and of the labels of a namespace with the colons between them. */
+const MAX_NAME_BYTES = 1024;
+
+/**
+ * The value of what is put, as JSON; refuses what would be another item when it is read. Nothing has been written yet.
+ *
+ * @throws DevsError `VALUE_NOT_STORABLE` for a value that is no plain JSON object; `VALUE_TOO_LARGE`.
+ */
+function checkedItem({ namespace, key, value }: PutOperation, limits: Limits): string {
+  const name = namespace.join(LABEL_SEPARATOR);
+  assertItemName('The namespace of an item', name);
+  assertItemName('The key of an item', key);
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw itemNotStorable(
+      `The value of item "${key}" is not an object.`,
+      'Put the value into a field of an object.',
+    );
+  }
+  canonicalJson({ namespace, key, value });
+  const json = JSON.stringify(value);
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= limits.valueBytes) return json;
+  const what = `The value of item "${key}"`;
+  throw tooLarge({ what, limit: 'valueBytes', bytes, path: heaviestPlace(value, 'value'), limits });
+}
+
+function assertItemName(what: string, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_NAME_BYTES) return;
+  throw new DevsError(`${what} is ${bytes} bytes; the limit is ${MAX_NAME_BYTES} bytes.`, {
+    code: 'VALUE_TOO_LARGE',
+    remedy: 'Use a shorter name, such as an id or a hash, and put long text into the value.',
+    context: { bytes, limit: MAX_NAME_BYTES },
+  });
+}
+
+function itemNotStorable(message: string, remedy: string): DevsError {
+  return new DevsError(message, { code: 'VALUE_NOT_STORABLE', remedy });
+}
+
+const ANY = '*';
+
+/** The namespace that all namespaces of a listing are or lie in; `''` for any. */
+function commonNamespace({ matchConditions = [] }: ListNamespacesOperation): string {
+  const { path = [] } = matchConditions.find(({ matchType }) => matchType === 'prefix') ?? {};
+  const wildcard = path.indexOf(ANY);
+  return path.slice(0, wildcard < 0 ? path.length : wildcard).join(LABEL_SEPARATOR);
+}
+
+/** The namespaces that a listing wants, in its order, cut to its depth. */
+function listedNamespaces(
+  all: readonly string[],
+  { matchConditions = [], maxDepth, limit, offset = 0 }: ListNamespacesOperation,
+): string[][] {
+  const wanted = all
+    .map((namespace) => namespace.split(LABEL_SEPARATOR))
+    .filter((labels) => matchConditions.every((condition) => isMatch(labels, condition)))
+    .map((labels) => labels.slice(0, maxDepth).join(LABEL_SEPARATOR));
+  return [...new Set(wanted)]
+    .sort((a, b) => a.localeCompare(b))
+    .slice(offset, limit === undefined ? undefined : offset + limit)
+    .map((namespace) => namespace.split(LABEL_SEPARATOR));
+}
+
+function isMatch(labels: readonly string[], { matchType, path }: MatchCondition): boolean {
+  if (path.length > labels.length) return false;
+  const start = matchType === 'prefix' ? 0 : labels.length - path.length;
+  return path.every((label, at) => label === ANY || label === labels[start + at]);
+}
+
+type FilteredItem = Readonly<Record<string, unknown>>;
+
+type Compare = (found: unknown, wanted: unknown) => boolean;
+
+const OPERATORS: Readonly<Record<string, Compare>> = {
+  $eq: (found, wanted) => found === wanted,
+  $ne: (found, wanted) => found !== wanted,
+  $gt: (found, wanted) => Number(found) > Number(wanted),
+  $gte: (found, wanted) => Number(found) >= Number(wanted),
+  $lt: (found, wanted) => Number(found) < Number(wanted),
+  $lte: (found, wanted) => Number(found) <= Number(wanted),
+  $in: (found, wanted) => Array.isArray(wanted) && wanted.includes(found),
+  $nin: (found, wanted) => !Array.isArray(wanted) || !wanted.includes(found),
+};
+
+/**
+ * Whether an item's value is as a filter wants it, field by field, as LangGraph's own store decides: equal to a plain
+ * value, or as each of its operators says. The ordering ones compare numbers.
+ */
+function matchesFilter(value: FilteredItem, filter: FilteredItem = {}): boolean {
+  return Object.entries(filter).every(([field, wanted]) => matches(value[field], wanted));
+}
+
+function matches(found: unknown, wanted: unknown): boolean {
+  if (!isOperators(wanted)) return found === wanted;
+  return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]?.(found, operand));
+}
+
+function isOperators(wanted: unknown): wanted is FilteredItem {
+  if (typeof wanted !== 'object' || wanted === null) return false;
+  return Object.keys(wanted).every((name) => Object.hasOwn(OPERATORS, name));
 }

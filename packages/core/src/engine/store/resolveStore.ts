@@ -1,8 +1,8 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import type { Limits } from '../../config/limits.ts';
-import { GuardedCache } from '../cache/GuardedCache.ts';
-import type { CompileSettings } from '../compile/graphSource.ts';
+import type { CompileSettings } from '../graph/graphSource.ts';
+import { GuardedCache } from './GuardedCache.ts';
 import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
 
 /** Of an app that was given none. */

@@ -5,7 +5,6 @@ import { leaseFence } from '../../state/commits/Fence.ts';
 import { type FencedLease, immediateTransaction } from '../../state/commits/immediateTransaction.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
-import type { RunStreamEvent } from './runStreamEvent.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 
 /** How often a reader looks, told or not. What this app wrote wakes it at once. */
@@ -132,4 +131,21 @@ export function keptEvents(streams: StreamsOptions | false | undefined): number 
   const { keep = KEEP } = streams ?? {};
   if (Number.isSafeInteger(keep) && keep >= 1) return keep;
   throw new RangeError(`Expected streams.keep to be a whole number of at least 1, got ${String(keep)}.`);
+}
+
+/** What a run waits for, or how it has ended. */
+export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' };
+
+/** Told once, however often the run is driven while it waits. */
+export function gateOpened(sessionId: string): RunStreamEvent {
+  return {
+    mode: 'gate',
+    ns: '',
+    once: { scope: `gate ${sessionId}`, ordinal: 0 },
+    body: { refers: { sessionId } },
+  };
+}
+
+export function runEnded(status: string, reason: string | null): RunStreamEvent {
+  return { mode: 'end', ns: '', body: { refers: { status, reason } } };
 }

@@ -19,11 +19,10 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
-import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
-import { dumpChunk } from './dumpChunk.ts';
+import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/DrivenSaver.ts';
 import type { StreamedTask } from './LiveTokens.ts';
+import { dumpChunk, shapeOfUpdate } from './storedChunk.ts';
 import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
-import { shapeOfUpdate } from './updateShape.ts';
 
 /** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
 type Pushed = [ns: string[], mode: string, payload: unknown];

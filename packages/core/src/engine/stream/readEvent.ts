@@ -1,13 +1,13 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
 import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import { gateOf } from '../gates/Gate.ts';
-import { notKept } from './notKept.ts';
 import type { LastingEvent } from './StreamEvent.ts';
-import { joinUpdate, type UpdateShape } from './updateShape.ts';
+import { joinUpdate, type UpdateShape } from './storedChunk.ts';
 
 /** Where chunks are that the file has already. */
 export interface StreamSources {
@@ -114,3 +114,24 @@ async function valuesAt(
 
 const loadValue = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>
   saver.serde.loadsTyped(type, bytes);
+
+const WHY = {
+  trimmed: 'the next event of its stream was deleted',
+  pruned: 'the checkpoint with the next event of its stream was pruned',
+  ahead: 'its stream has fewer events',
+  'not recorded': 'its stream was not recorded',
+} as const;
+
+/** @param why - What became of the event that is to be read next. */
+export function notKept(
+  threadId: string,
+  why: keyof typeof WHY,
+  context: { readonly seq?: number; readonly first?: number },
+): DevsError {
+  return new DevsError(`Run "${threadId}" cannot be streamed from this position: ${WHY[why]}.`, {
+    code: 'STREAM_NOT_KEPT',
+    remedy:
+      'Read the current state with values() and gates(), then stream without `after`. Or keep more events.',
+    context: { threadId, why, ...context },
+  });
+}

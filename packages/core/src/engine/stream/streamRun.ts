@@ -5,9 +5,8 @@ import type { StreamRecord } from '../../state/events/StreamStore.ts';
 import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { LiveTokens } from './LiveTokens.ts';
-import { notKept } from './notKept.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';
-import { readEvent, type StreamSources } from './readEvent.ts';
+import { notKept, readEvent, type StreamSources } from './readEvent.ts';
 import type { StreamEvent, StreamMode } from './StreamEvent.ts';
 
 export interface StreamOptions<Mode extends StreamMode = StreamMode> {

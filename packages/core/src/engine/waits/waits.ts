@@ -25,7 +25,7 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { Wait, WaitKey, WaitPurpose } from '../../state/threads/WaitStore.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { Law } from '../lawOf.ts';
+import type { Law } from '../execution/lawOf.ts';
 import type { WaitInfo } from '../RunResult.ts';
 
 /** What readers of a checkpoint are shown of a wait. */

@@ -1,6 +1,6 @@
 // Settings that ask less than before: `package.json`, `tsconfig.json`, and the files of other tools line by line.
 
-import { isRecord } from '../../engine/isRecord.ts';
+import { isRecord } from '../../values/isRecord.ts';
 import { type FileVersions, linesOnlyIn } from './testSource.ts';
 
 type ManifestJson = Readonly<Record<string, unknown>>;

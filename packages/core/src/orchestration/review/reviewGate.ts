@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
-import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
 import {
   approval,
   COMMENTED_YES,
@@ -10,6 +9,7 @@ import {
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import { type QuotableSection, rejectionText } from '../../engine/gates/comments.ts';
 import type { Question } from '../../engine/gates/question.ts';
+import type { AppliedAnswer } from '../../engine/graph/GraphProfile.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';

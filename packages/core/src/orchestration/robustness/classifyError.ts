@@ -1,5 +1,5 @@
 import type { RetryPolicy } from '@langchain/langgraph';
-import { engineFaultOf } from '../../engine/node/EngineFaults.ts';
+import { engineFaultOf } from '../../engine/execution/EngineFaults.ts';
 import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { ErrorKind } from '../types.ts';
 

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/appInternals.ts';
 import type { CrashPoint } from '../../engine/node/crashPoint.ts';
-import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
+import { sleep } from '../../engine/node/waitFor.ts';
 import { SkippingClock, testApp } from '../index.ts';
 import type { TestApp } from '../TestApp.ts';
 

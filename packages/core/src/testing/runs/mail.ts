@@ -1,8 +1,7 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { durable } from '../../engine/durable.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
-import { sleep } from '../../engine/node/sleep.ts';
-import { waitFor } from '../../engine/node/waitFor.ts';
+import { sleep, waitFor } from '../../engine/node/waitFor.ts';
 import type { RunRelease, Runs } from '../../engine/runs/Runs.ts';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;

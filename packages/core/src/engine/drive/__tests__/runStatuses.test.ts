@@ -11,8 +11,7 @@ import { ada } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
-import { sleep } from '../../node/sleep.ts';
-import { waitFor } from '../../node/waitFor.ts';
+import { sleep, waitFor } from '../../node/waitFor.ts';
 import type { RunError, RunInfo, RunResult } from '../../RunResult.ts';
 
 /** What a node does the first time that it comes to its place in the program. */

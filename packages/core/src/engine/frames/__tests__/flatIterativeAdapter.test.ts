@@ -19,8 +19,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
-import { CheckpointWindow } from '../../saver/CheckpointWindow.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
+import { CheckpointWindow } from '../../saver/WindowedSaver.ts';
 import {
   FlatIterativeAdapter,
   type FlatRunOptions,

@@ -8,11 +8,10 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { EngineStore } from '../../EngineStore.ts';
-import type { GraphProfile } from '../../GraphProfile.ts';
-import { EngineFaults } from '../../node/EngineFaults.ts';
-import { recordFailure } from '../../node/turns.ts';
-import { nodeExecutionOf } from '../../nodeExecution.ts';
-import { ownGraphProfile } from '../../ownGraphProfile.ts';
+import { EngineFaults } from '../../execution/EngineFaults.ts';
+import { nodeExecutionOf } from '../../execution/nodeExecution.ts';
+import { type GraphProfile, ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { recordFailure } from '../../node/nodeJournal.ts';
 
 const guardEvents = (db: Database, run: string) =>
   new EventStore(db)

@@ -27,10 +27,10 @@ import { internalsOf } from '../../appInternals.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { EngineStore } from '../../EngineStore.ts';
+import { EngineFaults } from '../../execution/EngineFaults.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
-import { ownGraphProfile } from '../../ownGraphProfile.ts';
+import { ownGraphProfile } from '../../graph/GraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
-import { EngineFaults } from '../EngineFaults.ts';
 import { progress } from '../nodeContext.ts';
 import { type StepCall, step } from '../step.ts';
 

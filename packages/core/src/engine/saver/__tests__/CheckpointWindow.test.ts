@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CheckpointWindow } from '../CheckpointWindow.ts';
+import { CheckpointWindow } from '../WindowedSaver.ts';
 
 const pushes = fc.array(fc.integer(), { maxLength: 40 });
 const sizes = fc.integer({ min: 1, max: 8 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from '../retainedCheckpoints.ts';
+import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from '../ThreadPruner.ts';
 
 function aCheckpoint(seq: number, overrides: Partial<CheckpointSummary> = {}): CheckpointSummary {
   return {

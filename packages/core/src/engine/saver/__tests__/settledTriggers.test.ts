@@ -13,7 +13,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../durable.ts';
 import { runGraphIteratively } from '../../frames/flatIterativeAdapter.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
-import { withSettledTriggers } from '../settledTriggers.ts';
+import { withSettledTriggers } from '../storedCheckpoint.ts';
 
 const State = Annotation.Root({
   log: Annotation<readonly string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),

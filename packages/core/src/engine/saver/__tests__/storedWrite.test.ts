@@ -1,6 +1,6 @@
 import { ERROR } from '@langchain/langgraph-checkpoint';
 import { expect, test } from 'vitest';
-import { storedWrite } from '../storedWrite.ts';
+import { storedWrite } from '../storedCheckpoint.ts';
 
 test('an error of a task passes the broad rules, in every form LangGraph gives it', () => {
   const message = 'login failed: password=hunter2';

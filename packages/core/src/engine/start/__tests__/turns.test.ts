@@ -19,7 +19,7 @@ import { internalsOf } from '../../appInternals.ts';
 import { endCancelled } from '../../drive/cancelRuns.ts';
 import { durable } from '../../durable.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
-import { sleep } from '../../node/sleep.ts';
+import { sleep } from '../../node/waitFor.ts';
 import type { RunOptions } from '../../RunOptions.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });

@@ -18,8 +18,7 @@ import { isDevsError } from '../../../errors/DevsError.ts';
 import { twoBranches } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
-import { RunStreams } from '../RunStreams.ts';
-import { runEnded } from '../runStreamEvent.ts';
+import { RunStreams, runEnded } from '../RunStreams.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
 import { streamRun } from '../streamRun.ts';
 

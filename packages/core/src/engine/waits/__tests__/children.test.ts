@@ -9,9 +9,8 @@ import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
-import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
-import { waitFor } from '../../node/waitFor.ts';
+import { sleep, waitFor } from '../../node/waitFor.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
 import { AClock, HOUR } from './aClock.ts';
 

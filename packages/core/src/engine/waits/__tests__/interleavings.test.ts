@@ -6,8 +6,7 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { longer } from '../../../../test/support/longer.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
-import { sleep } from '../../node/sleep.ts';
-import { waitFor } from '../../node/waitFor.ts';
+import { sleep, waitFor } from '../../node/waitFor.ts';
 import { AClock, HOUR } from './aClock.ts';
 
 const CASES = howMany('DEVS_WAIT_CASES', 12);

@@ -3,8 +3,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import type { Deadline } from '../../gates/DeclaredGate.ts';
-import { sleep } from '../../node/sleep.ts';
-import { type WaitResult, waitFor } from '../../node/waitFor.ts';
+import { sleep, type WaitResult, waitFor } from '../../node/waitFor.ts';
 
 interface Payment {
   readonly amount: number;

@@ -19,9 +19,8 @@ import { only } from '../../../../test/support/only.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
-import { sleep } from '../../node/sleep.ts';
 import { step } from '../../node/step.ts';
-import { waitFor } from '../../node/waitFor.ts';
+import { sleep, waitFor } from '../../node/waitFor.ts';
 import { AClock, DAY, HOUR } from './aClock.ts';
 
 const bank = { kind: 'policy', id: 'bank' } as const;

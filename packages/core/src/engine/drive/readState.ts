@@ -1,0 +1,73 @@
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { engineFaultOf } from '../execution/EngineFaults.ts';
+import { outsideGraphs } from './graphCall.ts';
+
+interface ThreadConfig {
+  readonly configurable: { readonly thread_id: string };
+}
+
+/** The part of a compiled LangGraph graph that tells a run's state; without metadata where there is no checkpoint. */
+interface ReadableGraph<State> {
+  getState(config: ThreadConfig): Promise<State>;
+}
+
+/**
+ * A run's state as LangGraph tells it. What the last super-step wrote is part of it, unless the channels refuse it: such
+ * a run has failed with that, and its state is that of its checkpoint.
+ */
+export async function readState<State>(
+  graph: ReadableGraph<State>,
+  config: ThreadConfig,
+  saver: BaseCheckpointSaver,
+): Promise<State> {
+  try {
+    return await graph.getState(config);
+  } catch (error) {
+    const tuple = engineFaultOf(error) !== null ? undefined : await saver.getTuple(config);
+    if (tuple === undefined) throw error;
+    const checkpoint_id: unknown = tuple.config.configurable?.['checkpoint_id'];
+    return graph.getState({
+      configurable: { ...config.configurable, checkpoint_id } as ThreadConfig['configurable'],
+    });
+  }
+}
+
+/** A graph's values, as `read` reads them; `null` where there is no checkpoint. */
+export async function readValues<State>(
+  graph: unknown,
+  read: (graph: ReadableGraph<ReadValues<State>>) => Promise<ReadValues<State>>,
+): Promise<State | null> {
+  const { values, metadata } = await outsideGraphs(() => read(graph as ReadableGraph<ReadValues<State>>));
+  return metadata === undefined ? null : values;
+}
+
+/** The field of LangGraph's compiled graphs that is read here; a test compares what comes of it with LangGraph's `invoke`. */
+interface GraphWithOutput {
+  /** Names of the channels of its output schema; one name where its state is a single value. */
+  readonly outputChannels: string | readonly string[];
+}
+
+/** Of a graph's values those of its output schema, as LangGraph's `invoke` returns them. */
+export function outputOf<Output>(graph: unknown, values: unknown): Output | null {
+  const { outputChannels } = graph as GraphWithOutput;
+  if (values === null || typeof outputChannels === 'string') return values as Output | null;
+  const there = new Map<string, unknown>(Object.entries(values as object));
+  const kept = outputChannels.filter((name) => there.has(name));
+  return Object.fromEntries(kept.map((name) => [name, there.get(name)])) as Output;
+}
+
+interface ReadValues<State> {
+  readonly values: State;
+  readonly metadata?: unknown;
+}
+
+/** Its values at a checkpoint of a run; `null` if there is no such checkpoint. */
+export async function readValuesAt<State>(
+  graph: unknown,
+  runId: string,
+  checkpointId: string | null,
+): Promise<State | null> {
+  if (checkpointId === null) return null;
+  const at = { thread_id: runId, checkpoint_id: checkpointId };
+  return readValues(graph, (readable) => readable.getState({ configurable: at }));
+}

@@ -1,0 +1,150 @@
+// Which graph a run belongs to: its shape, how that differs from the recorded one, and the name of the graph.
+
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
+import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
+import type { EngineStore } from '../EngineStore.ts';
+
+/**
+ * What a waiting run depends on: names, questions and the author's version. Not edges and not code: those may change
+ * under a run that waits. Kept with the run, so that a changed graph can be told from it name by name.
+ */
+export interface GraphShape {
+  /** Sorted. */
+  readonly nodes: readonly string[];
+  /** Sorted. The author's channels and the guards' own; not LangGraph's triggers. */
+  readonly channels: readonly string[];
+  /** Nodes that ask a human by declaration, with the kind of their question. */
+  readonly gates: Readonly<Record<string, HitlSessionKind>>;
+  /** The author's own word for "compatible". */
+  readonly version: string;
+}
+
+/** A shape with its names in order: the order in which a program declares them means nothing. */
+export function graphShape({ nodes, channels, gates, version }: GraphShape): GraphShape {
+  return { nodes: [...nodes].sort(), channels: [...channels].sort(), gates, version };
+}
+
+/** SHA-256 (hex); equal for the same shape in every process. */
+export function graphFingerprint(shape: GraphShape): string {
+  return hashOf(shape);
+}
+
+/** What runs of a graph are called among those of others. @throws TypeError */
+export function graphName(name: string | undefined): string {
+  if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
+  throw new TypeError(`\`graph\` must be a name of 1 to 40 characters A-Z a-z 0-9 _ -, got ${String(name)}.`);
+}
+
+/**
+ * A run goes on only with a graph of the shape it was started with: going on with another could drop the node it
+ * waits in without a word.
+ *
+ * @throws DevsError `GRAPH_CHANGED`, with every difference in its message.
+ */
+export function assertSameGraph(thread: Thread, now: GraphShape): void {
+  const { threadId, graphFingerprint: recorded } = thread;
+  if (recorded === graphFingerprint(now)) return;
+  const changes = graphChanges(recordedShape(thread), now);
+  throw new DevsError(`Run "${threadId}" was started with another graph: ${changes.join('; ')}.`, {
+    code: 'GRAPH_CHANGED',
+    remedy:
+      'Resume the run with the version of the program that started it, or declare the renamed and removed names with acceptGraph() or devs accept-graph.',
+    context: { threadId, changes: changes.join('; ') },
+  });
+}
+
+/** The shape of the graph a run was started on or last accepted with; `null` for runs older than this record. */
+export function recordedShape({ policies }: Pick<Thread, 'policies'>): GraphShape | null {
+  return (policies['graph'] ?? null) as GraphShape | null;
+}
+
+/** Every difference between two shapes, for people. A renamed name is one that is gone and one that is new. */
+export function graphChanges(before: GraphShape | null, now: GraphShape): readonly string[] {
+  if (before === null) return ['its names were not recorded'];
+  const changes = [
+    ...nameChanges('node', before.nodes, now.nodes),
+    ...nameChanges('channel', before.channels, now.channels),
+    ...gateChanges(before, now),
+  ];
+  if (before.version === now.version) return changes;
+  return [...changes, `version "${before.version}" became "${now.version}"`];
+}
+
+function nameChanges(what: string, before: readonly string[], now: readonly string[]): readonly string[] {
+  const gone = before.filter((name) => !now.includes(name));
+  const added = now.filter((name) => !before.includes(name));
+  return [
+    ...gone.map((name) => `${what} "${name}" is gone`),
+    ...added.map((name) => `${what} "${name}" is new`),
+  ];
+}
+
+/** Gates of nodes that both have: a node that came or went took its gate with it. */
+function gateChanges(
+  { nodes, gates: before }: GraphShape,
+  { nodes: left, gates: now }: GraphShape,
+): readonly string[] {
+  const inBoth = (name: string): boolean =>
+    nodes.includes(outermostNode(name)) && left.includes(outermostNode(name));
+  return [...new Set([...nodes, ...Object.keys(before), ...Object.keys(now)])]
+    .filter((node) => inBoth(node) && before[node] !== now[node])
+    .map(
+      (node) =>
+        `node "${node}" asks ${formatQuestionKind(now[node])}, previously ${formatQuestionKind(before[node])}`,
+    );
+}
+
+/** `sub` of `sub:publish`, the name of a gate inside a node. */
+const outermostNode = (name: string): string => name.split(':')[0] ?? '';
+
+const formatQuestionKind = (kind: string | undefined): string =>
+  kind === undefined ? 'nothing' : `for ${kind}`;
+
+/** Among a run's policies. */
+const RECORDED_AS = 'graphName';
+
+/** What a run says of the graph that it was started with, for its policies. */
+export const recordedAs = (name: string | undefined): Policies =>
+  name === undefined ? {} : { [RECORDED_AS]: name };
+
+/** Whether a run is one of a graph; one that was recorded without a name may be. */
+export function isOfGraph(
+  name: string,
+  threadId: string,
+  { threads }: Pick<EngineStore, 'threads'>,
+): boolean {
+  const recorded = threads.get(threadId)?.policies[RECORDED_AS];
+  return recorded === undefined || recorded === name;
+}
+
+/** Whether a run is driven by who drives a queue: of its graph, in its shape. */
+export const isInQueue = (
+  { graph, fingerprint }: { readonly graph: string; readonly fingerprint: string },
+  threadId: string,
+  store: Pick<EngineStore, 'threads'>,
+): boolean =>
+  store.threads.require(threadId).graphFingerprint === fingerprint && isOfGraph(graph, threadId, store);
+
+/**
+ * Two graphs of one shape are two graphs.
+ *
+ * @param threadIds - A run, and others of its file by one of which it may be meant: a child is its own graph's and its
+ *   parent's.
+ * @throws DevsError `THREAD_NOT_FOUND` for a run of another graph.
+ */
+export function assertOfGraph(
+  name: string | undefined,
+  threadIds: readonly [string, ...string[]],
+  store: Pick<EngineStore, 'threads'>,
+): void {
+  if (name === undefined || threadIds.some((id) => isOfGraph(name, id, store))) return;
+  const [threadId] = threadIds;
+  throw new DevsError(`Run "${threadId}" does not belong to the graph "${name}".`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy:
+      'Use the app of its graph, or another id for the new run. If the graph was renamed, accept its runs with acceptGraph().',
+    context: { threadId, graph: name },
+  });
+}
