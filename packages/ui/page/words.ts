@@ -1,3 +1,5 @@
+import type { BudgetMeasure } from '@devs/core/internal';
+
 /** `2026-11-23 06:30`, in the person's own time. */
 export function formatTime(iso: string): string {
   const at = new Date(iso);
@@ -47,12 +49,31 @@ export function formatDuration(ms: number): string {
 /** `1,234,567`, the same in every language. */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-/** An amount of a measure of budgets: `$1.20`, `4 min 7 s`, `1,200 tokens`. */
-export function formatMeasure(measure: string, amount: number): string {
-  if (measure === 'usd') return formatDollars(amount);
-  if (measure === 'ms') return formatDuration(amount);
-  return `${formatCount(amount)} ${measure}`;
+/** A measure of budgets on the page. */
+interface MeasureOnPage {
+  /** Above the field in which an amount is entered. */
+  readonly field: string;
+  /** How much 1 in that field is. */
+  readonly perOne: number;
+  readonly format: (amount: number) => string;
 }
+
+const counted = (unit: string): MeasureOnPage => ({
+  field: unit,
+  perOne: 1,
+  format: (amount) => `${formatCount(amount)} ${unit}`,
+});
+
+export const MEASURES: Readonly<Record<BudgetMeasure, MeasureOnPage>> = {
+  usd: { field: 'US dollars', perOne: 1, format: formatDollars },
+  tokens: counted('tokens'),
+  calls: counted('calls'),
+  ms: { field: 'minutes of active time', perOne: 60_000, format: formatDuration },
+};
+
+/** An amount of a measure of budgets: `$1.20`, `4 min 7 s`, `1,200 tokens`. */
+export const formatMeasure = (measure: BudgetMeasure, amount: number): string =>
+  MEASURES[measure].format(amount);
 
 export const formatCommentCount = (count: number): string =>
   count === 1 ? '1 comment' : `${count} comments`;

@@ -1,8 +1,8 @@
 import { type Gate, shownGate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
+import { addRaiseOptions } from '../flags/budgetFlags.ts';
 import { addDecideOptions, addYesOptions, type DecideFlags } from '../flags/decideFlags.ts';
-import { toAmount, toMilliseconds } from '../flags/optionValues.ts';
 import { type AnswerFlags, decisionFrom, decisionFromFlags, wordsFor } from '../gates/answerFlags.ts';
 import { assertTakes, type Choice, choiceCommands, choicesAt, GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Decide, Decision } from '../gates/recordDecision.ts';
@@ -23,11 +23,8 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     .option('--retry', 'stuck task: try again and reset the counters')
     .option('--guidance <text>', 'with --retry: guidance for the next attempts')
     .option('--skip', 'stuck task: skip it and block the tasks that depend on it')
-    .option('--continue', 'lack of progress: continue for the same number of steps')
-    .option('--raise-usd <amount>', 'budget: add this many US dollars', toAmount)
-    .option('--raise-tokens <count>', 'budget: add this many tokens', toAmount)
-    .option('--raise-calls <count>', 'budget: add this many calls', toAmount)
-    .option('--raise-time <length>', 'budget: add this much active time, such as 30m', toMilliseconds)
+    .option('--continue', 'lack of progress: continue for the same number of steps');
+  addRaiseOptions(verb)
     .option('--use', 'recorded call of an older version: use the recorded result')
     .option('--repeat', 'recorded call of an older version: make the call, possibly for the second time')
     .option('--again', 'failing checks: run them again, now that you fixed them')

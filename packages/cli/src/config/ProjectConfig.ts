@@ -1,6 +1,6 @@
 import { MODEL_STAGES } from '@devs/agents/internal';
 import type { Limits } from '@devs/core';
-import { DEFAULT_LIMITS, MAX_LIMITS } from '@devs/core/internal';
+import { DEFAULT_LIMITS, eachMeasure, MAX_LIMITS } from '@devs/core/internal';
 import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
@@ -73,13 +73,9 @@ export const gitSchema = z.strictObject({
 /** What confines the commands of a run. */
 export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
 
-const whole = z.int().positive().exactOptional();
-const budgetLimits = {
-  usd: z.number().positive().exactOptional().describe('US dollars.'),
-  tokens: whole.describe('Input and output tokens together.'),
-  calls: whole.describe('Agent calls.'),
-  ms: whole.describe('Active time in milliseconds.'),
-};
+const budgetLimits = eachMeasure(({ kind, member }) =>
+  (kind === 'money' ? z.number() : z.int()).positive().exactOptional().describe(member),
+);
 
 const limitedNumber = (name: keyof Limits, what: string) =>
   z.int().positive().max(MAX_LIMITS[name]).exactOptional().describe(what);

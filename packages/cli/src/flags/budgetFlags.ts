@@ -1,39 +1,73 @@
+// The options of budgets: for each measure `--budget-…` of a run, and `--raise-…` at the gate of a budget.
 import type { Budget } from '@devs/core';
+import {
+  BUDGET_MEASURE_NAMES,
+  BUDGET_MEASURES,
+  type BudgetLimits,
+  type BudgetMeasure,
+  type BudgetMeasureForm,
+} from '@devs/core/internal';
 import type { Command } from 'commander';
 import { toAmount, toMilliseconds } from './optionValues.ts';
 
-/** What `devs run` was told a run may use up. */
+/** Limits of a run by their options, such as `budgetUsd`. */
 export interface BudgetFlags {
-  readonly budgetUsd?: number;
-  readonly budgetTokens?: number;
-  readonly budgetCalls?: number;
-  /** Milliseconds. */
-  readonly budgetTime?: number;
+  readonly [option: `budget${string}`]: number | undefined;
 }
 
-export function addBudgetOptions(command: Command): Command {
-  return command
-    .option(
-      '--budget-usd <amount>',
-      'ask a person when the cost reaches this many US dollars; recorded with the run',
-      toAmount,
-    )
-    .option('--budget-tokens <count>', 'ask a person after this many tokens, input and output', toAmount)
-    .option('--budget-calls <count>', 'ask a person after this many agent calls', toAmount)
-    .option(
-      '--budget-time <length>',
-      'ask a person after this much active time, such as 90s, 30m or 2h',
-      toMilliseconds,
-    );
+/** Amounts that are added to limits, by their options, such as `raiseUsd`. */
+export interface RaiseFlags {
+  readonly [option: `raise${string}`]: number | undefined;
 }
 
-/** The limits the flags name; `undefined` when they name none. */
+/** Amounts of each kind on a command line. */
+const AMOUNTS = {
+  money: { argument: 'amount', parse: toAmount },
+  count: { argument: 'count', parse: toAmount },
+  time: { argument: 'length', parse: toMilliseconds },
+} as const;
+
+export const addBudgetOptions = (command: Command): Command =>
+  addOptions(command, 'budget', ({ limit }) => limit);
+
+export const addRaiseOptions = (command: Command): Command =>
+  addOptions(command, 'raise', ({ raise }) => `budget: ${raise}`);
+
+function addOptions(
+  command: Command,
+  verb: 'budget' | 'raise',
+  helpOf: (help: BudgetMeasureForm['help']) => string,
+): Command {
+  for (const { flag, help, kind } of BUDGET_MEASURE_NAMES.map((measure) => BUDGET_MEASURES[measure])) {
+    const { argument, parse } = AMOUNTS[kind];
+    command.option(`--${verb}-${flag} <${argument}>`, helpOf(help), parse);
+  }
+  return command;
+}
+
+/** The limits that options name; `undefined` without any. */
 export function budgetFrom(flags: BudgetFlags): Budget | undefined {
-  const limits: Budget = {
-    ...(flags.budgetUsd !== undefined && { usd: flags.budgetUsd }),
-    ...(flags.budgetTokens !== undefined && { tokens: flags.budgetTokens }),
-    ...(flags.budgetCalls !== undefined && { calls: flags.budgetCalls }),
-    ...(flags.budgetTime !== undefined && { ms: flags.budgetTime }),
-  };
-  return Object.keys(limits).length === 0 ? undefined : limits;
+  return amountsFrom((measure) => flags[optionOf('budget', measure)]);
+}
+
+/** The amounts to add that options name; `undefined` without any. */
+export function raiseFrom(flags: RaiseFlags): BudgetLimits | undefined {
+  return amountsFrom((measure) => flags[optionOf('raise', measure)]);
+}
+
+/** The name that an option of a measure has among the flags. */
+export function optionOf<Verb extends 'budget' | 'raise'>(
+  verb: Verb,
+  measure: BudgetMeasure,
+): `${Verb}${string}` {
+  const words = BUDGET_MEASURES[measure].flag.split('-');
+  return `${verb}${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
+}
+
+function amountsFrom(amountOf: (measure: BudgetMeasure) => number | undefined): BudgetLimits | undefined {
+  const given = BUDGET_MEASURE_NAMES.flatMap((measure) => {
+    const amount = amountOf(measure);
+    return amount === undefined ? [] : [[measure, amount] as const];
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }

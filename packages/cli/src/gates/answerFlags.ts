@@ -1,11 +1,13 @@
 import type { Gate } from '@devs/core';
+import { BUDGET_MEASURE_NAMES, BUDGET_MEASURES } from '@devs/core/internal';
+import { optionOf, type RaiseFlags, raiseFrom } from '../flags/budgetFlags.ts';
 import { usageError } from '../usageError.ts';
 import type { ChoiceName, GateAnswerForm } from './gateLabels.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { Decision } from './recordDecision.ts';
 
 /** What `devs answer` was told on its command line. */
-export interface AnswerFlags {
+export interface AnswerFlags extends RaiseFlags {
   readonly retry?: true;
   readonly skip?: true;
   readonly continue?: true;
@@ -23,11 +25,6 @@ export interface AnswerFlags {
   readonly edit?: string;
   readonly guidance?: string;
   readonly reason?: string;
-  readonly raiseUsd?: number;
-  readonly raiseTokens?: number;
-  readonly raiseCalls?: number;
-  /** Milliseconds. */
-  readonly raiseTime?: number;
 }
 
 /**
@@ -59,15 +56,13 @@ export function decisionFromFlags(choice: ChoiceName, flags: AnswerFlags): Decis
   if (choice === 'value') return { choice, answer: { value: parseValue(flags.value ?? '') } };
   if (choice === 'version') return { choice, answer: { edit: parseValue(flags.edit ?? '', '--edit') } };
   const { guidance, reason } = flags;
-  const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
-  const raise = { usd, tokens, calls, ms };
   const { failure: failures } = flags;
   const answer: GateAnswerForm = {
     action: choice,
     guidance,
     reason,
     ...(choice === 'accept' && { failures }),
-    ...(choice === 'raise' && raise),
+    ...(choice === 'raise' && raiseFrom(flags)),
   };
   return { choice, answer };
 }
@@ -97,12 +92,11 @@ function choicesIn({
   abort,
   ...flags
 }: AnswerFlags): readonly ChoiceName[] {
-  const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls ?? flags.raiseTime;
   const given: readonly (readonly [ChoiceName, unknown])[] = [
     ['retry', retry],
     ['skip', skip],
     ['continue', goOn],
-    ['raise', raises],
+    ['raise', raiseFrom(flags)],
     ['use', use],
     ['repeat', repeat],
     ['again', again],
@@ -167,22 +161,15 @@ function isJson(text: string): boolean {
   }
 }
 
-const RAISES = [
-  ['usd', 'US dollars', 'raiseUsd'],
-  ['tokens', 'tokens', 'raiseTokens'],
-  ['calls', 'calls', 'raiseCalls'],
-  ['ms', 'milliseconds', 'raiseTime'],
-] as const;
-
 /** Asks for what was passed and nothing else. */
 async function raiseFor({ artifact }: Pick<Gate, 'artifact'>, read: Read): Promise<AnswerFlags | null> {
-  const raise: Partial<Record<(typeof RAISES)[number][2], number>> = {};
-  for (const [measure, unit, flag] of RAISES) {
+  const raise: Record<keyof RaiseFlags, number> = {};
+  for (const measure of BUDGET_MEASURE_NAMES) {
     if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
-    const line = await read(`${unit} to add (empty: 0)`);
+    const line = await read(`${BUDGET_MEASURES[measure].unit} to add (empty: 0)`);
     if (line === null) return null;
     // What is no amount is refused by the engine, which names the field.
-    if (line !== '') raise[flag] = Number(line);
+    if (line !== '') raise[optionOf('raise', measure)] = Number(line);
   }
   return raise;
 }

@@ -1,4 +1,5 @@
 import type { PipelineRunInfo } from '@devs/core';
+import { BUDGET_MEASURES, type BudgetMeasure } from '@devs/core/internal';
 import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns, type Line } from '../terminal/Line.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
@@ -25,20 +26,19 @@ export function formatBudget(uses: readonly PipelineRunInfo['budget'][number][])
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-function formatAmount(measure: PipelineRunInfo['budget'][number]['measure'], amount: number): string {
-  switch (measure) {
-    case 'usd':
+function formatAmount(measure: BudgetMeasure, amount: number): string {
+  const { kind, unit, one = unit } = BUDGET_MEASURES[measure];
+  switch (kind) {
+    case 'money':
       return `$${amount.toFixed(2)}`;
-    case 'ms':
+    case 'time':
       return `${(amount / 60_000).toFixed(1)} min`;
-    case 'tokens':
-      return `${amount} tokens`;
-    case 'calls':
-      return formatCalls(amount);
+    case 'count':
+      return `${amount} ${amount === 1 ? one : unit}`;
   }
 }
 
-export const formatCalls = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);
+export const formatCalls = (calls: number): string => formatAmount('calls', calls);
 
 /** What was spent is never shown as nothing. */
 export function formatUsd(amount: number): string {

@@ -1,4 +1,10 @@
 import type { EventName, Gate, OrchestratorEvents } from '@devs/core';
+import {
+  BUDGET_MEASURE_NAMES,
+  BUDGET_MEASURES,
+  type BudgetMeasureForm,
+  eachMeasure,
+} from '@devs/core/internal';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Style } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
@@ -41,10 +47,7 @@ const MEASURES: Readonly<Record<string, string | null>> = {
   entropy: 'repetition',
   pivots: 'strategies tried',
   pivot_answers: 'pivot answers without a strategy',
-  usd: 'cost in US dollars',
-  tokens: 'tokens',
-  calls: 'calls',
-  ms: 'active time in ms',
+  ...eachMeasure(({ words }) => words),
   depth: null,
 };
 
@@ -95,14 +98,16 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 function formatRaise(raised: NonNullable<OrchestratorEvents['HITL_SESSION_DECIDED']['raised']>): string {
-  const { usd, tokens, calls, ms } = raised;
-  const parts = [
-    usd === undefined ? '' : `$${usd}`,
-    tokens === undefined ? '' : `${tokens} tokens`,
-    calls === undefined ? '' : `${calls} calls`,
-    ms === undefined ? '' : `${ms / 1000} s`,
-  ];
-  return parts.filter((part) => part !== '').join(', ');
+  const parts = BUDGET_MEASURE_NAMES.flatMap((measure) => {
+    const amount = raised[measure];
+    return amount === undefined ? [] : [formatRaised(BUDGET_MEASURES[measure], amount)];
+  });
+  return parts.join(', ');
+}
+
+function formatRaised({ kind, unit }: BudgetMeasureForm, amount: number): string {
+  if (kind === 'money') return `$${amount}`;
+  return kind === 'time' ? `${amount / 1000} s` : `${amount} ${unit}`;
 }
 
 type Sentences = {

@@ -1,3 +1,5 @@
+import type { BudgetLimits } from '../config/budgetMeasures.ts';
+
 /** Evidence a guard leaves: what it measured, against which limit. */
 export interface GuardEvidence {
   /** `retry`, `error`, `pivot`, `failure_gate`, `budget` or `depth`. */
@@ -45,7 +47,7 @@ export interface OrchestratorEvents {
     /** Feedback, guidance, reason or value: masked, one line, cut at 200 characters. */
     readonly words?: string;
     /** What was added to a budget. */
-    readonly raised?: Readonly<Partial<Record<'usd' | 'tokens' | 'calls' | 'ms', number>>>;
+    readonly raised?: BudgetLimits;
     /** Of a review: the tasks that are done again, such as `T2`. */
     readonly tasks?: readonly string[];
     /** On how many places a rejection comments. */

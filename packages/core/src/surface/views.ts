@@ -1,3 +1,4 @@
+import type { BudgetMeasure } from '../config/budgetMeasures.ts';
 // A run as people and programs read it.
 
 import type { EngineStore } from '../engine/EngineStore.ts';
@@ -23,7 +24,7 @@ export interface TaskView {
 
 /** One limit of a run's budget, with what humans have added to it. */
 export interface BudgetUse {
-  readonly measure: 'usd' | 'tokens' | 'calls' | 'ms';
+  readonly measure: BudgetMeasure;
   readonly limit: number;
   readonly spent: number;
   /** Held back for calls in flight. */

@@ -1,4 +1,5 @@
 import type { GateChoice, Sum } from '../../src/views/choices.ts';
+import { MEASURES } from '../words.ts';
 import { proposedSum, type Widget, widgetOf } from './buildAnswer.ts';
 import { EditFields } from './EditFields.tsx';
 import type { GateOnPage } from './gateOnPage.ts';
@@ -64,18 +65,11 @@ function Names({ kind, title, names, gate: { store } }: NamesOf) {
   );
 }
 
-const UNITS: Readonly<Record<Sum['measure'], string>> = {
-  usd: 'US dollars',
-  tokens: 'tokens',
-  calls: 'calls',
-  ms: 'minutes of active time',
-};
-
 function SumField({ sum, gate: { store } }: { readonly sum: Sum; readonly gate: GateOnPage }) {
   const name = `raise ${sum.measure}`;
   return (
     <label>
-      <span>{UNITS[sum.measure]}</span>
+      <span>{MEASURES[sum.measure].field}</span>
       <input
         id={`raise-${sum.measure}`}
         inputMode="decimal"

@@ -1,5 +1,6 @@
 import type { Draft } from '../../src/drafts/Draft.ts';
 import type { GateChoice, Sum } from '../../src/views/choices.ts';
+import { MEASURES } from '../words.ts';
 
 /** What is sent for a choice, or why it cannot be sent yet. */
 export type AnswerDraft =
@@ -86,18 +87,18 @@ function parseTyped(name: 'value' | 'edit', text: string, widget: Widget): Answe
   }
 }
 
-const PER_MINUTE = 60_000;
-
-/** Minutes for a time, as people say it. */
-export const proposedSum = ({ measure, limit }: Sum): string =>
-  String(measure === 'ms' ? Math.ceil(limit / PER_MINUTE) : limit);
+/** In the unit of its field: minutes for a time. */
+export function proposedSum({ measure, limit }: Sum): string {
+  const { perOne } = MEASURES[measure];
+  return String(perOne === 1 ? limit : Math.ceil(limit / perOne));
+}
 
 function raisedAnswer(sums: readonly Sum[], fields: Draft['fields']): AnswerDraft {
   const given: Record<string, number> = {};
   for (const sum of sums) {
     const text = fields[`raise ${sum.measure}`] ?? proposedSum(sum);
     if (text.trim() === '') continue;
-    const amount = Number(text) * (sum.measure === 'ms' ? PER_MINUTE : 1);
+    const amount = Number(text) * MEASURES[sum.measure].perOne;
     if (!(amount > 0)) return missingAnswer(`${text} is not a valid amount.`);
     given[sum.measure] = amount;
   }

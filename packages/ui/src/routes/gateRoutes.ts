@@ -1,5 +1,6 @@
 import type { Gate, Run } from '@devs/core';
 import {
+  eachMeasure,
   type GateComment,
   maskAtGate,
   type QuotableSection,
@@ -47,10 +48,7 @@ const DECISION = z.strictObject({
     comments: z.exactOptional(z.array(commentBody)),
     tasks: optionalStrings,
     failures: optionalStrings,
-    usd: amount,
-    tokens: amount,
-    calls: amount,
-    ms: amount,
+    ...eachMeasure(() => amount),
     value: z.exactOptional(z.json()),
     edit: z.exactOptional(z.json()),
     documents: z.exactOptional(z.json()),

@@ -1,4 +1,5 @@
 import type { Gate } from '@devs/core';
+import type { BudgetMeasure } from '@devs/core/internal';
 
 /** One way to answer a gate, as a button. */
 export interface GateChoice {
@@ -36,7 +37,7 @@ export type ChoiceForm =
   | { readonly kind: 'tasks' | 'failures'; readonly names: readonly string[] };
 
 export interface Sum {
-  readonly measure: 'usd' | 'tokens' | 'calls' | 'ms';
+  readonly measure: BudgetMeasure;
   /** The limit that is passed: as much again is what is proposed. */
   readonly limit: number;
 }

@@ -1,4 +1,5 @@
 import { type Gate, MAX_IMPLEMENTATION_TURNS } from '@devs/core';
+import type { BudgetMeasure } from '@devs/core/internal';
 
 /** How far something has come towards a limit. */
 export interface Meter {
@@ -10,7 +11,7 @@ export interface Meter {
   readonly reserved: number;
   /** What the call that was not made would have taken, on top of both. */
   readonly next: number;
-  readonly unit: 'usd' | 'tokens' | 'calls' | 'ms' | 'score' | 'count';
+  readonly unit: BudgetMeasure | 'score' | 'count';
 }
 
 /** A reason why a task counts as repeating itself. */
@@ -98,7 +99,7 @@ function taskEvidence(shown: Readonly<Record<string, unknown>>): EvidenceView {
 interface AskedLimit {
   readonly taskId: string | null;
   readonly run?: string;
-  readonly measure: 'usd' | 'tokens' | 'calls' | 'ms';
+  readonly measure: BudgetMeasure;
   readonly limit: number;
   readonly spent: number;
   readonly reserved: number;

@@ -1,5 +1,6 @@
 // An answer to a gate: the rule of its kind, whether the answer has that form and size, and a summary of it.
 import type * as z from 'zod';
+import { BUDGET_MEASURE_NAMES, type BudgetLimits } from '../../config/budgetMeasures.ts';
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Masked } from '../../masking/MaskRule.ts';
@@ -181,16 +182,12 @@ export interface DecisionSummary {
   /** Feedback, guidance, reason, value or the first comment, at most 200 characters. */
   readonly words?: string;
   /** What was added to a budget. */
-  readonly raised?: Raised;
+  readonly raised?: BudgetLimits;
   /** Of a review: what is done again, such as `T2`. */
   readonly tasks?: readonly string[];
   /** How many places it comments on. */
   readonly comments?: number;
 }
-
-const MEASURES = ['usd', 'tokens', 'calls', 'ms'] as const;
-
-type Raised = Readonly<Partial<Record<(typeof MEASURES)[number], number>>>;
 
 /** @param answer - As it is recorded. */
 export function summarizeDecision(answer: object): DecisionSummary {
@@ -220,8 +217,8 @@ function verdictText(approved: unknown, action: unknown): string {
   return typeof action === 'string' ? action : 'answered';
 }
 
-function raisedBy(answer: Readonly<Record<string, unknown>>): Raised | null {
-  const entries = MEASURES.map((measure) => [measure, answer[measure]] as const);
+function raisedBy(answer: Readonly<Record<string, unknown>>): BudgetLimits | null {
+  const entries = BUDGET_MEASURE_NAMES.map((measure) => [measure, answer[measure]] as const);
   const given = entries.filter(([, amount]) => typeof amount === 'number');
   return answer['action'] === 'raise' && given.length > 0 ? Object.fromEntries(given) : null;
 }

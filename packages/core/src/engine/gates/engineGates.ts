@@ -2,11 +2,13 @@
 // `interrupt()` takes any plain JSON, which is what the call returns. The guards ask for an action.
 
 import { z } from 'zod';
+import { BUDGET_MEASURE_NAMES } from '../../config/budgetMeasures.ts';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 import { isRecord } from '../../values/isRecord.ts';
+import { measureAmounts } from '../guards/Budget.ts';
 import {
   APPROVAL_SHAPE,
   answerText,
@@ -109,10 +111,6 @@ function answerRefused({ id, kind }: HitlSession, why: string, shape: string): D
   });
 }
 
-type RaisedMeasure = 'usd' | 'tokens' | 'calls' | 'ms';
-
-const MEASURES: readonly RaisedMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
-
 /**
  * Refuses a raise of what was not passed, before it is recorded: the call would stay refused, and the gate be asked again.
  * What was passed need not be raised all at once.
@@ -121,7 +119,7 @@ const MEASURES: readonly RaisedMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
  */
 function assertRaisesPassed(answer: object, { id, question }: HitlSession): void {
   const passed = passedMeasures(question);
-  const given = MEASURES.filter((measure) => measure in answer);
+  const given = BUDGET_MEASURE_NAMES.filter((measure) => measure in answer);
   const [wrong] = passed.size === 0 ? [] : given.filter((measure) => !passed.has(measure));
   if (wrong === undefined) return;
   const names = [...passed].join(', ');
@@ -155,20 +153,12 @@ const recursionLimit = lateSchema(() =>
 );
 
 const budget = lateSchema(() => {
-  const count = z.exactOptional(z.int().positive());
+  const raise = z.strictObject({ action: z.literal('raise'), ...measureAmounts().shape });
   return z.discriminatedUnion('action', [
     z.strictObject({ action: z.literal('abort'), reason: optionalText() }),
-    z
-      .strictObject({
-        action: z.literal('raise'),
-        usd: z.exactOptional(z.number().positive()),
-        tokens: count,
-        calls: count,
-        ms: count,
-      })
-      .refine(({ usd, tokens, calls, ms }) => (usd ?? tokens ?? calls ?? ms) !== undefined, {
-        error: 'Names none of usd, tokens, calls, ms',
-      }),
+    raise.refine((answer) => BUDGET_MEASURE_NAMES.some((measure) => answer[measure] !== undefined), {
+      error: `Names none of ${BUDGET_MEASURE_NAMES.join(', ')}`,
+    }),
   ]);
 });
 
@@ -199,7 +189,7 @@ export const ENGINE_GATES = {
   budget: {
     given: budget,
     recorded: budget,
-    shape: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
+    shape: `{ action: 'raise', ${BUDGET_MEASURE_NAMES.map((measure) => `${measure}?`).join(', ')} } or { action: 'abort', reason? }`,
     policyName: null,
     assertFits: assertRaisesPassed,
   },

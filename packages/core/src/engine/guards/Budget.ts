@@ -1,18 +1,13 @@
 import { z } from 'zod';
+import {
+  BUDGET_MEASURE_NAMES,
+  BUDGET_MEASURES,
+  type BudgetLimits,
+  type BudgetMeasure,
+  eachMeasure,
+} from '../../config/budgetMeasures.ts';
 import { lateSchema } from '../../config/lateSchema.ts';
 import type { Reserve, Spending } from '../../state/steps/StepStore.ts';
-
-/** Limits on the use of a run or a task before it asks. */
-export interface BudgetLimits {
-  /** US dollars. */
-  readonly usd?: number;
-  /** Input and output tokens together. */
-  readonly tokens?: number;
-  /** Number of calls. A call that threw and was repeated counts twice. */
-  readonly calls?: number;
-  /** Active time in milliseconds. Time spent waiting for people does not count. */
-  readonly ms?: number;
-}
 
 /** Limits of a run, stored when it starts. */
 export interface Budget extends BudgetLimits {
@@ -20,14 +15,13 @@ export interface Budget extends BudgetLimits {
   readonly perTask?: BudgetLimits;
 }
 
-type BudgetMeasure = keyof BudgetLimits;
-
-/** In the order in which a limit that was passed is named first. */
-const BUDGET_MEASURES: readonly BudgetMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
+/** The amounts of an object that has one for each measure: of a budget, or of the answer that raises it. */
+export const measureAmounts = lateSchema(() =>
+  z.object(eachMeasure(({ kind }) => z.exactOptional((kind === 'money' ? z.number() : z.int()).positive()))),
+);
 
 const budgetSchema = lateSchema(() => {
-  const count = z.exactOptional(z.int().positive());
-  const limits = { usd: z.exactOptional(z.number().positive()), tokens: count, calls: count, ms: count };
+  const limits = measureAmounts().shape;
   return z.strictObject({ ...limits, perTask: z.exactOptional(z.strictObject(limits)) });
 });
 
@@ -64,7 +58,7 @@ export function limitUses(limits: BudgetLimits, used: Used, next: Reserve): read
     calls: { spent: used.calls, reserved: 0, next: 1 },
     ms: { spent: used.ms, reserved: 0, next: 0 },
   };
-  return BUDGET_MEASURES.flatMap((measure) => {
+  return BUDGET_MEASURE_NAMES.flatMap((measure) => {
     const limit = limits[measure];
     return limit === undefined ? [] : [{ measure, limit, ...uses[measure] }];
   });
@@ -85,8 +79,16 @@ export function reserveOf(declared: Partial<Reserve>, used: Spending): Reserve {
 
 /** Limits with what humans have added to them. */
 export function raisedLimits(limits: BudgetLimits, raises: readonly BudgetLimits[]): BudgetLimits {
-  const declared = BUDGET_MEASURES.filter((measure) => limits[measure] !== undefined);
+  const declared = BUDGET_MEASURE_NAMES.filter((measure) => limits[measure] !== undefined);
   const sum = (measure: BudgetMeasure): number =>
     raises.reduce((total, raise) => total + (raise[measure] ?? 0), limits[measure] ?? 0);
   return Object.fromEntries(declared.map((measure) => [measure, sum(measure)]));
+}
+
+/** The limits that calls of child runs use up, too. */
+export function limitsAbove(limits: BudgetLimits): BudgetLimits {
+  const kept = BUDGET_MEASURE_NAMES.filter(
+    (measure) => limits[measure] !== undefined && BUDGET_MEASURES[measure].countsAbove,
+  );
+  return Object.fromEntries(kept.map((measure) => [measure, limits[measure]]));
 }

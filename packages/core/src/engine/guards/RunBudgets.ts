@@ -1,3 +1,4 @@
+import type { BudgetLimits } from '../../config/budgetMeasures.ts';
 import type { HitlSession, HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { DrivenTimeStore } from '../../state/guards/DrivenTimeStore.ts';
 import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/steps/StepStore.ts';
@@ -6,9 +7,9 @@ import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
 import {
   type Budget,
-  type BudgetLimits,
   isPassed,
   type LimitUse,
+  limitsAbove,
   limitUses,
   raisedLimits,
   reserveOf,
@@ -137,7 +138,7 @@ export class RunBudgets {
 
   /** How a call of a run below stands to the limits of this one. Its time is its own: that of its children runs beside it. */
   #usesAbove(run: string, call: AskedCall, reserve: Reserve): readonly ScopedUse[] {
-    const { perTask: _, ms: __, ...limits } = this.#budgetOf(run);
+    const limits = limitsAbove(this.#budgetOf(run));
     const { steps } = this.#stores;
     const spending = steps.spendingBefore({ ...call, threadId: run }, null);
     const used = { ...this.#withChildren(run, spending, call), ms: 0 };
@@ -158,14 +159,14 @@ export class RunBudgets {
       .map((id) => steps.spendingBefore({ threadId: id, lgTaskId, name }, null));
     const sum = (of: (one: TurnSpending) => number): number =>
       below.reduce((total, one) => total + of(one), of(own));
-    return {
-      ...own,
+    const sums: Omit<TurnSpending, 'turn' | 'largestUsd' | 'largestTokens'> = {
       usd: sum(({ usd }) => usd),
       tokens: sum(({ tokens }) => tokens),
       calls: sum(({ calls }) => calls),
       reservedUsd: sum(({ reservedUsd }) => reservedUsd),
       reservedTokens: sum(({ reservedTokens }) => reservedTokens),
     };
+    return { ...own, ...sums };
   }
 
   /** What humans have added to a run's own limits in this turn, at its gates and at those of runs below it. */

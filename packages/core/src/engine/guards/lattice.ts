@@ -1,4 +1,5 @@
 // The guards of a run: their order, the levels they measure, and the events that follow.
+import { BUDGET_MEASURE_NAMES, BUDGET_MEASURES, type BudgetMeasure } from '../../config/budgetMeasures.ts';
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
 import type { NewEvent } from '../../events/EventBus.ts';
 import type { EventScope, GuardEvidence } from '../../events/events.ts';
@@ -16,10 +17,7 @@ export type Measure =
   | 'entropy'
   | 'pivots'
   | 'pivot_answers'
-  | 'usd'
-  | 'tokens'
-  | 'calls'
-  | 'ms'
+  | BudgetMeasure
   | 'depth';
 
 /** One guard: what it measures, when it looks, and what tripping leads to. */
@@ -58,7 +56,7 @@ export const LATTICE: readonly Rung[] = [
   },
   {
     guard: 'budget',
-    measures: ['usd', 'tokens', 'calls', 'ms'],
+    measures: BUDGET_MEASURE_NAMES,
     looks: 'before a call',
     leadsTo: 'a person: raise or abort',
   },
@@ -102,7 +100,10 @@ export interface GuardLevel {
 }
 
 /** Measures that are no whole numbers. */
-const FRACTIONAL: ReadonlySet<Measure> = new Set(['entropy', 'usd']);
+const FRACTIONAL: ReadonlySet<Measure> = new Set<Measure>([
+  'entropy',
+  ...BUDGET_MEASURE_NAMES.filter((measure) => BUDGET_MEASURES[measure].kind === 'money'),
+]);
 
 /** From which level a guard warns: 80 % of its limit, of whole numbers rounded up. */
 export function warningLevel(measure: Measure, limit: number): number {
