@@ -57,6 +57,12 @@ const LONG = [
     'a process killed at every statement of the migrations',
   ],
   ['gate-kinds', { DEVS_GATE_COMPILES: 2 }, 'newGateKind', 'a new kind of gate, compiled when it is whole'],
+  [
+    'measures',
+    { DEVS_MEASURE_COMPILES: 2 },
+    'newMeasure',
+    'a new measure of budgets, compiled when it is whole',
+  ],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
   [
     'waits',
@@ -105,7 +111,7 @@ const LONG = [
   [
     'child-trees',
     { DEVS_TREE_CASES: 300 },
-    'children/__tests__/trees',
+    'waits/__tests__/trees',
     'trees of runs that die, and by LangGraph alone',
   ],
   [

@@ -5,10 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { bundleAlone } from '../../../core/test/support/bundlePrograms.ts';
-import { howMany } from '../../../core/test/support/howMany.ts';
-
-/** How often the compiler looks at all sources: the second time, at what was filled in. */
-export const IS_LONG = howMany('DEVS_GATE_COMPILES', 1) > 1;
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -22,12 +18,16 @@ export interface Place {
 /** What other tests keep in the cache comes and goes. */
 const isInstalled = (path: string): boolean => !path.includes(join('node_modules', '.cache'));
 
+interface CloneOptions {
+  /** Sources of the page that are compiled, too. @defaultValue none */
+  readonly pages?: readonly string[];
+  readonly isCompiledTwice: boolean;
+}
+
 /**
  * The sources of every package in a folder of their own, as a stranger's clone has them.
- *
- * @param pages - Sources of the page that are compiled, too.
  */
-export function cloneSources(pages: readonly string[] = []): string {
+export function cloneSources({ pages = [], isCompiledTwice }: CloneOptions): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-stranger-'));
   const parts = ['core', 'agents', 'postgres', 'ui', 'cli'].flatMap((name) =>
     ['src', 'package.json', 'node_modules'].map((part) => join('packages', name, part)),
@@ -47,7 +47,7 @@ export function cloneSources(pages: readonly string[] = []): string {
     compilerOptions: {
       noEmit: true,
       composite: false,
-      ...(IS_LONG && { incremental: true, tsBuildInfoFile: './known.tsbuildinfo' }),
+      ...(isCompiledTwice && { incremental: true, tsBuildInfoFile: './known.tsbuildinfo' }),
       allowImportingTsExtensions: true,
     },
     include: ['packages/*/src', 'packages/cli/stranger.ts', ...pages],
