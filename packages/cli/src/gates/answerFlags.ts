@@ -6,7 +6,7 @@ import type { ChoiceName, GateAnswerForm } from './gateLabels.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { Decision } from './recordDecision.ts';
 
-/** What `devs answer` was told on its command line. */
+/** The options of `devs answer`. */
 export interface AnswerFlags extends RaiseFlags {
   readonly retry?: true;
   readonly skip?: true;

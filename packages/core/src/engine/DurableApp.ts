@@ -12,7 +12,6 @@ import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/
 import type { PlanningGraph } from './change/planMove.ts';
 import { assertBetweenNodes, type NextNodes, rewindTo, type UpdatableGraph } from './change/rewindTo.ts';
 import type { DurableParts } from './DurableParts.ts';
-import { decideGate } from './decideGate.ts';
 import { cancelRun } from './drive/cancelRuns.ts';
 import { type DriveOptions, drive } from './drive/drive.ts';
 import { waitUntilWoken } from './drive/due.ts';
@@ -32,10 +31,10 @@ import {
 } from './drive/runInput.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
-import type { Gate, GateAnswer } from './gates/Gate.ts';
+import { type Gate, type GateAnswer, gatesOf, gateWithDeadlines } from './gates/Gate.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import { decideGate } from './gates/parsedGates.ts';
 import { asHuman, principalText } from './gates/principals.ts';
-import { gatesOf, gateWithDeadlines } from './gateWithDeadlines.ts';
 import { NO_GOALS } from './graph/GraphProfile.ts';
 import { graphFingerprint } from './graph/graphShape.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';

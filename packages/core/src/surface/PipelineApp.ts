@@ -1,8 +1,7 @@
 import { pricesOf } from '../config/prices.ts';
 import { internalsOf } from '../engine/appInternals.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
-import type { Gate } from '../engine/gates/Gate.ts';
-import { gatesOf } from '../engine/gateWithDeadlines.ts';
+import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { registerSecrets } from '../masking/SecretRegistry.ts';

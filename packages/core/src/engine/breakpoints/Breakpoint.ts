@@ -1,3 +1,5 @@
+// Breakpoints: where a graph was compiled to stop, the one that a checkpoint stands at, and the gate that shows it.
+
 import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';

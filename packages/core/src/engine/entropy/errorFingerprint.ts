@@ -1,3 +1,11 @@
+/**
+ * The part of an error's message that says what went wrong: without ids, times, paths, ports, line numbers and
+ * durations. Two occurrences of one error have the same fingerprint; an exit code or a count still tells two apart.
+ */
+export function errorFingerprint(message: string): string {
+  return replaceAccidental(replaceAccidental(message, TIMES_AND_IDS), PLACES);
+}
+
 type Replacements = readonly (readonly [pattern: RegExp, placeholder: string])[];
 
 /** Ids, times and durations: they differ between two occurrences of one thing. Each pattern is linear. */
@@ -22,12 +30,4 @@ export function replaceAccidental(text: string, replacements: Replacements): str
     (replaced, [pattern, placeholder]) => replaced.replace(pattern, placeholder),
     text,
   );
-}
-
-/**
- * The part of an error's message that says what went wrong: without ids, times, paths, ports, line numbers and
- * durations. Two occurrences of one error have the same fingerprint; an exit code or a count still tells two apart.
- */
-export function errorFingerprint(message: string): string {
-  return replaceAccidental(replaceAccidental(message, TIMES_AND_IDS), PLACES);
 }

@@ -7,22 +7,6 @@ import { sameTestResults } from './parts/sameTestResults.ts';
 import { undoneEdits } from './parts/undoneEdits.ts';
 import { type AgentAction, type ReadTurn, readTurn } from './ReadTurn.ts';
 
-/** Every part of the score. */
-export const ENTROPY_PARTS: readonly EntropyPart[] = [
-  sameOutput,
-  nearSameOutput,
-  sameError,
-  alternation,
-  sameTestResults,
-  undoneEdits,
-];
-
-/** What any turn that is not a copy leaves of a part it says nothing about. */
-const AGED = 0.97;
-
-/** What proven progress leaves of every part. */
-const AFTER_PROGRESS = 0.25;
-
 /** One part of a score. */
 export interface EntropyShare {
   readonly part: EntropyPartName;
@@ -38,6 +22,75 @@ export interface EntropyScore {
   /** The parts that say something, the strongest first. */
   readonly parts: readonly EntropyShare[];
 }
+
+export interface EntropyOptions {
+  /** Tools whose turns wait for something outside; they are left out. */
+  readonly polling?: readonly string[] | ((turn: AgentAction) => boolean);
+}
+
+/** Turns that are read, the last ones: bounds the work. */
+const MAX_TURNS = 200;
+
+/**
+ * How much an agent repeats itself: 0 for a trace in which every turn brings something new, towards 1 for a loop.
+ * Pure; linear in the turns read (the last 200, 4,000 characters of each text). As long as a trace is read whole, a
+ * copy of one of its turns never lowers the score.
+ *
+ * @throws RangeError if a count of tests is no whole number of at least 0.
+ * @throws TypeError if a turn's field has another type than its own.
+ * @see docs/internals/guards.md#entropy-score
+ *
+ * @example
+ * ```ts
+ * const turn = { action: 'npm test', error: 'AssertionError: expected 1 to be 2' };
+ * scoreEntropy([turn, turn, turn, turn]).score; // 0.79
+ * ```
+ */
+export function scoreEntropy(turns: readonly AgentAction[], options: EntropyOptions = {}): EntropyScore {
+  return meterAfter(turns, options).read();
+}
+
+/** The scores after each turn of a trace. */
+export function entropyAlong(turns: readonly AgentAction[], options: EntropyOptions = {}): readonly number[] {
+  const scores: number[] = [];
+  meterAfter(turns, options, (score) => scores.push(score));
+  return scores;
+}
+
+function meterAfter(
+  turns: readonly AgentAction[],
+  { polling = [] }: EntropyOptions,
+  onTurn: (score: number) => void = () => {},
+): EntropyMeter {
+  const isPolling =
+    typeof polling === 'function'
+      ? polling
+      : ({ tool }: AgentAction) => tool !== undefined && polling.includes(tool);
+  const meter = new EntropyMeter();
+  const first = Math.max(0, turns.length - MAX_TURNS);
+  for (const [index, turn] of turns.slice(first).entries()) {
+    const read = readTurn(turn, first + index + 1);
+    if (!isPolling(turn)) meter.observe(read);
+    onTurn(meter.score);
+  }
+  return meter;
+}
+
+/** Every part of the score. */
+export const ENTROPY_PARTS: readonly EntropyPart[] = [
+  sameOutput,
+  nearSameOutput,
+  sameError,
+  alternation,
+  sameTestResults,
+  undoneEdits,
+];
+
+/** What any turn that is not a copy leaves of a part it says nothing about. */
+const AGED = 0.97;
+
+/** What proven progress leaves of every part. */
+const AFTER_PROGRESS = 0.25;
 
 interface Gauge {
   readonly part: EntropyPart;
@@ -99,56 +152,3 @@ class EntropyMeter {
 const rounded = (value: number): number => Math.round(value * 10_000) / 10_000;
 
 const contribution = ({ part, level }: Gauge): number => part.weight * level;
-
-/** Turns that are read, the last ones: bounds the work. */
-const MAX_TURNS = 200;
-
-export interface EntropyOptions {
-  /** Tools whose turns wait for something outside; they are left out. */
-  readonly polling?: readonly string[] | ((turn: AgentAction) => boolean);
-}
-
-/**
- * How much an agent repeats itself: 0 for a trace in which every turn brings something new, towards 1 for a loop.
- * Pure; linear in the turns read (the last 200, 4,000 characters of each text). As long as a trace is read whole, a
- * copy of one of its turns never lowers the score.
- *
- * @throws RangeError if a count of tests is no whole number of at least 0.
- * @throws TypeError if a turn's field has another type than its own.
- * @see docs/internals/guards.md#entropy-score
- *
- * @example
- * ```ts
- * const turn = { action: 'npm test', error: 'AssertionError: expected 1 to be 2' };
- * scoreEntropy([turn, turn, turn, turn]).score; // 0.79
- * ```
- */
-export function scoreEntropy(turns: readonly AgentAction[], options: EntropyOptions = {}): EntropyScore {
-  return meterAfter(turns, options).read();
-}
-
-/** The scores after each turn of a trace. */
-export function entropyAlong(turns: readonly AgentAction[], options: EntropyOptions = {}): readonly number[] {
-  const scores: number[] = [];
-  meterAfter(turns, options, (score) => scores.push(score));
-  return scores;
-}
-
-function meterAfter(
-  turns: readonly AgentAction[],
-  { polling = [] }: EntropyOptions,
-  onTurn: (score: number) => void = () => {},
-): EntropyMeter {
-  const isPolling =
-    typeof polling === 'function'
-      ? polling
-      : ({ tool }: AgentAction) => tool !== undefined && polling.includes(tool);
-  const meter = new EntropyMeter();
-  const first = Math.max(0, turns.length - MAX_TURNS);
-  for (const [index, turn] of turns.slice(first).entries()) {
-    const read = readTurn(turn, first + index + 1);
-    if (!isPolling(turn)) meter.observe(read);
-    onTurn(meter.score);
-  }
-  return meter;
-}

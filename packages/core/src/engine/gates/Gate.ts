@@ -1,12 +1,19 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { type HiddenPlace, maskAtGate } from '../../masking/maskAtGate.ts';
 import type { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { HiddenRecord, HitlSession, HitlSessionKind, Vote } from '../../state/gates/hitlSession.ts';
+import type {
+  HiddenRecord,
+  HitlSession,
+  HitlSessionKind,
+  Principal,
+  Vote,
+} from '../../state/gates/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
-import type { Principal } from './HumanInTheLoopManager.ts';
+import { gateTimes } from './deadlines.ts';
 import { textsIn } from './hiddenPlaces.ts';
-import { principalText } from './principals.ts';
+import { principalOf, principalText } from './principals.ts';
 
 /** {@link AnswerPolicy}, in which one word is recorded in another spelling. */
 export interface GateTakes extends Omit<AnswerPolicy, 'edit'> {
@@ -57,6 +64,9 @@ export type GateAnswer = {
   readonly via?: string;
   readonly withHidden?: number | undefined;
 } & Readonly<Record<string, unknown>>;
+
+/** An answer whose principal was read once: the same value is checked and recorded, here and elsewhere. */
+export const readOnce = (answer: GateAnswer): GateAnswer => ({ ...answer, by: principalOf(answer.by) });
 
 /** A gate that is no longer open, with its content and decision. */
 export interface ClosedGate extends Gate {
@@ -148,6 +158,18 @@ const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
 export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {
   return sessions.listOpen(threadId).map(gateOf);
 }
+
+/** A gate with its next deadline, and the people that a past one named. */
+export const gateWithDeadlines = (session: HitlSession, { waits }: Pick<StateFile, 'waits'>): Gate => ({
+  ...gateOf(session),
+  ...gateTimes(session, waits),
+});
+
+/** The open gates of a run with their deadlines, oldest first. */
+export const gatesOf = (
+  threadId: string,
+  { sessions, waits }: Pick<StateFile, 'sessions' | 'waits'>,
+): readonly Gate[] => sessions.listOpen(threadId).map((session) => gateWithDeadlines(session, { waits }));
 
 /** The questions that all runs wait for: of the newest run first, and of each the oldest first. */
 export function openGatesOfRuns(sessions: HitlSessionStore): readonly Gate[] {

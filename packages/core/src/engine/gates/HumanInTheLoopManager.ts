@@ -110,8 +110,7 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#limits = validLimits(limits);
     this.#now = now;
     this.#newId = newId;
-    const { sessions, votes, outbox } = this.#file;
-    this.#votes = new VoteCount({ sessions, votes, outbox });
+    this.#votes = new VoteCount(this.#file);
   }
 
   /**

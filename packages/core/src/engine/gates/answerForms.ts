@@ -7,8 +7,6 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { comments } from './comments.ts';
 
-// A yes or no, the answer of most gates.
-
 /** Longest free text of an answer, in bytes of UTF-8. */
 const MAX_TEXT_BYTES = 64 * 1024;
 

@@ -11,70 +11,6 @@ import type { GateRule, GateRules } from './answers.ts';
 import { type Approvals, allowsPlainYes, answerPolicyOf } from './DeclaredGate.ts';
 import { assertPersonId, isSameId, isSamePrincipal, namedTwice, principalText } from './principals.ts';
 
-/** Shortest beginning of a hash that names it, in hex digits: enough for a person to copy. */
-const MIN_HASH_PREFIX = 8;
-
-const HASH_PREFIX = new RegExp(`^[0-9a-f]{${MIN_HASH_PREFIX},64}$`);
-
-/**
- * The hash to decide under: the session is open, bound, and shows what the decider saw.
- *
- * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_NOT_READY` or `GATE_STALE`, checked in this order.
- */
-export function assertDecidable(session: HitlSession, seenHash: string): string {
-  if (session.status !== 'awaiting_approval') throw closed(session);
-  if (session.interruptId === null) throw notReady(session);
-  const { artifactHash } = session;
-  if (artifactHash !== null && isHashPrefix(seenHash, artifactHash)) return artifactHash;
-  throw new DevsError(`The hash does not match the current content of gate "${session.id}".`, {
-    code: 'GATE_STALE',
-    remedy: 'Read the gate again and use the hash it shows.',
-    context: { sessionId: session.id, artifactHash: artifactHash ?? '' },
-  });
-}
-
-/** Why a closed session cannot be answered; carries who answered it, so that a client can see it was itself. */
-export function closed(session: HitlSession): DevsError {
-  const { id, status, principal, decidedAt, decision } = session;
-  if (status === 'superseded' || status === 'cancelled') return withdrawn(session);
-  const by = principal === null ? 'by a direct resume' : `by ${principalText(principal)}`;
-  const at = decidedAt ?? session.resumedAt ?? 0;
-  return new DevsError(`Gate "${id}" was already decided ${by} at ${new Date(at).toISOString()}.`, {
-    code: 'GATE_ALREADY_DECIDED',
-    remedy: 'Compare the recorded decision with yours. To change it, rewind the run.',
-    context: {
-      sessionId: id,
-      decision: canonicalJson(decision),
-      principal: principal === null ? '' : principalText(principal),
-      decidedAt: at,
-    },
-  });
-}
-
-function withdrawn({ id, status, threadId }: HitlSession): DevsError {
-  const why = status === 'cancelled' ? 'its run has ended' : 'it was asked again, or the run was rewound';
-  return new DevsError(`Gate "${id}" was withdrawn: ${why}.`, {
-    code: 'GATE_STALE',
-    remedy: 'List the open gates, then decide the current one.',
-    context: { sessionId: id, threadId: threadId ?? '' },
-  });
-}
-
-function notReady({ id, threadId }: HitlSession): DevsError {
-  const isFree = threadId === null;
-  const why = isFree ? 'it does not belong to a run' : 'its content is not saved yet';
-  return new DevsError(`Gate "${id}" cannot be decided: ${why}.`, {
-    code: 'GATE_NOT_READY',
-    remedy: isFree ? 'Continue it with resume().' : 'Resume the run until it waits at this gate.',
-    context: { sessionId: id },
-  });
-}
-
-function isHashPrefix(given: string, hash: string): boolean {
-  const prefix = given.toLowerCase();
-  return HASH_PREFIX.test(prefix) && hash.startsWith(prefix);
-}
-
 /**
  * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }`, or of small work (laws L2, L8).
  *
@@ -128,37 +64,6 @@ function refuseAgent({ id, kind }: HitlSession): DevsError {
   });
 }
 
-/** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
-export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
-  if (typeof notInitiator !== 'boolean') {
-    throw new TypeError(`Gate "${gate}": notInitiator must be a boolean.`);
-  }
-  const named = of === undefined ? Number.POSITIVE_INFINITY : countApprovers(of, gate);
-  if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
-  throw new RangeError(
-    `Gate "${gate}": count must be from 1 to the number of approvers, got ${String(count)}.`,
-  );
-}
-
-/** Whoever may decide says who they are: without names, several yeses may be of one person. */
-export function warnOfUnnamed(gate: string, { of, count = 1 }: Approvals): void {
-  if (of !== undefined || count === 1) return;
-  process.emitWarning(
-    `Gate "${gate}" needs ${count} approvals, and one person could approve under several names. List the approvers in \`of\`.`,
-    'DevsApprovalsWarning',
-  );
-}
-
-function countApprovers(of: readonly string[], gate: string): number {
-  if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
-    throw new TypeError(`Gate "${gate}": \`of\` must be a list of ids.`);
-  }
-  of.forEach(assertPersonId);
-  const twice = namedTwice(of);
-  if (twice !== undefined) throw new RangeError(`Gate "${gate}": \`of\` names "${twice}" twice.`);
-  return of.length;
-}
-
 /** @throws DevsError `MAY_NOT_APPROVE` for somebody whose word does not count at this gate. */
 export function assertMayApprove(by: Principal, session: HitlSession): void {
   const { approvals } = answerPolicyOf(session);
@@ -178,7 +83,69 @@ export function assertMayApprove(by: Principal, session: HitlSession): void {
   });
 }
 
-type VoteCountDeps = Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
+/** Shortest beginning of a hash that names it, in hex digits: enough for a person to copy. */
+const MIN_HASH_PREFIX = 8;
+
+const HASH_PREFIX = new RegExp(`^[0-9a-f]{${MIN_HASH_PREFIX},64}$`);
+
+/**
+ * The hash to decide under: the session is open, bound, and shows what the decider saw.
+ *
+ * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_NOT_READY` or `GATE_STALE`, checked in this order.
+ */
+export function assertDecidable(session: HitlSession, seenHash: string): string {
+  if (session.status !== 'awaiting_approval') throw closed(session);
+  if (session.interruptId === null) throw notReady(session);
+  const { artifactHash } = session;
+  if (artifactHash !== null && isHashPrefix(seenHash, artifactHash)) return artifactHash;
+  throw new DevsError(`The hash does not match the current content of gate "${session.id}".`, {
+    code: 'GATE_STALE',
+    remedy: 'Read the gate again and use the hash it shows.',
+    context: { sessionId: session.id, artifactHash: artifactHash ?? '' },
+  });
+}
+
+function isHashPrefix(given: string, hash: string): boolean {
+  const prefix = given.toLowerCase();
+  return HASH_PREFIX.test(prefix) && hash.startsWith(prefix);
+}
+
+function notReady({ id, threadId }: HitlSession): DevsError {
+  const isFree = threadId === null;
+  const why = isFree ? 'it does not belong to a run' : 'its content is not saved yet';
+  return new DevsError(`Gate "${id}" cannot be decided: ${why}.`, {
+    code: 'GATE_NOT_READY',
+    remedy: isFree ? 'Continue it with resume().' : 'Resume the run until it waits at this gate.',
+    context: { sessionId: id },
+  });
+}
+
+/** Why a closed session cannot be answered; carries who answered it, so that a client can see it was itself. */
+export function closed(session: HitlSession): DevsError {
+  const { id, status, principal, decidedAt, decision } = session;
+  if (status === 'superseded' || status === 'cancelled') return withdrawn(session);
+  const by = principal === null ? 'by a direct resume' : `by ${principalText(principal)}`;
+  const at = decidedAt ?? session.resumedAt ?? 0;
+  return new DevsError(`Gate "${id}" was already decided ${by} at ${new Date(at).toISOString()}.`, {
+    code: 'GATE_ALREADY_DECIDED',
+    remedy: 'Compare the recorded decision with yours. To change it, rewind the run.',
+    context: {
+      sessionId: id,
+      decision: canonicalJson(decision),
+      principal: principal === null ? '' : principalText(principal),
+      decidedAt: at,
+    },
+  });
+}
+
+function withdrawn({ id, status, threadId }: HitlSession): DevsError {
+  const why = status === 'cancelled' ? 'its run has ended' : 'it was asked again, or the run was rewound';
+  return new DevsError(`Gate "${id}" was withdrawn: ${why}.`, {
+    code: 'GATE_STALE',
+    remedy: 'List the open gates, then decide the current one.',
+    context: { sessionId: id, threadId: threadId ?? '' },
+  });
+}
 
 /** What somebody says, as it is recorded, about what they were shown. */
 interface Said {
@@ -197,10 +164,10 @@ interface VoteTally {
 
 /** Counts the yeses at gates that want them of certain people or of several. */
 export class VoteCount {
-  readonly #deps: VoteCountDeps;
+  readonly #file: Pick<StateFile, 'sessions' | 'votes' | 'outbox'>;
 
-  constructor(deps: VoteCountDeps) {
-    this.#deps = deps;
+  constructor(file: Pick<StateFile, 'sessions' | 'votes' | 'outbox'>) {
+    this.#file = file;
   }
 
   /**
@@ -217,7 +184,7 @@ export class VoteCount {
       readonly feedback?: string;
     };
     if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
-    const { sessions, votes: store, outbox } = this.#deps;
+    const { sessions, votes: store, outbox } = this.#file;
     const vote = { principal: by, artifactHash, feedback, votedAt };
     const isRepeated = store.of(session.id).some(({ principal }) => isSamePrincipal(principal, by));
     if (isRepeated || !store.cast(session.id, vote))
@@ -258,3 +225,34 @@ const voteView = ({ principal, votedAt, feedback }: Vote) => ({
   at: new Date(votedAt).toISOString(),
   ...(feedback !== null && { feedback }),
 });
+
+/** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
+export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
+  if (typeof notInitiator !== 'boolean') {
+    throw new TypeError(`Gate "${gate}": notInitiator must be a boolean.`);
+  }
+  const named = of === undefined ? Number.POSITIVE_INFINITY : countApprovers(of, gate);
+  if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
+  throw new RangeError(
+    `Gate "${gate}": count must be from 1 to the number of approvers, got ${String(count)}.`,
+  );
+}
+
+function countApprovers(of: readonly string[], gate: string): number {
+  if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
+    throw new TypeError(`Gate "${gate}": \`of\` must be a list of ids.`);
+  }
+  of.forEach(assertPersonId);
+  const twice = namedTwice(of);
+  if (twice !== undefined) throw new RangeError(`Gate "${gate}": \`of\` names "${twice}" twice.`);
+  return of.length;
+}
+
+/** Whoever may decide says who they are: without names, several yeses may be of one person. */
+export function warnOfUnnamed(gate: string, { of, count = 1 }: Approvals): void {
+  if (of !== undefined || count === 1) return;
+  process.emitWarning(
+    `Gate "${gate}" needs ${count} approvals, and one person could approve under several names. List the approvers in \`of\`.`,
+    'DevsApprovalsWarning',
+  );
+}

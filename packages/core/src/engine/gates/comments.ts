@@ -1,5 +1,5 @@
-// Comments on single places of what a gate shows: part of the answer, and so of the decision. They hang on quoted text. It
-// is looked for as it was recorded, and as displays print it, with places of it hidden.
+// Comments on single places of an artifact: part of the answer, and so of the decision. A comment quotes the text that it is
+// about. The quote is searched in the text as it was recorded, and as displays print it, with places of it hidden.
 import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -7,8 +7,6 @@ import { maskAtGate } from '../../masking/maskAtGate.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { isBlank } from '../../masking/visibleText.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-
-// What a rejection says about single places of what was shown. Part of the answer, and so of the decision.
 
 /** What somebody says about a text that a gate shows. */
 export interface GateComment {
@@ -96,8 +94,6 @@ export function shortenText(text: string): string {
   const line = maskSensitiveData(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS - 1)}…`;
 }
-
-// Comments hang on quoted text. It is looked for as it was recorded, and as displays print it, with places of it hidden.
 
 /** A text that a gate shows. */
 export interface QuotableSection {

@@ -1,5 +1,5 @@
 // The gates of any graph. A gate before a node takes a yes or no, and the other answers that its author declared. A bare
-// `interrupt()` takes any plain JSON, which is what the call returns. The guards ask for an action.
+// `interrupt()` takes any plain JSON, and the call returns it. The guards ask for an action.
 
 import { z } from 'zod';
 import { BUDGET_MEASURE_NAMES } from '../../config/budgetMeasures.ts';
@@ -22,8 +22,6 @@ import type { GateRule, GateRules } from './answers.ts';
 import type { QuotableSection } from './comments.ts';
 import { answerPolicyOf } from './DeclaredGate.ts';
 
-// An answer to a bare `interrupt()`: any plain JSON, which is what the call returns.
-
 const given = lateSchema(() => z.strictObject({ value: storable() }));
 
 export const interruptGate = {
@@ -33,8 +31,6 @@ export const interruptGate = {
   policyName: null,
   assertFits: assertFitsSchema,
 } satisfies GateRule;
-
-// The answers of a gate that an author declared before a node: a yes or no, and what else was declared that it takes.
 
 const value = lateSchema(() => z.strictObject({ value: storable() }));
 
@@ -111,6 +107,30 @@ function answerRefused({ id, kind }: HitlSession, why: string, shape: string): D
   });
 }
 
+const taskFailure = lateSchema(() =>
+  z.strictObject({
+    action: z.enum(['retry', 'skip', 'abort']),
+    /** For the next attempts. */
+    guidance: optionalText(),
+    /** For the record: why it is given up. */
+    reason: optionalText(),
+  }),
+);
+
+const recursionLimit = lateSchema(() =>
+  z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText() }),
+);
+
+const budget = lateSchema(() => {
+  const raise = z.strictObject({ action: z.literal('raise'), ...measureAmounts().shape });
+  return z.discriminatedUnion('action', [
+    z.strictObject({ action: z.literal('abort'), reason: optionalText() }),
+    raise.refine((answer) => BUDGET_MEASURE_NAMES.some((measure) => answer[measure] !== undefined), {
+      error: `Names none of ${BUDGET_MEASURE_NAMES.join(', ')}`,
+    }),
+  ]);
+});
+
 /**
  * Refuses a raise of what was not passed, before it is recorded: the call would stay refused, and the gate be asked again.
  * What was passed need not be raised all at once.
@@ -137,30 +157,6 @@ function passedMeasures(question: unknown): ReadonlySet<string> {
   };
   return new Set(Array.isArray(artifact?.limits) ? artifact.limits.map(({ measure }) => measure) : []);
 }
-
-const taskFailure = lateSchema(() =>
-  z.strictObject({
-    action: z.enum(['retry', 'skip', 'abort']),
-    /** For the next attempts. */
-    guidance: optionalText(),
-    /** For the record: why it is given up. */
-    reason: optionalText(),
-  }),
-);
-
-const recursionLimit = lateSchema(() =>
-  z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText() }),
-);
-
-const budget = lateSchema(() => {
-  const raise = z.strictObject({ action: z.literal('raise'), ...measureAmounts().shape });
-  return z.discriminatedUnion('action', [
-    z.strictObject({ action: z.literal('abort'), reason: optionalText() }),
-    raise.refine((answer) => BUDGET_MEASURE_NAMES.some((measure) => answer[measure] !== undefined), {
-      error: `Names none of ${BUDGET_MEASURE_NAMES.join(', ')}`,
-    }),
-  ]);
-});
 
 const stepAnswer = lateSchema(() =>
   z.strictObject({

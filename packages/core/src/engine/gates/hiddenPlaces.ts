@@ -1,8 +1,9 @@
-// A yes is for the true artifact. What a gate hides of it is counted, and was shown to whoever says yes, or they accept it by
-// its number.
+// A yes is for the true artifact. Places that a gate hides of it are counted. Before a yes a person reveals them, or accepts
+// their number.
 //
-// What a person edits has a placeholder for each hidden place. It is named by where it stands: what the text around it is, and
-// which of its placeholders it is. What is hidden is no part of that, and no other process has to count the same places.
+// A text that a person edits has a placeholder for each hidden place. Its name comes from the text around it and its position
+// among the placeholders of that text. The hidden text is no part of the name, and other processes need not count the same
+// places.
 
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FoundPlace } from '../../masking/MaskRule.ts';
@@ -18,9 +19,6 @@ import type { HiddenRecord, HitlSession, Principal } from '../../state/gates/hit
 import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import { isSameId, principalText } from './principals.ts';
 
-// A yes is for the true artifact. What a gate hides of it is counted, and was shown to whoever says yes, or they accept it by
-// its number.
-
 /** What a gate asks, and the code that is shown with it. */
 export interface AskedAtGate {
   readonly sessionId: string;
@@ -31,11 +29,6 @@ export interface AskedAtGate {
   readonly responseSchema?: unknown;
   /** Text that is shown with it and lies elsewhere, such as the diff of a review. */
   readonly code?: string | undefined;
-}
-
-/** A hidden place with what is behind it. */
-export interface RevealedPlace extends HiddenPlace {
-  readonly text: string;
 }
 
 /** What no view of a gate shows, in reading order. */
@@ -50,15 +43,16 @@ export const textsIn = ({ sessionId, message, artifact, responseSchema, code }: 
     { gate: sessionId },
   );
 
+/** A hidden place with what is behind it. */
+export interface RevealedPlace extends HiddenPlace {
+  readonly text: string;
+}
+
 /** What is behind the places that a gate hides, in reading order. */
 export function revealedPlaces(gate: AskedAtGate): readonly RevealedPlace[] {
   const { hidden, behind } = textsIn(gate);
   return hidden.map((place, at) => ({ ...place, text: behind[at] ?? '' }));
 }
-
-/** What a person was shown of hidden places, as it is compared: which they are, and nothing of what is in them. */
-const seenOf = ({ hidden }: Pick<ShownAtGate<unknown>, 'hidden'>): string =>
-  hashOf(hidden.map(({ in: path, at, length, name }) => [path, at, length, name]));
 
 /** That somebody is shown what a gate hides, for its log. */
 export function revealFact(
@@ -133,6 +127,10 @@ function wasRevealed(
     );
 }
 
+/** What a person was shown of hidden places, as it is compared: which they are, and nothing of what is in them. */
+const seenOf = ({ hidden }: Pick<ShownAtGate<unknown>, 'hidden'>): string =>
+  hashOf(hidden.map(({ in: path, at, length, name }) => [path, at, length, name]));
+
 function assertCount(withHidden: unknown): void {
   if (withHidden === undefined || (Number.isSafeInteger(withHidden) && Number(withHidden) >= 0)) return;
   throw new TypeError('`withHidden` must be the number of hidden places.');
@@ -158,30 +156,12 @@ function unseen(
   });
 }
 
-// What a person edits has a placeholder for each hidden place. It is named by where it stands: what the text around it is, and
-// which of its placeholders it is. What is hidden is no part of that, and no other process has to count the same places.
-
-const PLACEHOLDER = /\[REDACTED:[a-z0-9_]{1,32}:\d{1,8}:[0-9a-f]{8}\]/g;
-
-/** Whatever masks have written, or somebody who copied it. */
-const MARK = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_:]{1,64})?\]/g;
-
 /** A plain JSON value to be edited by a person: as it is, with a placeholder for each place that gates hide. */
 export function withPlaceholders<T>(value: T): T {
   return eachText(value, (text) => {
     const places = placesHidden(text);
     return places.length === 0 ? text : withMarks(text, places, placeholderNamer(text, places));
   }) as T;
-}
-
-/** The placeholder of each place of a text. */
-function placeholderNamer(
-  text: string,
-  places: readonly FoundPlace[],
-): (place: FoundPlace, index: number) => string {
-  const around = withMarks(text, places, ({ name, length }) => `[REDACTED:${name}:${length}]`);
-  return ({ name, length }, index) =>
-    `[REDACTED:${name}:${length}:${sha256Hex(`${around}\n${index}`).slice(0, 8)}]`;
 }
 
 /**
@@ -210,9 +190,27 @@ export function withPutBack(given: object, recorded: object, session: HitlSessio
   return { ...recorded, ...Object.fromEntries(whole) };
 }
 
+const PLACEHOLDER = /\[REDACTED:[a-z0-9_]{1,32}:\d{1,8}:[0-9a-f]{8}\]/g;
+
+/** Whatever masks have written, or somebody who copied it. */
+const MARK = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_:]{1,64})?\]/g;
+
+/** The members of an answer that take the place of what is shown. */
+const EDITS: ReadonlySet<string> = new Set(['edit', 'documents', 'plan']);
+
 /** What takes the place of what is shown. */
 const editsIn = (answer: object): readonly (readonly [string, unknown])[] =>
   Object.entries(answer).filter(([name]) => EDITS.has(name));
+
+/** The placeholder of each place of a text. */
+function placeholderNamer(
+  text: string,
+  places: readonly FoundPlace[],
+): (place: FoundPlace, index: number) => string {
+  const around = withMarks(text, places, ({ name, length }) => `[REDACTED:${name}:${length}]`);
+  return ({ name, length }, index) =>
+    `[REDACTED:${name}:${length}:${sha256Hex(`${around}\n${index}`).slice(0, 8)}]`;
+}
 
 /** What is behind each placeholder of a gate, and how often it shows a mask as text of its own. */
 function marksAt({ question }: HitlSession) {
@@ -229,9 +227,6 @@ function marksAt({ question }: HitlSession) {
   });
   return { known, literal };
 }
-
-/** The members of an answer that take the place of what is shown. */
-const EDITS: ReadonlySet<string> = new Set(['edit', 'documents', 'plan']);
 
 /** A copy with each text replaced, names of members too. */
 function eachText(value: unknown, of: (text: string) => string): unknown {

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import type { NodeUpdate } from '../execution/channels.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, warnOfUnnamed } from './approvals.ts';
@@ -15,6 +16,8 @@ import {
   type Validated,
 } from './DeclaredGate.ts';
 import { parsedDeadlines } from './deadlines.ts';
+import type { Gate, GateAnswer } from './Gate.ts';
+import type { HumanInTheLoopManager } from './HumanInTheLoopManager.ts';
 
 /** By the nodes they are before, as they are declared. */
 export type GivenGates<State> = Readonly<Record<string, GateOf<State> | undefined>>;
@@ -155,7 +158,7 @@ export function validated<Value>(schema: AnswerSchema<Value>, value: unknown): V
  *
  * @throws DevsError `INVALID_ANSWER` naming the place.
  */
-export function assertFitsDeclared(
+function assertFitsDeclared(
   session: HitlSession | null,
   answer: Readonly<Record<string, unknown>>,
   gates: NamedGates = new Map(),
@@ -170,4 +173,21 @@ export function assertFitsDeclared(
     path: path.map((part) => (typeof part === 'object' ? part.key : part)),
   }));
   throw unfit(session.id, issues);
+}
+
+/** A file with the gates of its runs, and the gates that its program declares. */
+interface DecidableGates {
+  readonly store: Pick<StateFile, 'sessions'> & { readonly manager: Pick<HumanInTheLoopManager, 'decide'> };
+  /** @defaultValue none */
+  readonly gates?: NamedGates | undefined;
+}
+
+/** Records a decision on a gate that was read; see `DurableApp.decide`. */
+export function decideGate(
+  { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+  { by, via, withHidden, ...answer }: GateAnswer,
+  { store, gates }: DecidableGates,
+): HitlSession {
+  assertFitsDeclared(store.sessions.find(sessionId), answer, gates);
+  return store.manager.decide(sessionId, { artifactHash, answer, by, via, withHidden });
 }

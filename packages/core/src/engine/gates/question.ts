@@ -39,6 +39,23 @@ export interface Question {
   readonly takes?: AnswerPolicy;
 }
 
+/** Builds a question; the hash is taken over what is recorded, so that is what is bound. */
+export function questionAbout(artifact: unknown, about: Omit<Question, keyof ShownArtifact>): Question {
+  return { ...about, ...shownBy(artifact) };
+}
+
+export type ShownArtifact = Pick<Question, 'artifact' | 'artifactHash' | 'masked'>;
+
+/**
+ * What a gate shows, and its hash.
+ *
+ * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
+ */
+export function shownBy(value: unknown): ShownArtifact {
+  const { value: artifact, count: masked } = lawHere().keep(shownValue(value ?? null));
+  return { artifact, artifactHash: hashOf(artifact), ...(masked > 0 && { masked }) };
+}
+
 /** An answer on its way into a node. */
 export interface KeyedAnswer {
   readonly for: string;
@@ -50,6 +67,46 @@ export interface KeyedAnswer {
 /** A decision as the driver gives it: its session tells a stored one from an equal one. */
 export interface DeliveredAnswer extends KeyedAnswer {
   readonly sessionId: string;
+}
+
+/** The value of an answer meant for `key`; `null` for anything else. */
+export function answerFor(key: string, answer: unknown): { readonly value: unknown } | null {
+  if (!isRecord(answer) || answer['for'] !== key || !('value' in answer)) return null;
+  return { value: answer['value'] };
+}
+
+/** Whether an answer is meant for this question, and was given for what it shows. */
+function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is KeyedAnswer {
+  return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
+}
+
+export interface QuestionOptions {
+  /** Whether the answer of this session was withdrawn: what it was given for had changed. @defaultValue none was */
+  readonly isVoid?: (sessionId: string) => boolean;
+}
+
+/**
+ * Asks a human and returns the answer meant for this question, and given for what it shows; suspends the run until there
+ * is one.
+ *
+ * An answer for another question, for something else than what is shown now, or one `parse` refuses, leaves the question
+ * open: it is asked again under a new interrupt. Throwing instead would store the bad answer and replay it on every
+ * resume.
+ *
+ * @param parse - Returns the answer, or `null` when it is not one. Must not read the clock or the database:
+ *   the node's body runs again on every resume.
+ */
+export function askQuestion<Answer>(
+  question: Question,
+  parse: (value: unknown) => Answer | null,
+  { isVoid = () => false }: QuestionOptions = {},
+): Answer {
+  for (;;) {
+    const given = interrupt<Question, unknown>(asEngineQuestion(question));
+    if (!isAnswerTo(question, given) || isVoid((given as Partial<DeliveredAnswer>).sessionId ?? '')) continue;
+    const answer = parse(given.value);
+    if (answer !== null) return answer;
+  }
 }
 
 // By identity: what a value looks like proves nothing about who asks.
@@ -83,22 +140,6 @@ export function isQuestion(value: unknown, rules: GateRules): value is Question 
   return typeof value['key'] === 'string' && typeof value['artifactHash'] === 'string';
 }
 
-/** The value of an answer meant for `key`; `null` for anything else. */
-export function answerFor(key: string, answer: unknown): { readonly value: unknown } | null {
-  if (!isRecord(answer) || answer['for'] !== key || !('value' in answer)) return null;
-  return { value: answer['value'] };
-}
-
-/** Whether an answer is meant for this question, and was given for what it shows. */
-function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is KeyedAnswer {
-  return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
-}
-
-/** Builds a question; the hash is taken over what is recorded, so that is what is bound. */
-export function questionAbout(artifact: unknown, about: Omit<Question, keyof ShownArtifact>): Question {
-  return { ...about, ...shownBy(artifact) };
-}
-
 /** A bare `interrupt()`, as LangGraph keeps it. */
 export interface PendingInterrupt {
   readonly id: string;
@@ -118,18 +159,6 @@ export function bareQuestion({ id, value, responseSchema }: PendingInterrupt, ta
       : 'The graph asks for a value and continues with your answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
-}
-
-export type ShownArtifact = Pick<Question, 'artifact' | 'artifactHash' | 'masked'>;
-
-/**
- * What a gate shows, and its hash.
- *
- * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
- */
-export function shownBy(value: unknown): ShownArtifact {
-  const { value: artifact, count: masked } = lawHere().keep(shownValue(value ?? null));
-  return { artifact, artifactHash: hashOf(artifact), ...(masked > 0 && { masked }) };
 }
 
 /** The key of a bare `interrupt()`, by LangGraph's id of it. */
@@ -162,49 +191,50 @@ export function sessionForQuestion(
 }
 
 /**
- * The question a node asks for child runs; plain JSON, in the parent's checkpoint.
- *
- * `key` is the child's thread id: root thread, LangGraph's id of the asking task, position of the question in
- * it. All three are the same when the node runs again, so no table is needed to find the child.
+ * LangGraph's ids of the first interrupts of a task of the root graph. It offers no function for it, so its `interrupt()`
+ * is asked, in the place of a task that was given as many answers before.
  */
-export interface FrameQuestion {
-  readonly recurse: true;
-  readonly key: string;
-  /** `null` for one child under `key` itself, else that many under `key.0`, `key.1`, … */
-  readonly count: number | null;
+export function interruptIds(node: string, taskId: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, answered) => interruptId(`${node}:${taskId}`, answered));
 }
 
-export function isFrameQuestion(value: unknown): value is FrameQuestion {
-  return isRecord(value) && value['recurse'] === true && typeof value['key'] === 'string';
+/** Of the interrupt that a task asks after `answered` others. @param namespace - `checkpoint_ns` of the task */
+export function interruptId(namespace: string, answered: number): string {
+  const scratchpad = { interruptCounter: answered - 1, resume: Array.from({ length: answered }) };
+  const configurable = {
+    __pregel_checkpointer: true,
+    __pregel_scratchpad: scratchpad,
+    checkpoint_ns: namespace,
+  };
+  try {
+    AsyncLocalStorageProviderSingleton.runWithConfig({ configurable }, () => interrupt(null));
+  } catch (error) {
+    if (isGraphInterrupt(error)) return error.interrupts[0]?.id ?? '';
+    throw error;
+  }
+  return '';
 }
 
-export interface QuestionOptions {
-  /** Whether the answer of this session was withdrawn: what it was given for had changed. @defaultValue none was */
-  readonly isVoid?: (sessionId: string) => boolean;
-}
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** Answers by interrupt id. */
+type AnswersById = Readonly<Record<string, unknown>>;
 
 /**
- * Asks a human and returns the answer meant for this question, and given for what it shows; suspends the run until there
- * is one.
- *
- * An answer for another question, for something else than what is shown now, or one `parse` refuses, leaves the question
- * open: it is asked again under a new interrupt. Throwing instead would store the bad answer and replay it on every
- * resume.
- *
- * @param parse - Returns the answer, or `null` when it is not one. Must not read the clock or the database:
- *   the node's body runs again on every resume.
+ * Answers that reach the interrupts they are for, and no others. LangGraph looks for an interrupt's id and, where that is
+ * not found, for the id of its task's first one: an answer that a node has taken before it failed, given again, would be
+ * taken by the node's next `interrupt()`, whatever that asks. The second look finds nothing here.
  */
-export function askQuestion<Answer>(
-  question: Question,
-  parse: (value: unknown) => Answer | null,
-  { isVoid = () => false }: QuestionOptions = {},
-): Answer {
-  for (;;) {
-    const given = interrupt<Question, unknown>(asEngineQuestion(question));
-    if (!isAnswerTo(question, given) || isVoid((given as Partial<DeliveredAnswer>).sessionId ?? '')) continue;
-    const answer = parse(given.value);
-    if (answer !== null) return answer;
-  }
+export function exactAnswers(answers: AnswersById): AnswersById {
+  let isSecondLook = false;
+  return new Proxy(answers, {
+    has(target, id) {
+      if (typeof id !== 'string' || !INTERRUPT_ID.test(id)) return Reflect.has(target, id);
+      const isFound = !isSecondLook && Object.hasOwn(target, id);
+      isSecondLook = !isSecondLook && !isFound;
+      return isFound;
+    },
+  });
 }
 
 /** Levels that are looked at: what is deeper, as a cycle is, is left for the hash to refuse. */
@@ -254,48 +284,18 @@ function isPlainJsonObject(value: object): boolean {
 }
 
 /**
- * LangGraph's ids of the first interrupts of a task of the root graph. It offers no function for it, so its `interrupt()`
- * is asked, in the place of a task that was given as many answers before.
+ * The question a node asks for child runs; plain JSON, in the parent's checkpoint.
+ *
+ * `key` is the child's thread id: root thread, LangGraph's id of the asking task, position of the question in
+ * it. All three are the same when the node runs again, so no table is needed to find the child.
  */
-export function interruptIds(node: string, taskId: string, count: number): readonly string[] {
-  return Array.from({ length: count }, (_, answered) => interruptId(`${node}:${taskId}`, answered));
+export interface FrameQuestion {
+  readonly recurse: true;
+  readonly key: string;
+  /** `null` for one child under `key` itself, else that many under `key.0`, `key.1`, … */
+  readonly count: number | null;
 }
 
-/** Of the interrupt that a task asks after `answered` others. @param namespace - `checkpoint_ns` of the task */
-export function interruptId(namespace: string, answered: number): string {
-  const scratchpad = { interruptCounter: answered - 1, resume: Array.from({ length: answered }) };
-  const configurable = {
-    __pregel_checkpointer: true,
-    __pregel_scratchpad: scratchpad,
-    checkpoint_ns: namespace,
-  };
-  try {
-    AsyncLocalStorageProviderSingleton.runWithConfig({ configurable }, () => interrupt(null));
-  } catch (error) {
-    if (isGraphInterrupt(error)) return error.interrupts[0]?.id ?? '';
-    throw error;
-  }
-  return '';
-}
-
-const INTERRUPT_ID = /^[0-9a-f]{32}$/;
-
-/** Answers by interrupt id. */
-type AnswersById = Readonly<Record<string, unknown>>;
-
-/**
- * Answers that reach the interrupts they are for, and no others. LangGraph looks for an interrupt's id and, where that is
- * not found, for the id of its task's first one: an answer that a node has taken before it failed, given again, would be
- * taken by the node's next `interrupt()`, whatever that asks. The second look finds nothing here.
- */
-export function exactAnswers(answers: AnswersById): AnswersById {
-  let isSecondLook = false;
-  return new Proxy(answers, {
-    has(target, id) {
-      if (typeof id !== 'string' || !INTERRUPT_ID.test(id)) return Reflect.has(target, id);
-      const isFound = !isSecondLook && Object.hasOwn(target, id);
-      isSecondLook = !isSecondLook && !isFound;
-      return isFound;
-    },
-  });
+export function isFrameQuestion(value: unknown): value is FrameQuestion {
+  return isRecord(value) && value['recurse'] === true && typeof value['key'] === 'string';
 }

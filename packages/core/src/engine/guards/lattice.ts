@@ -1,4 +1,5 @@
 // The guards of a run: their order, the levels they measure, and the events that follow.
+
 import { BUDGET_MEASURE_NAMES, BUDGET_MEASURES, type BudgetMeasure } from '../../config/budgetMeasures.ts';
 import { RECURSION_WARNING_RATIO } from '../../config/defaults.ts';
 import type { NewEvent } from '../../events/EventBus.ts';

@@ -3,7 +3,7 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { ASKED_TO_STOP } from '../drive/draining.ts';
 import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { gateWithDeadlines } from '../gateWithDeadlines.ts';
+import { gateWithDeadlines } from '../gates/Gate.ts';
 import type { LimitUse } from '../guards/Budget.ts';
 import type { RunInfo } from '../RunResult.ts';
 import { infoOf } from '../runs/listRuns.ts';

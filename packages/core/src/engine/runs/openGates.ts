@@ -3,8 +3,7 @@
 import type { Database } from 'better-sqlite3';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
-import { type Gate, gateOf } from '../gates/Gate.ts';
-import { gateWithDeadlines } from '../gateWithDeadlines.ts';
+import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
 import { type PageRequest, pageLimit, pageOf, parseCursor } from './pages.ts';
 
 export interface GatePage {

@@ -1,9 +1,8 @@
 import { internalsOf } from '../../engine/appInternals.ts';
-import { readOnce } from '../../engine/decideGate.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
-import type { Gate, GateAnswer } from '../../engine/gates/Gate.ts';
+import { type Gate, type GateAnswer, readOnce } from '../../engine/gates/Gate.ts';
 import { graphFingerprint } from '../../engine/graph/graphShape.ts';
 import { decisionSignal } from '../../engine/remote/decisionSignal.ts';
 import { LeasedApp } from '../../engine/remote/LeasedApp.ts';
