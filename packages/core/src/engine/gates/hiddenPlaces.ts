@@ -170,7 +170,7 @@ export function withPlaceholders<T>(value: T): T {
  *
  * @param given - The answer as it was given. @param recorded - The same, without its secrets.
  * @throws DevsError `INVALID_ANSWER` for a placeholder that is not of this gate, and for a mask that the gate does not show as
- *   it is: a mask is never taken for a value.
+ *   it is. A mask is never taken for a value.
  */
 export function withPutBack(given: object, recorded: object, session: HitlSession): object {
   const edits = editsIn(given);
