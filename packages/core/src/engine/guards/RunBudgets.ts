@@ -1,9 +1,7 @@
 import type { BudgetLimits } from '../../config/budgetMeasures.ts';
-import type { HitlSession, HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { DrivenTimeStore } from '../../state/guards/DrivenTimeStore.ts';
-import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/steps/StepStore.ts';
-import type { ChildStore } from '../../state/threads/ChildStore.ts';
-import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { StateFile } from '../../state/StateFile.ts';
+import type { NewStep, Reserve, StepKey, TurnSpending } from '../../state/steps/StepStore.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
 import {
   type Budget,
@@ -19,12 +17,7 @@ import type { GuardLevel } from './lattice.ts';
 /** Runs whose declared budget is kept in memory. */
 const KNOWN_RUNS = 64;
 
-export interface BudgetStores {
-  readonly threads: ThreadStore;
-  readonly steps: StepStore;
-  readonly sessions: HitlSessionStore;
-  readonly children: ChildStore;
-  readonly times: DrivenTimeStore;
+interface BudgetStores extends Pick<StateFile, 'threads' | 'steps' | 'sessions' | 'children' | 'times'> {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }
