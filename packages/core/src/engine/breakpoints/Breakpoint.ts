@@ -93,7 +93,7 @@ export function ownValues({ channel_values: values }: Checkpoint): Readonly<Reco
 
 type BreakpointTiming = Pick<Breakpoint['breakpoint'], 'nodes'> & { readonly when: 'before' | 'after' };
 
-export interface PossibleBreakpoint {
+interface PossibleBreakpoint {
   readonly tuple: CheckpointTuple;
   /** The checkpoint before it; `undefined` where it was pruned. */
   readonly parent: CheckpointTuple | undefined;

@@ -77,7 +77,7 @@ function meterAfter(
 }
 
 /** Every part of the score. */
-export const ENTROPY_PARTS: readonly EntropyPart[] = [
+const ENTROPY_PARTS: readonly EntropyPart[] = [
   sameOutput,
   nearSameOutput,
   sameError,

@@ -176,7 +176,7 @@ function longestText(value: unknown): string {
 }
 
 /** What a decision says, for the story of a run. */
-export interface DecisionSummary {
+interface DecisionSummary {
   /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, `abort`, … */
   readonly said: string;
   /** Feedback, guidance, reason, value or the first comment, at most 200 characters. */

@@ -96,7 +96,7 @@ export function deadlinePolicies(
 }
 
 /** The graph that a run goes on with: once a human has accepted it, or from its next turn on. */
-export interface AcceptedGates {
+interface AcceptedGates {
   readonly threadId: string;
   /** The gates of the graph before, under the names they have now. */
   readonly before: ReadonlySet<string>;

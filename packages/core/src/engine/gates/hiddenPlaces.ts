@@ -20,7 +20,7 @@ import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import { isSameId, principalText } from './principals.ts';
 
 /** What a gate asks, and the code that is shown with it. */
-export interface AskedAtGate {
+interface AskedAtGate {
   readonly sessionId: string;
   readonly message: string;
   readonly artifact: unknown;
@@ -66,7 +66,7 @@ export function revealFact(
 }
 
 /** A decision on its way, with what says that the decider knows what is hidden. */
-export interface Deciding {
+interface Deciding {
   readonly answer: object;
   readonly by: Principal;
   readonly withHidden?: number | undefined;

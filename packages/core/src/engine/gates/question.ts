@@ -57,7 +57,7 @@ export function shownBy(value: unknown): ShownArtifact {
 }
 
 /** An answer on its way into a node. */
-export interface KeyedAnswer {
+interface KeyedAnswer {
   readonly for: string;
   /** SHA-256 (hex) of what was shown to whoever gave it; missing where an earlier release stored it. */
   readonly hash?: string;
@@ -80,7 +80,7 @@ function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is
   return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
 }
 
-export interface QuestionOptions {
+interface QuestionOptions {
   /** Whether the answer of this session was withdrawn: what it was given for had changed. @defaultValue none was */
   readonly isVoid?: (sessionId: string) => boolean;
 }
@@ -141,7 +141,7 @@ export function isQuestion(value: unknown, rules: GateRules): value is Question 
 }
 
 /** A bare `interrupt()`, as LangGraph keeps it. */
-export interface PendingInterrupt {
+interface PendingInterrupt {
   readonly id: string;
   readonly value: unknown;
   readonly responseSchema: unknown;

@@ -7,7 +7,7 @@ import type { EventScope, GuardEvidence } from '../../events/events.ts';
 import { maskView } from '../../masking/maskView.ts';
 
 /** The guards of a run, by what they do when they trip. */
-export type Guard = 'retry' | 'error' | 'pivot' | 'failure_gate' | 'budget' | 'depth';
+type Guard = 'retry' | 'error' | 'pivot' | 'failure_gate' | 'budget' | 'depth';
 
 /** What a guard counts or weighs. */
 export type Measure =
@@ -22,7 +22,7 @@ export type Measure =
   | 'depth';
 
 /** One guard: what it measures, when it looks, and what tripping leads to. */
-export interface Rung {
+interface Rung {
   readonly guard: Guard;
   readonly measures: readonly Measure[];
   readonly looks: 'when a node throws' | 'when a node has returned' | 'before a call' | 'before a node';
@@ -69,7 +69,7 @@ export function guardOf(measure: Measure): Guard {
   return (LATTICE[rankOf(measure)] as Rung).guard;
 }
 
-export interface Precedence<Tripped> {
+interface Precedence<Tripped> {
   readonly winner: Tripped;
   readonly suppressed: readonly Tripped[];
 }

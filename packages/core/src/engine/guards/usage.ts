@@ -68,7 +68,7 @@ function fromLangChain(report: LangChainUsage): CallUsage {
  * What counts for a report that was refused: at least what was held back for its call, so that no figure makes a call cheaper
  * than one that says nothing wrong; what it really was is unknown.
  */
-export function usageInstead({ usd, tokens }: Reserve): StepUsage {
+function usageInstead({ usd, tokens }: Reserve): StepUsage {
   return { ...(tokens > 0 && { tokensIn: tokens }), ...(usd > 0 && { costUsd: usd }), unpriced: 1 };
 }
 
@@ -97,7 +97,7 @@ function computedCost(
   return ((tokensIn - tokensCached) * input + tokensCached * cached + tokensOut * output) / 1_000_000;
 }
 
-export function addUsage(left: StepUsage, right: StepUsage): StepUsage {
+function addUsage(left: StepUsage, right: StepUsage): StepUsage {
   const names = ['tokensIn', 'tokensOut', 'costUsd', 'unpriced'] as const;
   const known = names.filter((name) => (left[name] ?? right[name]) !== undefined);
   return Object.fromEntries(known.map((name) => [name, (left[name] ?? 0) + (right[name] ?? 0)]));
