@@ -5,14 +5,7 @@
  * @module @devs/core/internal
  */
 
-export {
-  BUDGET_MEASURE_NAMES,
-  BUDGET_MEASURES,
-  type BudgetLimits,
-  type BudgetMeasure,
-  type BudgetMeasureForm,
-  eachMeasure,
-} from './config/budgetMeasures.ts';
+export { BUDGET_MEASURES, eachMeasure } from './config/budgetMeasures.ts';
 export { STATE_FILE } from './config/defaults.ts';
 export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
 export { walFrames } from './db/committedFrames.ts';

@@ -1,4 +1,4 @@
-import type { BudgetMeasure } from '@devs/core/internal';
+import type { Sum } from '../src/views/choices.ts';
 
 /** `2026-11-23 06:30`, in the person's own time. */
 export function formatTime(iso: string): string {
@@ -64,7 +64,7 @@ const counted = (unit: string): MeasureOnPage => ({
   format: (amount) => `${formatCount(amount)} ${unit}`,
 });
 
-export const MEASURES: Readonly<Record<BudgetMeasure, MeasureOnPage>> = {
+export const MEASURES: Readonly<Record<Sum['measure'], MeasureOnPage>> = {
   usd: { field: 'US dollars', perOne: 1, format: formatDollars },
   tokens: counted('tokens'),
   calls: counted('calls'),
@@ -72,7 +72,7 @@ export const MEASURES: Readonly<Record<BudgetMeasure, MeasureOnPage>> = {
 };
 
 /** An amount of a measure of budgets: `$1.20`, `4 min 7 s`, `1,200 tokens`. */
-export const formatMeasure = (measure: BudgetMeasure, amount: number): string =>
+export const formatMeasure = (measure: Sum['measure'], amount: number): string =>
   MEASURES[measure].format(amount);
 
 export const formatCommentCount = (count: number): string =>

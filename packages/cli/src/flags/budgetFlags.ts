@@ -1,12 +1,6 @@
 // The options of budgets: for each measure `--budget-…` of a run, and `--raise-…` at the gate of a budget.
 import type { Budget } from '@devs/core';
-import {
-  BUDGET_MEASURE_NAMES,
-  BUDGET_MEASURES,
-  type BudgetLimits,
-  type BudgetMeasure,
-  type BudgetMeasureForm,
-} from '@devs/core/internal';
+import { BUDGET_MEASURES } from '@devs/core/internal';
 import type { Command } from 'commander';
 import { toAmount, toMilliseconds } from './optionValues.ts';
 
@@ -36,9 +30,9 @@ export const addRaiseOptions = (command: Command): Command =>
 function addOptions(
   command: Command,
   verb: 'budget' | 'raise',
-  helpOf: (help: BudgetMeasureForm['help']) => string,
+  helpOf: (help: (typeof BUDGET_MEASURES)['usd']['help']) => string,
 ): Command {
-  for (const { flag, help, kind } of BUDGET_MEASURE_NAMES.map((measure) => BUDGET_MEASURES[measure])) {
+  for (const { flag, help, kind } of Object.values(BUDGET_MEASURES)) {
     const { argument, parse } = AMOUNTS[kind];
     command.option(`--${verb}-${flag} <${argument}>`, helpOf(help), parse);
   }
@@ -47,26 +41,23 @@ function addOptions(
 
 /** The limits that options name; `undefined` without any. */
 export function budgetFrom(flags: BudgetFlags): Budget | undefined {
-  return amountsFrom((measure) => flags[optionOf('budget', measure)]);
+  return amountsFrom((flag) => flags[optionOf('budget', flag)]);
 }
 
-/** The amounts to add that options name; `undefined` without any. */
-export function raiseFrom(flags: RaiseFlags): BudgetLimits | undefined {
-  return amountsFrom((measure) => flags[optionOf('raise', measure)]);
+/** The amounts to add that options name, by measure; `undefined` without any. */
+export function raiseFrom(flags: RaiseFlags): Budget | undefined {
+  return amountsFrom((flag) => flags[optionOf('raise', flag)]);
 }
 
-/** The name that an option of a measure has among the flags. */
-export function optionOf<Verb extends 'budget' | 'raise'>(
-  verb: Verb,
-  measure: BudgetMeasure,
-): `${Verb}${string}` {
-  const words = BUDGET_MEASURES[measure].flag.split('-');
-  return `${verb}${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
+/** The name that `--budget-FLAG` or `--raise-FLAG` has among the options of a command. */
+export function optionOf<Verb extends 'budget' | 'raise'>(verb: Verb, flag: string): `${Verb}${string}` {
+  const words = flag.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${verb}${words.join('')}`;
 }
 
-function amountsFrom(amountOf: (measure: BudgetMeasure) => number | undefined): BudgetLimits | undefined {
-  const given = BUDGET_MEASURE_NAMES.flatMap((measure) => {
-    const amount = amountOf(measure);
+function amountsFrom(amountOf: (flag: string) => number | undefined): Budget | undefined {
+  const given = Object.entries(BUDGET_MEASURES).flatMap(([measure, { flag }]) => {
+    const amount = amountOf(flag);
     return amount === undefined ? [] : [[measure, amount] as const];
   });
   return given.length === 0 ? undefined : Object.fromEntries(given);

@@ -1,5 +1,5 @@
 import type { Gate } from '@devs/core';
-import { BUDGET_MEASURE_NAMES, BUDGET_MEASURES } from '@devs/core/internal';
+import { BUDGET_MEASURES } from '@devs/core/internal';
 import { optionOf, type RaiseFlags, raiseFrom } from '../flags/budgetFlags.ts';
 import { usageError } from '../usageError.ts';
 import type { ChoiceName, GateAnswerForm } from './gateLabels.ts';
@@ -164,12 +164,12 @@ function isJson(text: string): boolean {
 /** Asks for what was passed and nothing else. */
 async function raiseFor({ artifact }: Pick<Gate, 'artifact'>, read: Read): Promise<AnswerFlags | null> {
   const raise: Record<keyof RaiseFlags, number> = {};
-  for (const measure of BUDGET_MEASURE_NAMES) {
+  for (const [measure, { unit, flag }] of Object.entries(BUDGET_MEASURES)) {
     if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
-    const line = await read(`${BUDGET_MEASURES[measure].unit} to add (empty: 0)`);
+    const line = await read(`${unit} to add (empty: 0)`);
     if (line === null) return null;
     // What is no amount is refused by the engine, which names the field.
-    if (line !== '') raise[optionOf('raise', measure)] = Number(line);
+    if (line !== '') raise[optionOf('raise', flag)] = Number(line);
   }
   return raise;
 }

@@ -1,5 +1,5 @@
 import type { PipelineRunInfo } from '@devs/core';
-import { BUDGET_MEASURES, type BudgetMeasureForm } from '@devs/core/internal';
+import { BUDGET_MEASURES } from '@devs/core/internal';
 
 type LimitOfBudget = PipelineRunInfo['budget'][number];
 
@@ -25,10 +25,10 @@ export function isPassedBudget(artifact: unknown): artifact is PassedBudget {
 /** Adds to each limit that was passed as much as it is, to be changed by whoever copies it. */
 export function raiseFlags({ limits }: PassedBudget): readonly string[] {
   const amounts = new Map(limits.map(({ measure, limit }) => [measure, limit]));
-  return [...amounts].flatMap(([measure, limit]) => raiseOption(BUDGET_MEASURES[measure], limit));
+  return [...amounts].flatMap(([measure, limit]) => raiseOption(measure, limit));
 }
 
-const raiseOption = ({ kind, flag }: BudgetMeasureForm, amount: number): readonly string[] => [
-  `--raise-${flag}`,
-  kind === 'time' ? `${Math.ceil(amount / 60_000)}m` : String(amount),
-];
+function raiseOption(measure: LimitOfBudget['measure'], amount: number): readonly string[] {
+  const { kind, flag } = BUDGET_MEASURES[measure];
+  return [`--raise-${flag}`, kind === 'time' ? `${Math.ceil(amount / 60_000)}m` : String(amount)];
+}

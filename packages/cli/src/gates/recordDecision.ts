@@ -1,5 +1,5 @@
 import { DevsError, type Gate, type Principal } from '@devs/core';
-import { BUDGET_MEASURE_NAMES, type HitlSession } from '@devs/core/internal';
+import { BUDGET_MEASURES, type HitlSession } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
 import {
   assertTakes,
@@ -72,7 +72,7 @@ function assertRaisesLimit(gate: Gate, { choice, answer }: Decision, { devs }: S
   const { kind, artifact, sessionId } = gate;
   if (choice !== 'raise' || !isPassedBudget(artifact)) return;
   const passed = new Set<string>(artifact.limits.map(({ measure }) => measure));
-  const given = BUDGET_MEASURE_NAMES.filter((measure) => answer[measure] !== undefined);
+  const given = Object.keys(BUDGET_MEASURES).filter((measure) => answer[measure] !== undefined);
   if (given.every((measure) => passed.has(measure))) return;
   const raise = choiceCommands(gate, [sessionId.slice(0, 8)], devs).find(
     (each) => each.choice.name === 'raise',

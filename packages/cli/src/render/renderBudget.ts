@@ -1,5 +1,5 @@
 import type { PipelineRunInfo } from '@devs/core';
-import { BUDGET_MEASURES, type BudgetMeasure } from '@devs/core/internal';
+import { BUDGET_MEASURES } from '@devs/core/internal';
 import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns, type Line } from '../terminal/Line.ts';
 import { taskLabelOrEmpty } from './sentence.ts';
@@ -26,7 +26,7 @@ export function formatBudget(uses: readonly PipelineRunInfo['budget'][number][])
   return words.length === 0 ? 'none' : words.join(', ');
 }
 
-function formatAmount(measure: BudgetMeasure, amount: number): string {
+function formatAmount(measure: PipelineRunInfo['budget'][number]['measure'], amount: number): string {
   const { kind, unit, one = unit } = BUDGET_MEASURES[measure];
   switch (kind) {
     case 'money':

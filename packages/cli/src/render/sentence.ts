@@ -1,10 +1,5 @@
 import type { EventName, Gate, OrchestratorEvents } from '@devs/core';
-import {
-  BUDGET_MEASURE_NAMES,
-  BUDGET_MEASURES,
-  type BudgetMeasureForm,
-  eachMeasure,
-} from '@devs/core/internal';
+import { BUDGET_MEASURES, eachMeasure } from '@devs/core/internal';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
 import type { Style } from '../terminal/Line.ts';
 import { oneLine } from '../terminal/visible.ts';
@@ -97,15 +92,15 @@ const SAID: Readonly<Record<string, string>> = {
   raise: 'raised',
 };
 
-function formatRaise(raised: NonNullable<OrchestratorEvents['HITL_SESSION_DECIDED']['raised']>): string {
-  const parts = BUDGET_MEASURE_NAMES.flatMap((measure) => {
-    const amount = raised[measure];
-    return amount === undefined ? [] : [formatRaised(BUDGET_MEASURES[measure], amount)];
-  });
-  return parts.join(', ');
-}
+type Raised = NonNullable<DecisionEvent['raised']>;
 
-function formatRaised({ kind, unit }: BudgetMeasureForm, amount: number): string {
+const formatRaise = (raised: Raised): string =>
+  Object.entries(raised)
+    .map(([measure, amount]) => formatRaised(measure as keyof Raised, amount))
+    .join(', ');
+
+function formatRaised(measure: keyof Raised, amount: number): string {
+  const { kind, unit } = BUDGET_MEASURES[measure];
   if (kind === 'money') return `$${amount}`;
   return kind === 'time' ? `${amount / 1000} s` : `${amount} ${unit}`;
 }

@@ -1,5 +1,4 @@
-import type { Gate } from '@devs/core';
-import type { BudgetMeasure } from '@devs/core/internal';
+import type { Gate, PipelineRunInfo } from '@devs/core';
 
 /** One way to answer a gate, as a button. */
 export interface GateChoice {
@@ -37,7 +36,7 @@ export type ChoiceForm =
   | { readonly kind: 'tasks' | 'failures'; readonly names: readonly string[] };
 
 export interface Sum {
-  readonly measure: BudgetMeasure;
+  readonly measure: PipelineRunInfo['budget'][number]['measure'];
   /** The limit that is passed: as much again is what is proposed. */
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
 import { type Gate, MAX_IMPLEMENTATION_TURNS } from '@devs/core';
-import type { BudgetMeasure } from '@devs/core/internal';
+import type { Sum } from './choices.ts';
 
 /** How far something has come towards a limit. */
 export interface Meter {
@@ -11,7 +11,7 @@ export interface Meter {
   readonly reserved: number;
   /** What the call that was not made would have taken, on top of both. */
   readonly next: number;
-  readonly unit: BudgetMeasure | 'score' | 'count';
+  readonly unit: Sum['measure'] | 'score' | 'count';
 }
 
 /** A reason why a task counts as repeating itself. */
@@ -99,7 +99,7 @@ function taskEvidence(shown: Readonly<Record<string, unknown>>): EvidenceView {
 interface AskedLimit {
   readonly taskId: string | null;
   readonly run?: string;
-  readonly measure: BudgetMeasure;
+  readonly measure: Sum['measure'];
   readonly limit: number;
   readonly spent: number;
   readonly reserved: number;
