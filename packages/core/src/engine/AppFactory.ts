@@ -20,15 +20,14 @@ import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBrea
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { DurableParts } from './DurableParts.ts';
-import type { ReleaseRun } from './drive/DriverDeps.ts';
-import type { EndOfRun } from './drive/outcome.ts';
+import type { ReleaseRun } from './drive/Engine.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import { EngineFaults } from './execution/EngineFaults.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
-import type { GoalReader, GraphProfile } from './graph/GraphProfile.ts';
+import { type EndOfRun, type GoalReader, type GraphProfile, NO_GOALS } from './graph/GraphProfile.ts';
 import type { GraphShape } from './graph/graphShape.ts';
 import {
   type BuilderOf,
@@ -197,7 +196,7 @@ export class AppFactory<Graph, State, Update> {
     const kept = resolveStore(this.#options, this.#carried, { ...seams, db, limits });
     const parts: DurableParts<Graph> = {
       ...this.#compile(saver, { ...seams, runs: store.runs, store, faults, streams }, kept),
-      ...{ ...seams, ...known, store, saver, streams, faults },
+      ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
       gates: this.#gates,

@@ -47,10 +47,6 @@ export interface ReadAnswers {
   readonly unanswered: readonly HitlSession[];
 }
 
-interface ReadDeps {
-  readonly store: EngineStore;
-}
-
 /**
  * Pairs open questions with recorded decisions. The runner records the session of a question before LangGraph knows it;
  * one without was asked on an edge, outside of every node, by whoever wrote the graph. It gets its session here.
@@ -58,12 +54,12 @@ interface ReadDeps {
 export function readAnswers(
   open: readonly PendingQuestion[],
   lease: FencedLease,
-  { store }: ReadDeps,
+  store: EngineStore,
 ): ReadAnswers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, lease, { store });
+    const session = sessionFor(question, lease, store);
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
@@ -73,7 +69,7 @@ export function readAnswers(
 function sessionFor(
   { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
   lease: FencedLease,
-  { store }: ReadDeps,
+  store: EngineStore,
 ): HitlSession {
   const { threadId } = lease;
   // Branches side by side ask for a guard once: only the key tells its session.

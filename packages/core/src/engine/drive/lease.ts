@@ -9,7 +9,7 @@ import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS, type Lease } from '../../state/threads/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../node/driveContext.ts';
-import type { DriverDeps, ReleaseRun } from './DriverDeps.ts';
+import type { Engine } from './Engine.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */
 const HEARTBEAT_MS = LEASE_TTL_MS / 4;
@@ -86,7 +86,7 @@ export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> 
 /** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
 export async function releaseIgnoringErrors(
   lease: Lease,
-  { leave, store }: Pick<DriverDeps, 'leave' | 'store'>,
+  { leave, store }: Pick<Engine, 'leave' | 'store'>,
 ): Promise<void> {
   await leave?.(lease, store).catch(() => undefined);
 }
@@ -95,15 +95,16 @@ export async function releaseIgnoringErrors(
 export async function holdRun<T>(
   threadId: string,
   work: (lease: Lease) => Promise<T>,
-  { store, leave }: { readonly store: EngineStore; readonly leave?: ReleaseRun | undefined },
+  engine: Pick<Engine, 'leave' | 'store'>,
 ): Promise<T> {
+  const { store } = engine;
   store.threads.require(threadId);
   const held = await holdLease(store.runs, threadId);
   const done = releasing(held, async () => {
     try {
       return await work(held.lease);
     } finally {
-      await releaseIgnoringErrors(held.lease, { store, leave });
+      await releaseIgnoringErrors(held.lease, engine);
     }
   });
   return afterBarrier(store.outlet, done);

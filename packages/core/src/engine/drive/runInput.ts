@@ -6,7 +6,9 @@ import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Law } from '../execution/lawOf.ts';
+import type { EngineGraph, InvokeOptions } from '../graph/EngineGraph.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import type { Engine } from './Engine.ts';
 
 // What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
 // the options of every drive. A run that is given one input has one turn.
@@ -52,11 +54,26 @@ export async function dumpGiven(
   return { type: `${WITH_OPTIONS}${type}`, bytes };
 }
 
-export const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
+const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
 
-export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<RecordedInput> {
+async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<RecordedInput> {
   if (!hasOptions(type)) return { input: await serde.loadsTyped(type, bytes), options: {} };
   return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as RecordedInput;
+}
+
+/** The recorded input of the turn that a run stands in, with its options. */
+export const recordedInput = (
+  threadId: string,
+  { store, saver }: Pick<Engine, 'store' | 'saver'>,
+): Promise<RecordedInput> => loadGiven(store.inputs.require(threadId), saver.serde);
+
+/** The recorded options of every drive of a run; an input without options is not read for them. */
+export async function recordedOptions(
+  threadId: string,
+  engine: Pick<Engine, 'store' | 'saver'>,
+): Promise<InvokeOptions> {
+  const { type = null } = engine.store.inputs.latest(threadId) ?? {};
+  return hasOptions(type) ? (await recordedInput(threadId, engine)).options : {};
 }
 
 interface Comparing {
@@ -130,16 +147,6 @@ export function assertIsRun(threadId: string, { threads, checkpoints }: EngineSt
   });
 }
 
-/** Options of LangGraph's `invoke` that are recorded with the run's input. */
-export interface InvokeOptions {
-  /** Value of `runtime.context` in nodes. */
-  readonly context?: object;
-  /** Values of `config.configurable` in nodes. Names of LangGraph and the engine are rejected. */
-  readonly configurable?: Readonly<Record<string, unknown>>;
-  readonly tags?: string[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
 const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
 
 /** LangGraph's names, and those of a driven run: who gives one would drive another run, or none. */
@@ -179,19 +186,13 @@ export function assertInvokeOptions(
   throw invalidInvokeOption(`configurable.${reserved} is reserved`, threadId);
 }
 
-/** A compiled graph that may have a schema for its context. */
-export interface ContextGraph {
-  /** LangGraph's own check; a test compares it with the installed version. */
-  _validateContext?(context: unknown): Promise<unknown>;
-}
-
 /**
  * Asks LangGraph, which checks at every call, before a context is recorded that no call would take.
  *
  * @throws DevsError `INVALID_INPUT` with what the schema says.
  */
 export async function assertContext(
-  graph: ContextGraph,
+  graph: Pick<EngineGraph, '_validateContext'>,
   { context, configurable }: InvokeOptions,
   threadId: string,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
@@ -11,12 +10,11 @@ import {
   type ThreadStatus,
 } from '../../state/threads/ThreadStore.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { lawOf } from '../execution/lawOf.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
-import type { NamedGates } from '../gates/parsedGates.ts';
-import { type GraphShape, graphFingerprint, recordedShape } from '../graph/graphShape.ts';
+import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {
@@ -115,14 +113,7 @@ export interface GivenTurn extends AskedTurn {
   readonly given: TypedBytes;
 }
 
-export interface TurnDeps {
-  readonly store: EngineStore;
-  readonly serde: Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
-  /** Of the graph as it is now. */
-  readonly shape: GraphShape;
-  /** What its author declares to be asked. */
-  readonly gates: NamedGates | undefined;
-}
+type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
 
 /**
  * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
@@ -131,13 +122,13 @@ export interface TurnDeps {
  * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
  *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
  */
-export async function startTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> {
-  const { store, serde } = deps;
+export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<void> {
+  const { store, saver } = engine;
   const { threadId, key, given } = asked;
   let unchangedFor: LeaseSnapshot | undefined;
   for (;;) {
     const taken = store.runs.together(() => {
-      const begun = findOrBegin(asked, unchangedFor, deps);
+      const begun = findOrBegin(asked, unchangedFor, engine);
       // A turn that failed has left them, to be tried anew.
       if (begun === 'begun') cancelBelow(threadId, { store });
       return begun;
@@ -145,7 +136,7 @@ export async function startTurn(asked: GivenTurn, deps: TurnDeps): Promise<void>
     if (taken === 'begun') return;
     if ('turn' in taken) {
       return assertSameGiven(given, store.inputs.require(threadId, taken.turn), {
-        ...{ serde, threadId, turn: key },
+        ...{ serde: saver.serde, threadId, turn: key },
         law: lawOf(store.threads.get(threadId)),
       });
     }
@@ -163,21 +154,25 @@ export async function startTurn(asked: GivenTurn, deps: TurnDeps): Promise<void>
 export async function assertFirstTurn(
   threadId: string,
   given: TypedBytes,
-  { store, serde }: Pick<TurnDeps, 'store' | 'serde'>,
+  { store, saver }: Pick<Engine, 'saver' | 'store'>,
 ): Promise<void> {
   const first = store.inputs.find(threadId, null);
   if (first === null) throw turnUnnamed(threadId);
   const law = lawOf(store.threads.get(threadId));
-  await assertSameGiven(given, store.inputs.require(threadId, first.turn), { serde, threadId, law });
+  await assertSameGiven(given, store.inputs.require(threadId, first.turn), {
+    serde: saver.serde,
+    threadId,
+    law,
+  });
 }
 
 function findOrBegin(
   asked: GivenTurn,
   unchangedFor: LeaseSnapshot | undefined,
-  deps: TurnDeps,
+  engine: TurnEngine,
 ): InputTurn | LeaseSnapshot | 'begun' {
   const { threadId, key } = asked;
-  const { store } = deps;
+  const { store } = engine;
   const { threads, inputs } = store;
   const known = inputs.find(threadId, key);
   if (known !== null) return known;
@@ -192,18 +187,18 @@ function findOrBegin(
     throw drivenBy(claim.owner, asked);
   }
   try {
-    beginTurn(asked, claim.lease, thread, deps);
+    beginTurn(asked, claim.lease, thread, engine);
     return 'begun';
   } finally {
     threads.release(claim.lease);
   }
 }
 
-function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, deps: TurnDeps): void {
+function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnEngine): void {
   const { threadId, key, given } = asked;
-  const { store } = deps;
+  const { store } = engine;
   const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
-  takeUpGraph(thread, asked, deps);
+  takeUpGraph(thread, asked, engine);
   const { status, reason } = thread;
   const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
   inputs.end(threadId, { status, reason, checkpointId });
@@ -217,7 +212,7 @@ function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, deps: TurnDep
 }
 
 /** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
-function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnDeps): void {
+function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnEngine): void {
   const { threadId, graphFingerprint: recorded } = thread;
   const fingerprint = graphFingerprint(shape);
   if (recorded === fingerprint) return;

@@ -12,7 +12,8 @@ vi.mock('node:timers/promises', async (original) => ({
   setTimeout: async () => slept.meanwhile(),
 }));
 
-vi.mock('../../../db/FileWatch.ts', () => ({
+vi.mock('../../../db/FileWatch.ts', async (original) => ({
+  ...(await original<object>()),
   FileNews: class {
     readonly next = async (): Promise<unknown> => slept.meanwhile();
     stop(): void {}
