@@ -39,8 +39,8 @@ import {
 } from './graph/graphSource.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { assertUnitInterval } from './guards/lattice.ts';
+import type { NodeEngine } from './node/NodeEngine.ts';
 import { noteBegun } from './node/nodeContext.ts';
-import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/StrictSerde.ts';
@@ -175,8 +175,8 @@ export class AppFactory<Graph, State, Update> {
   outline(): { readonly graph: Graph; readonly shape: GraphShape } {
     const { events } = this;
     const runs = { runs: new NullRunStore(events), store: null };
-    const deps = { ...this.#seams(events), ...runs, faults: new EngineFaults() };
-    return this.#compile(new MemorySaver(), deps, this.#carried);
+    const engine = { ...this.#seams(events), ...runs, faults: new EngineFaults() };
+    return this.#compile(new MemorySaver(), engine, this.#carried);
   }
 
   open({
@@ -225,7 +225,7 @@ export class AppFactory<Graph, State, Update> {
 
   #compile(
     checkpointer: BaseCheckpointSaver,
-    deps: Omit<RunnerDeps<State & object>, 'profile' | 'breakpoints'>,
+    engine: Omit<NodeEngine<State & object>, 'profile' | 'breakpoints'>,
     carried: CompileSettings,
   ) {
     const { profile } = this.#known;
@@ -237,7 +237,7 @@ export class AppFactory<Graph, State, Update> {
       StateGraph<unknown, State & object, Update, string>
     >(this.#builder, {
       checkpointer,
-      deps: { ...deps, profile, breakpoints: this.#breakpoints },
+      engine: { ...engine, profile, breakpoints: this.#breakpoints },
       gates: this.#gates,
       version,
       carried,

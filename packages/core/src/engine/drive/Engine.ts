@@ -7,7 +7,7 @@ import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { EndOfRun, GoalReader } from '../graph/GraphProfile.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import type { Budget } from '../guards/Budget.ts';
-import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
@@ -16,7 +16,7 @@ import type { RunStreams } from '../stream/RunStreams.ts';
  * members that they use.
  */
 export interface Engine
-  extends Pick<RunnerDeps<unknown>, 'events' | 'maxDepth' | 'faults' | 'now' | 'newId'> {
+  extends Pick<NodeEngine<unknown>, 'events' | 'maxDepth' | 'faults' | 'now' | 'newId'> {
   /** Compiled. */
   readonly graph: EngineGraph;
   readonly shape: GraphShape;

@@ -1,7 +1,7 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EngineStore } from '../EngineStore.ts';
 import type { CompileSettings } from '../graph/graphSource.ts';
-import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import { GuardedCache } from './GuardedCache.ts';
 import { SqliteStore } from './SqliteStore.ts';
 
@@ -32,7 +32,7 @@ export function resolveStore(
     limits,
     maxDepth,
     now,
-  }: Pick<EngineStore, 'db' | 'limits'> & Pick<RunnerDeps<never>, 'maxDepth' | 'now'>,
+  }: Pick<EngineStore, 'db' | 'limits'> & Pick<NodeEngine<never>, 'maxDepth' | 'now'>,
 ): CompileSettings {
   const { store: wanted = carried.store, cache = carried.cache } = given;
   const store = wanted === 'file' ? new SqliteStore(db, { now, limits }) : wanted;

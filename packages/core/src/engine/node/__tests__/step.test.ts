@@ -530,7 +530,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
   const store = new EngineStore(db, { events });
   const { graph, shape } = compileDurable(builder, {
     checkpointer: saver,
-    deps: {
+    engine: {
       runs: store.runs,
       store,
       events,
