@@ -20,7 +20,7 @@ import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from '.
 import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';
 
 /** The change to accept, and what is on record about the run. */
-export interface MoveRequest extends ChangedShape {
+interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
 }
@@ -31,16 +31,16 @@ export interface GraphMove {
   readonly visits: readonly MovedNode[];
 }
 
-type KnownNode = PendingNode & { readonly oldTaskId: string };
-
 /** A visit that has been begun, with what belongs to it. */
-export interface MovedNode {
+interface MovedNode {
   readonly visit: KnownNode;
   /** Questions it waits for, and those of its own whose answers it has. */
   readonly interruptIds: readonly string[];
   /** Questions that were answered to it and are shared with other visits. */
   readonly sessionIds: readonly string[];
 }
+
+type KnownNode = PendingNode & { readonly oldTaskId: string };
 
 /**
  * What accepting the change means for where the run stands; `null` when nothing there has an old name. Writes nothing.

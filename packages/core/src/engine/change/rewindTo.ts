@@ -14,6 +14,14 @@ import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
 import type { StagedCheckpoint } from '../saver/SqliteSaver.ts';
 
+/**
+ * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
+ * stood at a checkpoint of its own.
+ */
+export type CheckpointUpdate =
+  | { readonly node: string | undefined; readonly update: object | null }
+  | { readonly copyOf: string };
+
 /** What is recorded with a placement, in its transaction. */
 export type RecordUpdate = (emit: EventSink['emit'], placedId: string) => void;
 
@@ -77,16 +85,8 @@ function withdrawQuestions(threadId: string, { sessions, failureGate }: EngineSt
   }
 }
 
-/**
- * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
- * stood at a checkpoint of its own.
- */
-export type CheckpointUpdate =
-  | { readonly node: string | undefined; readonly update: object | null }
-  | { readonly copyOf: string };
-
 /** A checkpoint to put on top of a run's latest, not stored yet, with the config to store it under. */
-export interface StagedUpdate {
+interface StagedUpdate {
   readonly config: RunnableConfig;
   readonly staged: StagedCheckpoint;
 }

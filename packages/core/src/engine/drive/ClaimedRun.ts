@@ -60,7 +60,7 @@ const MAX_RECOVERIES = 5;
 const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without progress`;
 
 /** The lease of one drive, and what may stop it. */
-export interface DriveClaim {
+interface DriveClaim {
   readonly held: ActiveLease;
   readonly control: DrainControl;
   readonly requests: SignalWatch;

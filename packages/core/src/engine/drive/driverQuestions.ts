@@ -57,7 +57,7 @@ export function questionAtEnd(
   );
 }
 
-export interface StoppedRun {
+interface StoppedRun {
   readonly lease: FencedLease;
   readonly tuple: CheckpointTuple;
   /** The tasks of the next super-step. */

@@ -28,7 +28,7 @@ import { openGateSession } from './driverQuestions.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
-export interface GivenAnswer {
+interface GivenAnswer {
   readonly interruptId: string;
   readonly session: HitlSession;
   /** What LangGraph is resumed with: keyed, but for a bare `interrupt()`, which returns it. */
@@ -42,7 +42,7 @@ export interface GivenAnswer {
   readonly endsRun: string | null;
 }
 
-export interface ReadAnswers {
+interface ReadAnswers {
   readonly given: readonly GivenAnswer[];
   readonly unanswered: readonly HitlSession[];
 }
@@ -153,7 +153,7 @@ export interface GatePolicies {
 }
 
 /** `auto`: approves every proposal. `quick`: filled in by the engine for small work, and approved. */
-export type GatePolicy = 'human' | 'auto' | 'quick';
+type GatePolicy = 'human' | 'auto' | 'quick';
 
 /** Approves the gates a declared policy covers. Returns whether it decided anything. */
 export function decideByPolicy(
@@ -184,7 +184,7 @@ interface Passing {
 }
 
 /** The deadlines of the gates that a run waits at. */
-export interface GateDeadlines {
+interface GateDeadlines {
   readonly pending: readonly Wait[];
   /** Whether something was done about one. */
   readonly hasPassed: boolean;

@@ -9,7 +9,7 @@ import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
 /** A call of a run's graph. */
-export interface StreamedCall {
+interface StreamedCall {
   readonly config: DrivenConfig;
   /** Resolves when all that was streamed is in the file. @throws what could not be recorded. */
   recorded(): Promise<void>;

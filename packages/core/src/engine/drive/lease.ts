@@ -65,32 +65,6 @@ function renewQuietly(leases: LeaseSource, lease: Lease): void {
   leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS }).catch(() => undefined);
 }
 
-/** Somebody else has the run. */
-export const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
-  new DevsError(`Run "${threadId}" is in use by process ${owner}.`, {
-    code: 'THREAD_BUSY',
-    remedy: 'Wait for that process or stop it. If it is dead, run the command again to take over.',
-    context: { threadId, owner, epoch },
-  });
-
-/** `null` where somebody else was faster: whoever waits goes on waiting. */
-export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> {
-  try {
-    return await drive();
-  } catch (error) {
-    if (isDevsError(error, 'THREAD_BUSY')) return null;
-    throw error;
-  }
-}
-
-/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
-export async function releaseIgnoringErrors(
-  lease: Lease,
-  { leave, store }: Pick<Engine, 'leave' | 'store'>,
-): Promise<void> {
-  await leave?.(lease, store).catch(() => undefined);
-}
-
 /** Holds a run, so that nobody drives it meanwhile; see `DurableApp.hold`. */
 export async function holdRun<T>(
   threadId: string,
@@ -110,6 +84,37 @@ export async function holdRun<T>(
   return afterBarrier(store.outlet, done);
 }
 
+/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
+export async function releaseIgnoringErrors(
+  lease: Lease,
+  { leave, store }: Pick<Engine, 'leave' | 'store'>,
+): Promise<void> {
+  await leave?.(lease, store).catch(() => undefined);
+}
+
+/** Somebody else has the run. */
+export const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
+  new DevsError(`Run "${threadId}" is in use by process ${owner}.`, {
+    code: 'THREAD_BUSY',
+    remedy: 'Wait for that process or stop it. If it is dead, run the command again to take over.',
+    context: { threadId, owner, epoch },
+  });
+
+/** `null` where somebody else was faster: whoever waits goes on waiting. */
+export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> {
+  try {
+    return await drive();
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_BUSY')) return null;
+    throw error;
+  }
+}
+
+/** So long a run waits to be driven alone, or for one that is, ms: whoever asked for it has waited long enough then. */
+const ROOM_WAIT_MS = 60_000;
+
+const LOOK_MS = 50;
+
 /** What a process drives of one state file. */
 interface DriveRoom {
   /** Drives that are in hand or wait. */
@@ -121,20 +126,15 @@ interface DriveRoom {
   readonly waiting: Map<string, number>;
 }
 
-export interface RoomOptions {
+/** By the path of the file; by the connection where it is in memory. */
+const rooms = new Map<string | Database, DriveRoom>();
+
+interface RoomOptions {
   /** Whether it is waited for; else a run that has none is left to others. @defaultValue true */
   readonly waits?: boolean;
   /** Aborted, nobody waits any more. */
   readonly signals?: readonly (AbortSignal | undefined)[];
 }
-
-/** So long a run waits to be driven alone, or for one that is, ms: whoever asked for it has waited long enough then. */
-export const ROOM_WAIT_MS = 60_000;
-
-const LOOK_MS = 50;
-
-/** By the path of the file; by the connection where it is in memory. */
-const rooms = new Map<string | Database, DriveRoom>();
 
 /**
  * Room for a run in this process. One that drivers have died with, without progress, may be what they died of: it is driven by

@@ -12,7 +12,7 @@ export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | '
 }
 
 /** A run that is due and could not be driven, such as one of another graph: it stays due. */
-export interface RefusedRun {
+interface RefusedRun {
   readonly id: string;
   readonly error: unknown;
 }

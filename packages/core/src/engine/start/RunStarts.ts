@@ -12,7 +12,6 @@ import {
   pickInvokeOptions,
 } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { lawOf } from '../execution/lawOf.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
@@ -37,7 +36,7 @@ export interface NewRunRecord {
 }
 
 /** What a turn is given. */
-export interface GivenToTurn {
+interface GivenToTurn {
   readonly input: unknown;
   readonly options: InvokeOptions;
   readonly turn: string | null;
@@ -137,13 +136,8 @@ export class RunStarts {
     assertInvokeOptions(options, threadId);
     await assertContext(this.#engine.graph, options, threadId);
     const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
-    const { store, saver } = this.#engine;
-    const { serde } = saver;
-    const assertSame = () =>
-      assertSameGiven(dumped, store.inputs.require(threadId), {
-        ...{ serde, threadId },
-        law: lawOf(store.threads.get(threadId)),
-      });
+    const { inputs } = this.#engine.store;
+    const assertSame = () => assertSameGiven(dumped, inputs.require(threadId), { threadId }, this.#engine);
     return { record, assertSame };
   }
 }

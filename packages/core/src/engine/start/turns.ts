@@ -1,3 +1,5 @@
+// Turns of a run: the record of the next one, its drive, and the refusals of a turn that cannot begin.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
@@ -12,7 +14,6 @@ import {
 import { cancelBelow } from '../drive/cancelRuns.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
-import { lawOf } from '../execution/lawOf.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 
@@ -22,94 +23,8 @@ interface AskedTurn {
   readonly key: string;
 }
 
-/** What the turn before does, and what ends it. */
-const UNENDED: Readonly<Partial<Record<ThreadStatus, readonly [does: string, remedy: string]>>> = {
-  created: ['has not been executed yet', 'Resume the run by its id alone, or end the turn with cancel()'],
-  running: [
-    'has not ended',
-    'Resume the run by its id alone until the turn ends, or end the turn with cancel()',
-  ],
-  paused: ['was paused', 'Resume the run by its id alone until the turn ends, or end the turn with cancel()'],
-  waiting: [
-    'waits',
-    'Answer its open gates and resume the run by its id alone, or end the turn with cancel()',
-  ],
-  dead_letter: [
-    'was given up, because its processes kept dying',
-    'Revive the run with revive(), then end its turn',
-  ],
-};
-
-/**
- * A turn begins where the one before has ended.
- *
- * @throws DevsError `INPUT_NOT_TAKEN`
- */
-function assertEnded({ threadId, status }: Thread, { key }: AskedTurn): void {
-  const [does, remedy] = UNENDED[status] ?? [];
-  if (does === undefined) return;
-  throw turnNotTaken(
-    { threadId, key },
-    `the previous turn ${does}`,
-    `${remedy}. Then send this input again.`,
-  );
-}
-
-function drivenBy(owner: string, asked: AskedTurn): DevsError {
-  const remedy = 'Wait until that process has released the run, then send this input again.';
-  return turnNotTaken(asked, `the run is in use by process ${owner}`, remedy);
-}
-
-/** What a child was begun for is one thing, and its parent was told of its end. */
-const ofParent = (parentId: string, asked: AskedTurn): DevsError =>
-  turnNotTaken(asked, `it is a child of run "${parentId}"`, 'Start a new run with this input.');
-
-/** A run that was begun with a name for its turn has none without. */
-function turnUnnamed(threadId: string): DevsError {
-  return new DevsError(`Run "${threadId}" has turns, but this input has no turn key.`, {
-    code: 'INPUT_NOT_TAKEN',
-    remedy: 'Send the input with a turn key, or resume the run by its id alone.',
-    context: { threadId },
-  });
-}
-
-/**
- * Without an input, LangGraph goes on with what is there, and a turn would be none.
- *
- * @throws DevsError `INVALID_INPUT`
- */
-export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): void {
-  if (input !== undefined && input !== null) return;
-  throw new DevsError(`Turn "${key}" of run "${threadId}" is new and has no input.`, {
-    code: 'INVALID_INPUT',
-    remedy: 'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
-    context: { threadId, turn: key },
-  });
-}
-
-/** The state of a run outlives its graph only by names that both have. */
-function wouldLose(channels: readonly string[], { threadId, key }: AskedTurn): DevsError {
-  const changes = channels.map((name) => `channel "${name}" is gone`).join('; ');
-  return new DevsError(
-    `Turn "${key}" cannot start, because the graph of run "${threadId}" has changed: ${changes}.`,
-    {
-      code: 'GRAPH_CHANGED',
-      remedy: 'Keep these channels in the state of the graph, or start a new run.',
-      context: { threadId, changes },
-    },
-  );
-}
-
-function turnNotTaken({ threadId, key }: AskedTurn, why: string, remedy: string): DevsError {
-  return new DevsError(`Turn "${key}" of run "${threadId}" cannot start: ${why}.`, {
-    code: 'INPUT_NOT_TAKEN',
-    remedy,
-    context: { threadId, turn: key },
-  });
-}
-
 /** A turn as its caller gives it to a run that exists. */
-export interface GivenTurn extends AskedTurn {
+interface GivenTurn extends AskedTurn {
   readonly given: TypedBytes;
 }
 
@@ -123,7 +38,7 @@ type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
  *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
  */
 export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<void> {
-  const { store, saver } = engine;
+  const { store } = engine;
   const { threadId, key, given } = asked;
   let unchangedFor: LeaseSnapshot | undefined;
   for (;;) {
@@ -135,10 +50,8 @@ export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<v
     });
     if (taken === 'begun') return;
     if ('turn' in taken) {
-      return assertSameGiven(given, store.inputs.require(threadId, taken.turn), {
-        ...{ serde: saver.serde, threadId, turn: key },
-        law: lawOf(store.threads.get(threadId)),
-      });
+      const recorded = store.inputs.require(threadId, taken.turn);
+      return assertSameGiven(given, recorded, { threadId, turn: key }, engine);
     }
     // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
     await sleep(LEASE_TTL_MS);
@@ -154,16 +67,12 @@ export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<v
 export async function assertFirstTurn(
   threadId: string,
   given: TypedBytes,
-  { store, saver }: Pick<Engine, 'saver' | 'store'>,
+  engine: Pick<Engine, 'saver' | 'store'>,
 ): Promise<void> {
-  const first = store.inputs.find(threadId, null);
+  const { inputs } = engine.store;
+  const first = inputs.find(threadId, null);
   if (first === null) throw turnUnnamed(threadId);
-  const law = lawOf(store.threads.get(threadId));
-  await assertSameGiven(given, store.inputs.require(threadId, first.turn), {
-    serde: saver.serde,
-    threadId,
-    law,
-  });
+  await assertSameGiven(given, inputs.require(threadId, first.turn), { threadId }, engine);
 }
 
 function findOrBegin(
@@ -229,37 +138,14 @@ function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: 
   store.threads.setFingerprint(threadId, fingerprint);
 }
 
-/** Characters of a turn's key: the id of a message, of whatever service. */
-const LONGEST_KEY = 1000;
-
-/** @throws TypeError if it is no text with characters, RangeError if it is too long. */
-export function assertTurnKey(key: unknown): asserts key is string {
-  if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
-  if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
-    throw new TypeError('turn must be a string without lone surrogates.');
-  if (key.length > LONGEST_KEY) {
-    throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
-  }
-}
-
 /** How a turn is driven, and what became of it once another one followed. */
-export interface TurnDrive<Result> {
+interface TurnDrive<Result> {
   /** Drives the run. `assertCurrent` is to be called under its lease, before anything is done. */
   drive(assertCurrent: () => void): Promise<Result>;
   /** How the turn ended; `null` while the run stands in it. */
   end(): TurnEnd | null;
   /** The result of a turn that another one has followed. */
   past(end: TurnEnd): Promise<Result>;
-}
-
-/** Told to nobody: another turn had begun when the run was to be driven. */
-class TurnIsOver extends Error {
-  readonly end: TurnEnd;
-
-  constructor(end: TurnEnd) {
-    super('another turn has begun');
-    this.end = end;
-  }
 }
 
 /** The result of one turn. The next may begin in another process at any moment: it is not driven here, nor told as this one. */
@@ -277,4 +163,113 @@ export async function driveTurn<Result>({ drive, end, past }: TurnDrive<Result>)
     if (error instanceof TurnIsOver) return past(error.end);
     throw error;
   }
+}
+
+/** Told to nobody: another turn had begun when the run was to be driven. */
+class TurnIsOver extends Error {
+  readonly end: TurnEnd;
+
+  constructor(end: TurnEnd) {
+    super('another turn has begun');
+    this.end = end;
+  }
+}
+
+/** Characters of a turn's key: the id of a message, of whatever service. */
+const LONGEST_KEY = 1000;
+
+/** @throws TypeError if it is no text with characters, RangeError if it is too long. */
+export function assertTurnKey(key: unknown): asserts key is string {
+  if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
+  if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
+    throw new TypeError('turn must be a string without lone surrogates.');
+  if (key.length > LONGEST_KEY) {
+    throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
+  }
+}
+
+/**
+ * Without an input, LangGraph goes on with what is there, and a turn would be none.
+ *
+ * @throws DevsError `INVALID_INPUT`
+ */
+export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): void {
+  if (input !== undefined && input !== null) return;
+  throw new DevsError(`Turn "${key}" of run "${threadId}" is new and has no input.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
+    context: { threadId, turn: key },
+  });
+}
+
+/** What the turn before does, and what ends it. */
+const UNENDED: Readonly<Partial<Record<ThreadStatus, readonly [does: string, remedy: string]>>> = {
+  created: ['has not been executed yet', 'Resume the run by its id alone, or end the turn with cancel()'],
+  running: [
+    'has not ended',
+    'Resume the run by its id alone until the turn ends, or end the turn with cancel()',
+  ],
+  paused: ['was paused', 'Resume the run by its id alone until the turn ends, or end the turn with cancel()'],
+  waiting: [
+    'waits',
+    'Answer its open gates and resume the run by its id alone, or end the turn with cancel()',
+  ],
+  dead_letter: [
+    'was given up, because its processes kept dying',
+    'Revive the run with revive(), then end its turn',
+  ],
+};
+
+/**
+ * A turn begins where the one before has ended.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN`
+ */
+function assertEnded({ threadId, status }: Thread, { key }: AskedTurn): void {
+  const [does, remedy] = UNENDED[status] ?? [];
+  if (does === undefined) return;
+  throw turnNotTaken(
+    { threadId, key },
+    `the previous turn ${does}`,
+    `${remedy}. Then send this input again.`,
+  );
+}
+
+function drivenBy(owner: string, asked: AskedTurn): DevsError {
+  const remedy = 'Wait until that process has released the run, then send this input again.';
+  return turnNotTaken(asked, `the run is in use by process ${owner}`, remedy);
+}
+
+/** What a child was begun for is one thing, and its parent was told of its end. */
+const ofParent = (parentId: string, asked: AskedTurn): DevsError =>
+  turnNotTaken(asked, `it is a child of run "${parentId}"`, 'Start a new run with this input.');
+
+/** A run that was begun with a name for its turn has none without. */
+function turnUnnamed(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" has turns, but this input has no turn key.`, {
+    code: 'INPUT_NOT_TAKEN',
+    remedy: 'Send the input with a turn key, or resume the run by its id alone.',
+    context: { threadId },
+  });
+}
+
+/** The state of a run outlives its graph only by names that both have. */
+function wouldLose(channels: readonly string[], { threadId, key }: AskedTurn): DevsError {
+  const changes = channels.map((name) => `channel "${name}" is gone`).join('; ');
+  return new DevsError(
+    `Turn "${key}" cannot start, because the graph of run "${threadId}" has changed: ${changes}.`,
+    {
+      code: 'GRAPH_CHANGED',
+      remedy: 'Keep these channels in the state of the graph, or start a new run.',
+      context: { threadId, changes },
+    },
+  );
+}
+
+function turnNotTaken({ threadId, key }: AskedTurn, why: string, remedy: string): DevsError {
+  return new DevsError(`Turn "${key}" of run "${threadId}" cannot start: ${why}.`, {
+    code: 'INPUT_NOT_TAKEN',
+    remedy,
+    context: { threadId, turn: key },
+  });
 }
