@@ -2,8 +2,7 @@
 
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
-import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { HitlSession, InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { type Breakpoint, breakpointMessage, dueBreakpoint, plainValues } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
