@@ -20,15 +20,14 @@ import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBrea
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { DurableParts } from './DurableParts.ts';
-import type { ReleaseRun } from './drive/DriverDeps.ts';
-import type { EndOfRun } from './drive/outcome.ts';
+import type { ReleaseRun } from './drive/Engine.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import { EngineFaults } from './execution/EngineFaults.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
-import type { GoalReader, GraphProfile } from './graph/GraphProfile.ts';
+import { type EndOfRun, type GoalReader, type GraphProfile, NO_GOALS } from './graph/GraphProfile.ts';
 import type { GraphShape } from './graph/graphShape.ts';
 import {
   type BuilderOf,
@@ -40,8 +39,8 @@ import {
 } from './graph/graphSource.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { assertUnitInterval } from './guards/lattice.ts';
+import type { NodeEngine } from './node/NodeEngine.ts';
 import { noteBegun } from './node/nodeContext.ts';
-import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/StrictSerde.ts';
@@ -176,8 +175,8 @@ export class AppFactory<Graph, State, Update> {
   outline(): { readonly graph: Graph; readonly shape: GraphShape } {
     const { events } = this;
     const runs = { runs: new NullRunStore(events), store: null };
-    const deps = { ...this.#seams(events), ...runs, faults: new EngineFaults() };
-    return this.#compile(new MemorySaver(), deps, this.#carried);
+    const engine = { ...this.#seams(events), ...runs, faults: new EngineFaults() };
+    return this.#compile(new MemorySaver(), engine, this.#carried);
   }
 
   open({
@@ -197,7 +196,7 @@ export class AppFactory<Graph, State, Update> {
     const kept = resolveStore(this.#options, this.#carried, { ...seams, db, limits });
     const parts: DurableParts<Graph> = {
       ...this.#compile(saver, { ...seams, runs: store.runs, store, faults, streams }, kept),
-      ...{ ...seams, ...known, store, saver, streams, faults },
+      ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
       gates: this.#gates,
@@ -226,7 +225,7 @@ export class AppFactory<Graph, State, Update> {
 
   #compile(
     checkpointer: BaseCheckpointSaver,
-    deps: Omit<RunnerDeps<State & object>, 'profile' | 'breakpoints'>,
+    engine: Omit<NodeEngine<State & object>, 'profile' | 'breakpoints'>,
     carried: CompileSettings,
   ) {
     const { profile } = this.#known;
@@ -238,7 +237,7 @@ export class AppFactory<Graph, State, Update> {
       StateGraph<unknown, State & object, Update, string>
     >(this.#builder, {
       checkpointer,
-      deps: { ...deps, profile, breakpoints: this.#breakpoints },
+      engine: { ...engine, profile, breakpoints: this.#breakpoints },
       gates: this.#gates,
       version,
       carried,

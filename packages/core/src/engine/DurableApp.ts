@@ -7,35 +7,26 @@ import type { HitlSession } from '../state/gates/HitlSessionStore.ts';
 import { endIsMissing } from '../state/threads/ChildStore.ts';
 import type { EndedStatus } from '../state/threads/threadRecords.ts';
 import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
-import { NO_BREAKPOINTS } from './breakpoints/Breakpoint.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
-import type { PlanningGraph } from './change/planMove.ts';
-import { assertBetweenNodes, type NextNodes, rewindTo, type UpdatableGraph } from './change/rewindTo.ts';
+import { assertBetweenNodes, rewindTo } from './change/rewindTo.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { cancelRun } from './drive/cancelRuns.ts';
 import { type DriveOptions, drive } from './drive/drive.ts';
 import { waitUntilWoken } from './drive/due.ts';
-import { type DrivableGraph, outsideGraphs } from './drive/graphCall.ts';
+import type { Engine } from './drive/Engine.ts';
+import { outsideGraphs } from './drive/graphCall.ts';
 import { holdRun, nullIfBusy } from './drive/lease.ts';
 import { throwIfFailed } from './drive/outcome.ts';
 import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
 import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
-import {
-  assertIsRun,
-  type ContextGraph,
-  hasNoOptions,
-  hasOptions,
-  type InvokeOptions,
-  loadGiven,
-  pickInvokeOptions,
-} from './drive/runInput.ts';
+import { assertIsRun, hasNoOptions, pickInvokeOptions } from './drive/runInput.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, type GateAnswer, gatesOf, gateWithDeadlines } from './gates/Gate.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { decideGate } from './gates/parsedGates.ts';
 import { asHuman, principalText } from './gates/principals.ts';
-import { NO_GOALS } from './graph/GraphProfile.ts';
+import type { EngineGraph } from './graph/EngineGraph.ts';
 import { graphFingerprint } from './graph/graphShape.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
@@ -44,7 +35,6 @@ import type { Retention } from './saver/ThreadPruner.ts';
 import { RunStarts } from './start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from './start/turns.ts';
 import { NO_STORE } from './store/resolveStore.ts';
-import { RunStreams } from './stream/RunStreams.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { registerApp } from './waits/children.ts';
@@ -65,23 +55,22 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    */
   readonly fingerprint: string;
   readonly #store: EngineStore;
-  readonly #parts: DurableParts<Graph>;
-  readonly #drivable: DrivableGraph;
-  readonly #streams: RunStreams;
+  readonly #engine: Engine;
+  readonly #close: () => void;
   readonly #starts: RunStarts;
 
   constructor(parts: DurableParts<Graph>) {
-    super(parts);
+    // Everything LangGraph compiles has these methods; its type does not say so.
+    const engine: Engine = { ...parts, graph: parts.graph as unknown as EngineGraph };
+    super(engine);
     this.graph = parts.graph;
     this.#store = parts.store;
     this.memory = parts.memory ?? NO_STORE;
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
-    this.#parts = parts;
-    this.#drivable = parts.graph as DrivableGraph;
-    this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
-    const { fingerprint } = this;
-    this.#starts = new RunStarts({ ...parts, fingerprint, graph: parts.graph as ContextGraph });
+    this.#engine = engine;
+    this.#close = parts.close;
+    this.#starts = new RunStarts(engine);
     registerApp(this, {
       db: parts.store.db,
       ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
@@ -92,28 +81,24 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   #internals(): AppInternals<Output> {
-    const { newId, maxDepth } = this.#parts;
+    const { newId, maxDepth } = this.#engine;
     return {
       ...{ store: this.#store, newId, maxDepth },
       recordRun: async (admission) => afterBarrier(this.#store.outlet, this.#starts.admit(admission)),
       run: (id, input, options) => this.#run(id, input as Update, options),
       drive: async (id, options = {}) => throwIfFailed(id, await this.#drive(id, options), options),
-      withLease: (id, work) => holdRun(id, work, this.#parts),
-      rewindTo: (lease, placement, record) => {
-        const graph = this.graph as unknown as UpdatableGraph;
-        return outsideGraphs(() => rewindTo(lease, placement, record, { ...this.#parts, graph }));
-      },
-      betweenNodes: (id, work) => {
-        const graph = this.graph as unknown as NextNodes;
-        return holdRun(
+      withLease: (id, work) => holdRun(id, work, this.#engine),
+      rewindTo: (lease, placement, record) =>
+        outsideGraphs(() => rewindTo(lease, placement, record, this.#engine)),
+      betweenNodes: (id, work) =>
+        holdRun(
           id,
           async (lease) => {
-            await outsideGraphs(() => assertBetweenNodes(id, { store: this.#store, graph }));
+            await outsideGraphs(() => assertBetweenNodes(id, this.#engine));
             return await work(lease);
           },
-          this.#parts,
-        );
-      },
+          this.#engine,
+        ),
     };
   }
 
@@ -211,15 +196,9 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
-    const { saver, store, goals = NO_GOALS, breakpoints = NO_BREAKPOINTS } = this.#parts;
+    const { store } = this.#engine;
     assertIsRun(id, store);
-    const given = () => loadGiven(store.inputs.require(id), saver.serde);
-    const inputOf = async (): Promise<unknown> => (await given()).input;
-    const optionsOf = async (): Promise<InvokeOptions> =>
-      hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
-    const [graph, streams] = [this.#drivable, this.#streams];
-    const deps = { ...this.#parts, graph, streams, inputOf, optionsOf, goals, breakpoints };
-    const outcome = await drive(id, deps, options);
+    const outcome = await drive(id, this.#engine, options);
     const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
     const turn = store.inputs.latest(id)?.key ?? null;
     const values = await this.values(id).catch((error: unknown) => {
@@ -245,7 +224,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
-    return runDue(options, { store: this.#store, drive: (id, how) => this.#driveOnce(id, how) });
+    return runDue(options, this.#store, (id, how) => this.#driveOnce(id, how));
   }
 
   /**
@@ -291,14 +270,14 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
     const drive = input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
     const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
-    const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
+    const events = streamRun(id, options, drive, { ...this.#engine, valuesAt });
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
 
   /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
   async pause(id: string): Promise<void> {
     const { runs, outlet } = this.#store;
-    const pause = { id: this.#parts.newId(), kind: 'pause', payload: null } as const;
+    const pause = { id: this.#engine.newId(), kind: 'pause', payload: null } as const;
     await runs.whenFree(() => runs.signal(id, pause));
     return afterBarrier(outlet, undefined);
   }
@@ -308,7 +287,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * cancelled turn cannot resume; a new turn can start.
    */
   async cancel(id: string): Promise<void> {
-    return cancelRun(id, this.#parts.newId(), { ...this.#parts, streams: this.#streams });
+    return cancelRun(id, this.#engine.newId(), this.#engine);
   }
 
   /**
@@ -316,7 +295,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * checkpoint.
    */
   async values(id: string): Promise<State | null> {
-    const { saver } = this.#parts;
+    const { saver } = this.#engine;
     return readValues(this.graph, (graph) => readState(graph, configFor(id), saver));
   }
 
@@ -353,7 +332,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
     const { db, outlet } = this.#store;
     return afterBarrier(
       outlet,
-      whenFree(db, () => decideGate(gate, answer, this.#parts)),
+      whenFree(db, () => decideGate(gate, answer, this.#engine)),
     );
   }
 
@@ -370,8 +349,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    const graph = this.graph as unknown as PlanningGraph;
-    const accepted = outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
+    const accepted = outsideGraphs(() => acceptGraph(id, acceptance, this.#engine));
     return afterBarrier(this.#store.outlet, accepted);
   }
 
@@ -407,12 +385,12 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * @throws DevsError `THREAD_BUSY` while a process runs it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
-    return holdRun(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }), this.#parts);
+    return holdRun(id, (lease) => this.#engine.saver.prune(id, { ...retention, lease }), this.#engine);
   }
 
   /** Closes the state file if this app opened it. */
   close(): void {
-    this.#parts.close();
+    this.#close();
   }
 }
 

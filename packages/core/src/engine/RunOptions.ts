@@ -1,6 +1,6 @@
 import type { DriveOptions } from './drive/drive.ts';
-import type { InvokeOptions } from './drive/runInput.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import type { InvokeOptions } from './graph/EngineGraph.ts';
 import type { Budget } from './guards/Budget.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */

@@ -7,7 +7,7 @@ import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchest
 import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import { EngineFaults } from '../engine/execution/EngineFaults.ts';
-import type { RunnerDeps } from '../engine/node/RunnerDeps.ts';
+import type { NodeEngine } from '../engine/node/NodeEngine.ts';
 import { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
@@ -97,11 +97,11 @@ export class OrchestrationGraph {
 function compilePipeline(
   pipeline: PipelineDeps | null,
   checkpointer: BaseCheckpointSaver,
-  deps: RunnerDeps<GraphState>,
+  engine: NodeEngine<GraphState>,
 ) {
   return compileDurable(orchestrationBuilder(pipeline), {
     checkpointer,
-    deps,
+    engine,
     gates: new Map(),
     version: '1',
   }).graph;

@@ -1,26 +1,18 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
-import { dumpGiven, loadGiven } from '../drive/runInput.ts';
+import { dumpGiven, recordedInput } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import type { NamedGates } from '../gates/parsedGates.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
-import {
-  type GraphShape,
-  graphChanges,
-  graphFingerprint,
-  isOfGraph,
-  recordedAs,
-  recordedShape,
-} from '../graph/graphShape.ts';
-import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { graphChanges, graphFingerprint, isOfGraph, recordedAs, recordedShape } from '../graph/graphShape.ts';
 import { type DeclaredChanges, GraphMapping, notAccepted } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
-import { type GraphMove, type PlanningGraph, planMove } from './planMove.ts';
+import { type GraphMove, planMove } from './planMove.ts';
 
 /** Who accepts the graph as it is now, and what became of the names that are gone. */
 export interface GraphAcceptance extends DeclaredChanges {
@@ -32,18 +24,7 @@ export interface AcceptedGraph {
   readonly changes: readonly string[];
 }
 
-export interface AcceptDeps {
-  readonly store: EngineStore;
-  readonly saver: SqliteSaver;
-  readonly graph: PlanningGraph;
-  readonly shape: GraphShape;
-  /** What its runs are recorded as. @defaultValue a run is known by the shape of its graph alone */
-  readonly recordedAs?: string | undefined;
-  /** What its author declared to be asked. @defaultValue nothing */
-  readonly gates?: NamedGates;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
-}
+type AcceptingEngine = Pick<Engine, 'gates' | 'graph' | 'now' | 'recordedAs' | 'saver' | 'shape' | 'store'>;
 
 /**
  * Lets a run that was started on another graph go on with this one. Its latest checkpoint is written again under the
@@ -56,20 +37,20 @@ export interface AcceptDeps {
 export async function acceptGraph(
   threadId: string,
   { by, ...declared }: GraphAcceptance,
-  deps: AcceptDeps,
+  engine: AcceptingEngine,
 ): Promise<AcceptedGraph> {
   const human = asHuman(by, threadId, 'accept a changed graph for');
-  const { threads } = deps.store;
+  const { threads } = engine.store;
   for (;;) {
     const thread = threads.require(threadId);
-    const isNamed = deps.recordedAs === undefined || isOfGraph(deps.recordedAs, threadId, deps.store);
-    if (isNamed && thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
-    const plan = await planFor(thread, declared, deps);
-    const held = await holdLease(deps.store.runs, threadId);
+    const isNamed = engine.recordedAs === undefined || isOfGraph(engine.recordedAs, threadId, engine.store);
+    if (isNamed && thread.graphFingerprint === graphFingerprint(engine.shape)) return { changes: [] };
+    const plan = await planFor(thread, declared, engine);
+    const held = await holdLease(engine.store.runs, threadId);
     const accepted = await releasing(held, async () => {
       // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
       const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;
-      return isUntouched ? await commitAcceptance(plan, held.lease, human, deps) : null;
+      return isUntouched ? await commitAcceptance(plan, held.lease, human, engine) : null;
     });
     if (accepted !== null) return accepted;
   }
@@ -87,9 +68,13 @@ interface AcceptancePlan {
   readonly input: TypedBytes | null;
 }
 
-async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDeps): Promise<AcceptancePlan> {
+async function planFor(
+  thread: Thread,
+  declared: DeclaredChanges,
+  engine: AcceptingEngine,
+): Promise<AcceptancePlan> {
   const { threadId, status } = thread;
-  const { store, saver, shape: now } = deps;
+  const { store, saver, shape: now } = engine;
   if (isOver(status)) throw notAccepted(threadId, 'ended', `it is ${status}`);
   const before = recordedShape(thread);
   if (before === null)
@@ -101,35 +86,35 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const policies = acceptedPolicies(thread.policies, {
     threadId,
     before: names,
-    gates: deps.gates,
+    gates: engine.gates,
     renamed,
   });
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   const latest = store.inputs.latest(threadId);
   const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);
-  const input = isDue ? await inputUnder(mapping, threadId, deps) : null;
+  const input = isDue ? await inputUnder(mapping, threadId, engine) : null;
   if (tuple === undefined) return { thread, changes, policies, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
   // What the turn before has left goes with it as soon as the input is given.
   const standing = isDue ? { ...tuple, pendingWrites: [] } : tuple;
-  const move = await planMove(standing, { threadId, before, now, mapping, steps }, deps);
+  const move = await planMove(standing, { threadId, before, now, mapping, steps }, engine);
   return { thread, changes, policies, at: tuple.config, move, input };
 }
 
 async function inputUnder(
   mapping: GraphMapping,
   threadId: string,
-  { store, saver }: AcceptDeps,
+  engine: Pick<Engine, 'saver' | 'store'>,
 ): Promise<TypedBytes> {
-  const given = await loadGiven(store.inputs.require(threadId), saver.serde);
-  return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, threadId, saver);
+  const given = await recordedInput(threadId, engine);
+  return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, threadId, engine.saver);
 }
 
 async function commitAcceptance(
   { thread, changes, policies, at, move, input }: AcceptancePlan,
   { epoch }: Lease,
   by: Principal,
-  { store, saver, shape, recordedAs: name }: AcceptDeps,
+  { store, saver, shape, recordedAs: name }: AcceptingEngine,
 ): Promise<AcceptedGraph> {
   const { threadId } = thread;
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };

@@ -10,8 +10,48 @@ import {
 import { isOutput } from '../drive/openQuestions.ts';
 import { type GraphMapping, isTrigger } from './GraphMapping.ts';
 
+/** Where a run stands, under the new names: a checkpoint on top of the latest, and what its tasks have put out. */
+export interface MovedTuple {
+  readonly checkpoint: Checkpoint;
+  /** Under their old task ids. */
+  readonly outputs: readonly CheckpointPendingWrite[];
+}
+
+/** What a new checkpoint takes from outside. */
+interface Seams {
+  readonly nextVersion: (current: number | undefined) => number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** `null` when nothing in the tuple has an old name: the run can go on from it as it is. */
+export function movedTuple(
+  tuple: CheckpointTuple,
+  mapping: GraphMapping,
+  { nextVersion, now }: Seams,
+): MovedTuple | null {
+  const before = (tuple.pendingWrites ?? []).filter(([, channel]) => isOutput(channel));
+  const outputs = before.flatMap(([taskId, channel, value]): CheckpointPendingWrite[] => {
+    const to = mapping.channel(channel);
+    return to === null ? [] : [[taskId, to, movedValue(channel, value, mapping)]];
+  });
+  const newest = maxChannelVersion(...Object.values(tuple.checkpoint.channel_versions));
+  const moved = movedCheckpoint(tuple.checkpoint, mapping, nextVersion(newest as number | undefined));
+  if (moved === null && isDeepStrictEqual(outputs, before)) return null;
+  const checkpoint = {
+    ...(moved ?? tuple.checkpoint),
+    id: uuid6(tuple.metadata?.step ?? 0),
+    ts: new Date(now()).toISOString(),
+  };
+  return { checkpoint, outputs };
+}
+
 /** LangGraph's channel for the input of a run. */
 const START = '__start__';
+
+type ChannelVersion = ChannelVersions[string];
+
+type MovedVersions = Readonly<Record<string, ChannelVersion>>;
 
 /**
  * A checkpoint under the new names of its nodes and channels; `null` when it has none of the old names. Pure.
@@ -39,10 +79,6 @@ function movedCheckpoint(
   return isDeepStrictEqual(renamed, checkpoint) ? null : renamed;
 }
 
-type ChannelVersion = ChannelVersions[string];
-
-type MovedVersions = Readonly<Record<string, ChannelVersion>>;
-
 function mapValues<T, U>(
   values: Readonly<Record<string, T>>,
   change: (value: T, name: string) => U,
@@ -66,42 +102,6 @@ export function movedInput(input: unknown, mapping: GraphMapping): unknown {
 
 function movedNode(node: unknown, mapping: GraphMapping): unknown {
   return typeof node === 'string' ? mapping.node(node) : node;
-}
-
-/** Where a run stands, under the new names: a checkpoint on top of the latest, and what its tasks have put out. */
-export interface MovedTuple {
-  readonly checkpoint: Checkpoint;
-  /** Under their old task ids. */
-  readonly outputs: readonly CheckpointPendingWrite[];
-}
-
-/** What a new checkpoint takes from outside. */
-export interface Seams {
-  readonly nextVersion: (current: number | undefined) => number;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
-}
-
-/** `null` when nothing in the tuple has an old name: the run can go on from it as it is. */
-export function movedTuple(
-  tuple: CheckpointTuple,
-  mapping: GraphMapping,
-  { nextVersion, now }: Seams,
-): MovedTuple | null {
-  const before = (tuple.pendingWrites ?? []).filter(([, channel]) => isOutput(channel));
-  const outputs = before.flatMap(([taskId, channel, value]): CheckpointPendingWrite[] => {
-    const to = mapping.channel(channel);
-    return to === null ? [] : [[taskId, to, movedValue(channel, value, mapping)]];
-  });
-  const newest = maxChannelVersion(...Object.values(tuple.checkpoint.channel_versions));
-  const moved = movedCheckpoint(tuple.checkpoint, mapping, nextVersion(newest as number | undefined));
-  if (moved === null && isDeepStrictEqual(outputs, before)) return null;
-  const checkpoint = {
-    ...(moved ?? tuple.checkpoint),
-    id: uuid6(tuple.metadata?.step ?? 0),
-    ts: new Date(now()).toISOString(),
-  };
-  return { checkpoint, outputs };
 }
 
 /** Names by which the run is about to go on: of channels that make a node run, and of nodes it was sent to. */

@@ -1,7 +1,6 @@
 // Where a run stands, under a graph with other names: the nodes that are pending there, and the move that keeps their work.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   type Checkpoint,
   type CheckpointTuple,
@@ -11,15 +10,17 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
+import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';
 
 /** The change to accept, and what is on record about the run. */
-export interface MoveRequest extends ChangedShape {
+interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
 }
@@ -30,10 +31,8 @@ export interface GraphMove {
   readonly visits: readonly MovedNode[];
 }
 
-type KnownNode = PendingNode & { readonly oldTaskId: string };
-
 /** A visit that has been begun, with what belongs to it. */
-export interface MovedNode {
+interface MovedNode {
   readonly visit: KnownNode;
   /** Questions it waits for, and those of its own whose answers it has. */
   readonly interruptIds: readonly string[];
@@ -41,11 +40,7 @@ export interface MovedNode {
   readonly sessionIds: readonly string[];
 }
 
-interface PlanDeps {
-  readonly graph: PlanningGraph;
-  readonly saver: SqliteSaver;
-  readonly now: () => number;
-}
+type KnownNode = PendingNode & { readonly oldTaskId: string };
 
 /**
  * What accepting the change means for where the run stands; `null` when nothing there has an old name. Writes nothing.
@@ -55,7 +50,7 @@ interface PlanDeps {
 export async function planMove(
   tuple: CheckpointTuple,
   change: MoveRequest,
-  { graph, saver, now }: PlanDeps,
+  { graph, saver, now }: Pick<Engine, 'graph' | 'now' | 'saver'>,
 ): Promise<GraphMove | null> {
   assertDue(tuple, change, graph);
   const nextVersion = (current: number | undefined): number => saver.getNextVersion(current);
@@ -101,7 +96,7 @@ function newVersions(
 }
 
 /** Whatever makes a node run must make a node run in the new graph too: LangGraph passes over names it does not know. */
-function assertDue(tuple: CheckpointTuple, { threadId, mapping }: MoveRequest, graph: PlanningGraph): void {
+function assertDue(tuple: CheckpointTuple, { threadId, mapping }: MoveRequest, graph: EngineGraph): void {
   const { triggers, sentTo } = dueIn(tuple);
   for (const trigger of triggers) {
     const to = mapping.channel(trigger);
@@ -202,15 +197,6 @@ function pending(threadId: string, why: string): DevsError {
   return notAccepted(threadId, 'pending_visit', why);
 }
 
-/** The part of a compiled LangGraph graph that says what a checkpoint leads to. */
-export interface PlanningGraph {
-  readonly channels: Readonly<Record<string, unknown>>;
-  readonly nodes: Readonly<Record<string, unknown>>;
-  getState(config: RunnableConfig): Promise<{
-    readonly tasks: readonly { readonly id: string; readonly name: string }[];
-  }>;
-}
-
 /** A visit that a checkpoint leads to, begun or not. */
 interface PendingNode {
   readonly node: string;
@@ -223,7 +209,7 @@ interface PendingNode {
 
 /** What the graph would do next at `checkpoint`, which need not be stored; tasks that have finished included. */
 async function pendingNodes(
-  graph: PlanningGraph,
+  graph: EngineGraph,
   checkpoint: Checkpoint,
   { checkpoint: stored, metadata }: CheckpointTuple,
   mapping: GraphMapping,

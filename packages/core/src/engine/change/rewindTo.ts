@@ -1,29 +1,26 @@
 // Puts a checkpoint on top of a run from outside: LangGraph computes it, and one transaction stores it.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type {
-  BaseCheckpointSaver,
-  ChannelVersions,
-  Checkpoint,
-  CheckpointMetadata,
-} from '@langchain/langgraph-checkpoint';
+import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { isOfExecution } from '../../state/steps/StepStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
+import { assertSameGraph } from '../graph/graphShape.ts';
 import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
-import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
+import type { StagedCheckpoint } from '../saver/SqliteSaver.ts';
 
-export interface RewindToDeps {
-  readonly store: EngineStore;
-  readonly saver: SqliteSaver;
-  readonly graph: UpdatableGraph;
-  readonly shape: GraphShape;
-}
+/**
+ * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
+ * stood at a checkpoint of its own.
+ */
+export type CheckpointUpdate =
+  | { readonly node: string | undefined; readonly update: object | null }
+  | { readonly copyOf: string };
 
 /** What is recorded with a placement, in its transaction. */
 export type RecordUpdate = (emit: EventSink['emit'], placedId: string) => void;
@@ -39,10 +36,10 @@ export async function rewindTo(
   lease: Lease,
   placement: CheckpointUpdate,
   record: RecordUpdate,
-  deps: RewindToDeps,
+  engine: Pick<Engine, 'graph' | 'saver' | 'shape' | 'store'>,
 ): Promise<void> {
-  assertSameGraph(deps.store.threads.require(lease.threadId), deps.shape);
-  storePlacement(await stageUpdate(lease, placement, deps), record, deps);
+  assertSameGraph(engine.store.threads.require(lease.threadId), engine.shape);
+  storePlacement(await stageUpdate(lease, placement, engine), record, engine);
 }
 
 /** A placement that is ready to be stored under a lease. */
@@ -57,7 +54,7 @@ export interface StagedWrite {
 export async function stageUpdate(
   lease: FencedLease,
   placement: CheckpointUpdate,
-  { saver, graph }: Pick<RewindToDeps, 'saver' | 'graph'>,
+  { saver, graph }: Pick<Engine, 'graph' | 'saver'>,
 ): Promise<StagedWrite> {
   const { threadId, epoch } = lease;
   const { config, staged } = await stagedUpdate(threadId, placement, { graph, saver });
@@ -71,7 +68,7 @@ export async function stageUpdate(
 export function storePlacement(
   { lease, id, save }: StagedWrite,
   record: RecordUpdate,
-  { store }: Pick<RewindToDeps, 'store'>,
+  { store }: Pick<Engine, 'store'>,
 ): void {
   store.commitUnder(lease, (emit) => {
     save();
@@ -88,21 +85,8 @@ function withdrawQuestions(threadId: string, { sessions, failureGate }: EngineSt
   }
 }
 
-/**
- * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
- * stood at a checkpoint of its own.
- */
-export type CheckpointUpdate =
-  | { readonly node: string | undefined; readonly update: object | null }
-  | { readonly copyOf: string };
-
-/** The part of a compiled LangGraph graph that makes checkpoints from outside. */
-export interface UpdatableGraph {
-  updateState(config: RunnableConfig, values: unknown, asNode?: string): Promise<RunnableConfig>;
-}
-
 /** A checkpoint to put on top of a run's latest, not stored yet, with the config to store it under. */
-export interface StagedUpdate {
+interface StagedUpdate {
   readonly config: RunnableConfig;
   readonly staged: StagedCheckpoint;
 }
@@ -121,7 +105,7 @@ const COPY = '__copy__';
 async function stagedUpdate(
   threadId: string,
   placement: CheckpointUpdate,
-  { graph, saver }: { readonly graph: UpdatableGraph; readonly saver: BaseCheckpointSaver },
+  { graph, saver }: Pick<Engine, 'graph' | 'saver'>,
 ): Promise<StagedUpdate> {
   const capture = new CapturingSaver(saver);
   const configurable = { thread_id: threadId, checkpoint_ns: '', __pregel_checkpointer: capture };
@@ -165,25 +149,16 @@ class CapturingSaver extends DelegatingSaver {
   override async putWrites(): Promise<void> {}
 }
 
-/** What the run would do next, as LangGraph describes it. */
-export interface NextNodes {
-  getState(config: { readonly configurable: { readonly thread_id: string } }): Promise<{
-    readonly tasks: readonly { readonly id: string; readonly name: string }[];
-  }>;
-}
-
-export interface IdleDeps {
-  readonly store: EngineStore;
-  readonly graph: NextNodes;
-}
-
 /**
  * Refuses to change what the next visit of a run starts from when the visit has recorded work: it would undo the change.
  * Call it while the run is held.
  *
  * @throws DevsError `WORKSPACE_BUSY` when the run stands in the middle of such a visit.
  */
-export async function assertBetweenNodes(threadId: string, { store, graph }: IdleDeps): Promise<void> {
+export async function assertBetweenNodes(
+  threadId: string,
+  { store, graph }: Pick<Engine, 'graph' | 'store'>,
+): Promise<void> {
   const { tasks } = await graph.getState({ configurable: { thread_id: threadId } });
   const steps = store.steps.listForThread(threadId).filter(({ kind }) => kind === 'work');
   const begun = tasks.find(({ id }) => steps.some((step) => isOfExecution(step, id)));

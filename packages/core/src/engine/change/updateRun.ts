@@ -2,6 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { isOfExecution } from '../../state/steps/StepStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOutput } from '../drive/openQuestions.ts';
 import { isOver, runError } from '../drive/outcome.ts';
@@ -11,14 +12,7 @@ import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
 import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
-import type { PlanningGraph } from './planMove.ts';
-import {
-  type RewindToDeps,
-  type StagedWrite,
-  stageUpdate,
-  storePlacement,
-  type UpdatableGraph,
-} from './rewindTo.ts';
+import { type StagedWrite, stageUpdate, storePlacement } from './rewindTo.ts';
 
 /** Who changes the state of a run, and in whose name. */
 export interface StateUpdate {
@@ -27,9 +21,7 @@ export interface StateUpdate {
   readonly by: Principal;
 }
 
-export interface UpdateDeps extends Omit<RewindToDeps, 'graph'> {
-  readonly graph: UpdatableGraph & Pick<PlanningGraph, 'getState'>;
-}
+type UpdatingEngine = Pick<Engine, 'graph' | 'saver' | 'shape' | 'store'>;
 
 type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'not_taken';
 
@@ -41,15 +33,15 @@ export async function updateRun(
   threadId: string,
   values: object | null,
   { asNode, by }: StateUpdate,
-  deps: UpdateDeps,
+  engine: UpdatingEngine,
 ): Promise<RunnableConfig> {
   const human = asHuman(by, threadId, 'update the state of');
-  assertUpdate(values, asNode, deps.shape);
-  const { store } = deps;
+  assertUpdate(values, asNode, engine.shape);
+  const { store } = engine;
   for (;;) {
-    const epoch = (await assertBetween(threadId, deps)) + 1;
-    await deps.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
-    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, deps);
+    const epoch = (await assertBetween(threadId, engine)) + 1;
+    await engine.saver.dumpInput(values, `the update of run "${threadId}"`, 'values');
+    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update: values }, engine);
     const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
@@ -69,7 +61,7 @@ export async function updateRun(
           emit('STATE_UPDATED', payload, { threadId });
           wake(threadId, checkpointId, store);
         },
-        deps,
+        engine,
       );
       return true;
     });
@@ -97,7 +89,10 @@ function assertUpdate(values: unknown, node: string | undefined, { nodes, channe
 }
 
 /** @returns The epoch of the run's last lease: while it is the last, what was found here holds. */
-async function assertBetween(threadId: string, { store, saver, graph, shape }: UpdateDeps): Promise<number> {
+async function assertBetween(
+  threadId: string,
+  { store, saver, graph, shape }: UpdatingEngine,
+): Promise<number> {
   const thread = store.threads.require(threadId);
   const { status, leaseEpoch } = thread;
   assertSameGraph(thread, shape);
@@ -139,10 +134,10 @@ function assertNothingAnswered(threadId: string, { sessions }: EngineStore): voi
 async function stageOrRefuse(
   lease: StagedWrite['lease'],
   placement: Parameters<typeof stageUpdate>[1],
-  deps: UpdateDeps,
+  engine: UpdatingEngine,
 ): Promise<StagedWrite> {
   try {
-    return await stageUpdate(lease, placement, deps);
+    return await stageUpdate(lease, placement, engine);
   } catch (error) {
     if (isDevsError(error)) throw error;
     throw updateRefused(

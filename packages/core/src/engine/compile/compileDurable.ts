@@ -5,8 +5,8 @@ import { GUARD_CHANNELS, GUARD_NAMES, readChannels } from '../execution/channels
 import type { DeclaredGates } from '../gates/parsedGates.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
 import type { CompilableBuilder, CompileSettings } from '../graph/graphSource.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import { foldUpdate, isReduced, METADATA_KEY } from '../node/nodeOutput.ts';
-import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 import { gatedGraph, gatesWithin } from './gatedGraph.ts';
@@ -17,7 +17,7 @@ const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
 
 export interface CompileOptions<State> {
   readonly checkpointer: BaseCheckpointSaver;
-  readonly deps: RunnerDeps<State>;
+  readonly engine: NodeEngine<State>;
   readonly gates: DeclaredGates<State>;
   readonly version: string;
   /** What its author compiled it with. @defaultValue nothing */
@@ -46,17 +46,17 @@ export function compileDurable<
   Builder extends CompilableBuilder,
 >(
   builder: Builder & StateGraph<unknown, State, Update, Name>,
-  { checkpointer, deps, gates, version, carried = {} }: CompileOptions<State>,
+  { checkpointer, engine, gates, version, carried = {} }: CompileOptions<State>,
 ): DurableGraph<Builder> {
-  assertLimit(deps.maxDepth);
+  assertLimit(engine.maxDepth);
   const nodes = ownNodes(builder.nodes);
   for (const name of gates.keys()) {
     const outermost = name.split(':')[0] ?? '';
     if (!nodes.includes(outermost))
       throw new TypeError(`Cannot add a gate before "${outermost}": there is no such node.`);
   }
-  if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
-  const guarded = guardBuilder(builder, gates, deps);
+  if (engine.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
+  const guarded = guardBuilder(builder, gates, engine);
   const { config = {}, breakpoints = NO_BREAKPOINTS, ...named } = carried;
   const stops = { interruptBefore: [...breakpoints.before], interruptAfter: [...breakpoints.after] };
   const compiled = guarded.compile({ ...(named as object), ...(stops as object), checkpointer });
@@ -68,7 +68,7 @@ export function compileDurable<
   });
   const channels = [...new Set([...Object.keys(guarded.channels), ...GUARD_NAMES])];
   const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
-  const shape = graphShape({ nodes, channels, gates: { ...deps.profile.gates, ...declared }, version });
+  const shape = graphShape({ nodes, channels, gates: { ...engine.profile.gates, ...declared }, version });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
   return { graph: graph as unknown as CompiledOf<Builder>, shape, breakpoints };
 }
@@ -127,20 +127,20 @@ interface BuilderFields {
 function guardBuilder<State extends object, Update, Name extends string>(
   builder: StateGraph<unknown, State, Update, Name>,
   gates: DeclaredGates<State>,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
   const copy = copyBuilder(original);
-  copy._nodeDefaults = guardDefaults(original._nodeDefaults, deps);
+  copy._nodeDefaults = guardDefaults(original._nodeDefaults, engine);
   const names = Object.keys(original.channels);
   for (const [name, spec] of Object.entries(original.nodes)) {
     if (spec.isErrorHandler === true) {
-      replaceNode(copy, name, spec, guardHandlerNode(spec.runnable, deps));
+      replaceNode(copy, name, spec, guardHandlerNode(spec.runnable, engine));
       continue;
     }
     const within = gatesWithin(gates, name);
     const runnable =
-      within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
+      within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, engine });
     const node: GuardedNode<State> = {
       name,
       run: callOf(runnable),
@@ -152,7 +152,7 @@ function guardBuilder<State extends object, Update, Name extends string>(
     const inside = runnable === spec.runnable ? spec : { ...spec, subgraphs: [runnable] };
     // A result from the cache is of nobody's answer: what a human has let go is done.
     const own = node.gate === null && inside === spec ? spec : { ...inside, cachePolicy: false };
-    replaceNode(copy, name, own, guardNode(node, deps));
+    replaceNode(copy, name, own, guardNode(node, engine));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;
 }
@@ -172,8 +172,8 @@ function copyBuilder(original: BuilderFields): BuilderFields {
 
 function guardDefaults<State extends object>(
   { errorHandler, ...others }: NodeDefaults,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): NodeDefaults {
   if (errorHandler === undefined) return others;
-  return { ...others, errorHandler: guardErrorHandler(errorHandler as ErrorHandler<State>, deps) };
+  return { ...others, errorHandler: guardErrorHandler(errorHandler as ErrorHandler<State>, engine) };
 }

@@ -4,8 +4,8 @@ import { nodeExecutionOf } from '../execution/nodeExecution.ts';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGates.ts';
 import { askDeclared } from '../node/askDeclared.ts';
 import { askToolCalls } from '../node/askToolCalls.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import { copyWith, decidedWrites, foldUpdate, isReduced, NodeOutput } from '../node/nodeOutput.ts';
-import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { GuardedNode, NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 
@@ -45,7 +45,7 @@ interface CompiledNode {
 export function gatedGraph<State extends object>(
   graph: NodeRunnable,
   gates: DeclaredGates<State>,
-  { path, deps }: { readonly path: string; readonly deps: RunnerDeps<State> },
+  { path, engine }: { readonly path: string; readonly engine: NodeEngine<State> },
 ): NodeRunnable {
   if (!isGraph(graph)) {
     throw new TypeError(`Cannot add a gate inside "${path}": it is not a graph that was added as a node.`);
@@ -62,10 +62,10 @@ export function gatedGraph<State extends object>(
     if (node === undefined)
       throw new TypeError(`Cannot add a gate before "${name}" in "${path}": there is no such node.`);
     const inner = gatesWithin(gates, name);
-    const below = { path: `${path}${SEPARATOR}${name}`, deps };
+    const below = { path: `${path}${SEPARATOR}${name}`, engine };
     const entered = inner.size === 0 ? node.bound : gatedGraph(node.bound, inner, below);
     const gate = gates.get(name);
-    const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, deps);
+    const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, engine);
     const subgraphs = entered === node.bound ? node.subgraphs : [entered];
     // A result from the cache is of nobody’s answer.
     nodes[name] = copyWith(node, { bound, cachePolicy: undefined, ...(subgraphs && { subgraphs }) });
@@ -82,7 +82,7 @@ interface Gated<State> {
 function gated<State extends object>(
   { name, run, gate }: Gated<State>,
   { builder }: PregelFields,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): NodeRunnable {
   const channels = builder?.channels ?? {};
   const node = {
@@ -92,7 +92,7 @@ function gated<State extends object>(
     fold: (state: State, writes: Parameters<typeof foldUpdate>[2]) => foldUpdate(channels, state, writes),
     reduces: (channel: string) => isReduced(channels[channel]),
   };
-  return asRunnable(gatedNode(node, deps));
+  return asRunnable(gatedNode(node, engine));
 }
 
 /** As LangGraph wraps the function of a node. */
@@ -114,7 +114,7 @@ type InnerNode<State> = Pick<GuardedNode<State>, 'name' | 'run' | 'fold' | 'redu
  */
 function gatedNode<State extends object>(
   { name, gate, run, fold, reduces }: InnerNode<State>,
-  { store }: Pick<RunnerDeps<State>, 'store'>,
+  { store }: Pick<NodeEngine<State>, 'store'>,
 ): NodeFunction<State> {
   return async (state: State, config: LangGraphRunnableConfig) => {
     const at = { visit: nodeExecutionOf(name, config), store };

@@ -9,8 +9,8 @@ import { asThrowable } from '../execution/thrown.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
 import type { NodeUpdate } from '../graph/GraphProfile.ts';
 import { depthOf } from '../node/depth.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import { guardsAmong, mergedState, NodeOutput, withoutGuards } from '../node/nodeOutput.ts';
-import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import type { NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 
@@ -27,21 +27,21 @@ export type ErrorHandler<State> = (
  */
 export function guardErrorHandler<State extends object>(
   handler: ErrorHandler<State>,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): ErrorHandler<State> {
   return async (state, error, config) => {
     const visit = { ...nodeExecutionOf(error.node, config), guards: readGuards(config) };
     try {
-      const taken = answerTaken(state, visit, deps);
-      const own = withoutGuards(taken, deps.profile);
+      const taken = answerTaken(state, visit, engine);
+      const own = withoutGuards(taken, engine.profile);
       const after = mergedState(state, own);
       const output = new NodeOutput(await handler(after, error, config));
-      announceAnswer(state, after, visit, deps);
+      announceAnswer(state, after, visit, engine);
       const value = output.toReturn({ before: own });
-      writeGuards(config, guardsAmong(taken, deps.profile));
+      writeGuards(config, guardsAmong(taken, engine.profile));
       return value;
     } catch (failure) {
-      throw whatLeavesTheHandler(failure, visit, deps);
+      throw whatLeavesTheHandler(failure, visit, engine);
     }
   };
 }
@@ -52,10 +52,10 @@ const NODE_ERROR = '__pregel_node_error';
 /** {@link guardErrorHandler} for the node that LangGraph adds for a handler of one node: it is told the error in its config. */
 export function guardHandlerNode<State extends object>(
   runnable: NodeRunnable,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): NodeFunction<State> {
   const call = callOf(runnable);
-  const guarded = guardErrorHandler<State>((state, _error, config) => call(state, config), deps);
+  const guarded = guardErrorHandler<State>((state, _error, config) => call(state, config), engine);
   return (state, config) => guarded(state, config.configurable?.[NODE_ERROR] as NodeError, config);
 }
 
@@ -63,7 +63,7 @@ export function guardHandlerNode<State extends object>(
 function whatLeavesTheHandler<State>(
   failure: unknown,
   visit: NodeExecution,
-  { faults, profile }: RunnerDeps<State>,
+  { faults, profile }: NodeEngine<State>,
 ): unknown {
   const thrown = asThrowable(failure);
   const fault = faultInside(thrown, visit, profile.surroundings);
@@ -77,7 +77,7 @@ function announceAnswer<State extends object>(
   before: State,
   after: State,
   visit: NodeExecution,
-  { runs, profile }: RunnerDeps<State>,
+  { runs, profile }: NodeEngine<State>,
 ): void {
   const scope = { threadId: visit.threadId };
   runs.note(
@@ -90,7 +90,7 @@ function announceAnswer<State extends object>(
 function answerTaken<State extends object>(
   state: State,
   visit: NodeExecution,
-  { profile, runs, store, maxDepth }: RunnerDeps<State>,
+  { profile, runs, store, maxDepth }: NodeEngine<State>,
 ): NodeUpdate<State> {
   const progress = { progressStep: visit.step } as NodeUpdate<State>;
   if (profile.withoutEntryQuestion.has(visit.node)) return runs.humanDecided(visit) ? progress : {};

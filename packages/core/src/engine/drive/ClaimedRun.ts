@@ -19,23 +19,23 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NewEvent } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
-import type { Thread, ThreadStatus } from '../../state/threads/ThreadStore.ts';
-import type { EndedStatus } from '../../state/threads/threadRecords.ts';
+import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
-import { isRejection, NO_BREAKPOINTS, rejectedReason } from '../breakpoints/Breakpoint.ts';
+import { isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
+import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/GraphProfile.ts';
 import { noteAnswers } from '../node/driveContext.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
-import type { DriverDeps } from './DriverDeps.ts';
 import { ASKED_TO_STOP, type DrainControl, type SignalWatch } from './draining.ts';
 import { breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverQuestions.ts';
 import { OpenChildren } from './due.ts';
+import type { Engine } from './Engine.ts';
 import { abortReason, applyDeadlines, decideByPolicy, readAnswers, resumeCommand } from './gateAnswers.ts';
-import { type DrivenConfig, onLastTurn, type PendingTask, streamedCall, withOwnSignal } from './graphCall.ts';
+import { onLastTurn, streamedCall, withOwnSignal } from './graphCall.ts';
 import type { ActiveLease } from './lease.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from './openQuestions.ts';
 import {
@@ -51,7 +51,7 @@ import {
 } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
 import { readState } from './readState.ts';
-import type { InvokeOptions } from './runInput.ts';
+import { recordedInput } from './runInput.ts';
 
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
@@ -59,7 +59,7 @@ const MAX_RECOVERIES = 5;
 const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without progress`;
 
 /** The lease of one drive, and what may stop it. */
-export interface DriveClaim {
+interface DriveClaim {
   readonly held: ActiveLease;
   readonly control: DrainControl;
   readonly requests: SignalWatch;
@@ -93,7 +93,7 @@ export class ClaimedRun {
   readonly #held: ActiveLease;
   readonly #control: DrainControl;
   readonly #requests: SignalWatch;
-  readonly #deps: DriverDeps;
+  readonly #engine: Engine;
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
@@ -104,23 +104,23 @@ export class ClaimedRun {
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal, now, callbacks, given }: DriveClaim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, now, callbacks, given }: DriveClaim, engine: Engine) {
     const { threadId, epoch } = held.lease;
-    this.#statusBefore = deps.store.threads.require(threadId).status;
-    this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
+    this.#statusBefore = engine.store.threads.require(threadId).status;
+    this.#isFirstTurn = (engine.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
-    this.#deps = deps;
-    this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
+    this.#engine = engine;
+    this.#goal = new RunGoal(held.lease, goal, engine);
     this.#abort = abort;
-    this.#children = new OpenChildren(deps.store, {
+    this.#children = new OpenChildren(engine.store, {
       signal: control.signal,
       ...(abort && { abort }),
       ...(callbacks && { callbacks }),
       ...(now !== undefined && { now }),
     });
-    this.#now = () => (this.#hasWorked ? undefined : now) ?? deps.store.now();
+    this.#now = () => (this.#hasWorked ? undefined : now) ?? engine.store.now();
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
@@ -129,7 +129,7 @@ export class ClaimedRun {
     const { lease, recovered } = this.#held;
     // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
     const allowsRefused = this.#statusBefore === 'failed';
-    const { recoveries } = this.#deps.store.runs.begin(lease, { recovered, allowsRefused });
+    const { recoveries } = this.#engine.store.runs.begin(lease, { recovered, allowsRefused });
     if (recoveries >= MAX_RECOVERIES) {
       return this.#end('dead_letter', GIVEN_UP) ?? STOPPED_BY_REQUEST;
     }
@@ -142,7 +142,7 @@ export class ClaimedRun {
 
   /** One look at the run and one act; `null` to look again. */
   async #turn(): Promise<SessionOutcome | null> {
-    const { store, saver, graph, inputOf } = this.#deps;
+    const { store, saver, graph } = this.#engine;
     const { threadId } = this.#held.lease;
     const thread = store.threads.require(threadId);
     if (this.#requests.has('cancel')) return this.#cancel();
@@ -150,7 +150,7 @@ export class ClaimedRun {
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
       if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
-      return this.#goOn(await inputOf(thread), NOTHING_DUE);
+      return this.#goOn((await recordedInput(threadId, this.#engine)).input, NOTHING_DUE);
     }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [
@@ -161,7 +161,7 @@ export class ClaimedRun {
     if ('error' in state) return this.#leftWith(state.error);
     const { tasks, values } = state;
     if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
-    const stop = await questionAtBreakpoint({ lease: this.#held.lease, tuple, tasks, values }, this.#deps);
+    const stop = await questionAtBreakpoint({ lease: this.#held.lease, tuple, tasks, values }, this.#engine);
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
     if (stop !== null && isRejection(stop.decision))
       return this.#end('cancelled', rejectedReason(stop.question));
@@ -171,13 +171,13 @@ export class ClaimedRun {
   }
 
   #isInputDue(): boolean {
-    const { inputs } = this.#deps.store;
+    const { inputs } = this.#engine.store;
     return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
   #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): SessionOutcome | null {
-    const { store, endOf } = this.#deps;
+    const { store, endOf } = this.#engine;
     const last = questionAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
@@ -191,12 +191,12 @@ export class ClaimedRun {
     open: readonly PendingQuestion[],
     due: DueTasks,
   ): Promise<SessionOutcome | null> {
-    const { store } = this.#deps;
+    const { store } = this.#engine;
     if (open.length === 0) return this.#goOn(null, due);
 
     const { lease } = this.#held;
     const waits = openWaits(open, { lease, store, now: this.#now() });
-    const answers = readAnswers(waits.questions, lease, this.#deps);
+    const answers = readAnswers(waits.questions, lease, store);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const deadlines = applyDeadlines(answers.unanswered, { lease, store, now: this.#now() });
     if (deadlines.hasPassed) return null;
@@ -215,7 +215,7 @@ export class ClaimedRun {
   }
 
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): SessionOutcome | null {
-    const { store } = this.#deps;
+    const { store } = this.#engine;
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
     const scope = { threadId: thread.threadId };
@@ -238,7 +238,7 @@ export class ClaimedRun {
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
   async #goOn(input: unknown, due: DueTasks): Promise<SessionOutcome | null> {
-    const { steps } = this.#deps.store;
+    const { steps } = this.#engine.store;
     const { threadId } = this.#held.lease;
     const { tasks, values } = due;
     if (this.#goal.isNew && tasks.some(({ id }) => steps.hasVisit(threadId, id))) {
@@ -250,7 +250,7 @@ export class ClaimedRun {
   }
 
   #stopAtGoal(reason: string): SessionOutcome | null {
-    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    const { wakeSeq } = this.#engine.store.threads.require(this.#held.lease.threadId);
     const forget = (): void => this.#goal.forget(reason);
     const isSettled = this.#settle(pausedStatus(reason, wakeSeq, forget));
     return isSettled ? stopped('paused', reason) : null;
@@ -262,7 +262,7 @@ export class ClaimedRun {
     { isAnew = false }: DueTasks,
   ): Promise<SessionOutcome | null> {
     const { threadId } = this.#held.lease;
-    const { graph, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
+    const { graph, store, streams, breakpoints } = this.#engine;
     if (this.#control.drainRequested) return this.#stopped();
     if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
@@ -285,7 +285,7 @@ export class ClaimedRun {
   /** What a call of the graph means that has thrown. */
   #leftWith(thrown: unknown): SessionOutcome | null {
     const { lease } = this.#held;
-    const left = this.#deps.faults.take(lease.threadId);
+    const left = this.#engine.faults.take(lease.threadId);
     if (left instanceof RefusedResult) return this.#fail(left.cause);
     if (left !== null) throw left;
     const error = asThrowable(thrown);
@@ -304,7 +304,7 @@ export class ClaimedRun {
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
   async #endIfStuck(before: string): Promise<SessionOutcome | null> {
-    const { saver, store } = this.#deps;
+    const { saver, store } = this.#engine;
     const { threadId } = this.#held.lease;
     const tuple = await saver.getTuple(this.#config);
     const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
@@ -314,7 +314,7 @@ export class ClaimedRun {
   }
 
   #end(status: EndedStatus, reason: string | null, seenWakeSeq?: number): SessionOutcome | null {
-    const { store } = this.#deps;
+    const { store } = this.#engine;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
     const finished: NewEvent = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
@@ -326,7 +326,7 @@ export class ClaimedRun {
         withdrawsQuestions: isNews && status === 'cancelled',
         inSameTransaction: () => {
           // A run that failed or was given up may be gone on with, and finds its children again.
-          if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#deps);
+          if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#engine);
         },
       },
       isNews ? [runEnded(status, reason)] : [],
@@ -335,7 +335,7 @@ export class ClaimedRun {
   }
 
   #settle(settlement: StatusUpdate, told: readonly RunStreamEvent[] = []): boolean {
-    return saveRunStatus(this.#held.lease, settlement, told, this.#deps);
+    return saveRunStatus(this.#held.lease, settlement, told, this.#engine);
   }
 
   /** Driving a run that has ended or still waits says nothing new. */
@@ -352,7 +352,7 @@ export class ClaimedRun {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
-    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    const { wakeSeq } = this.#engine.store.threads.require(this.#held.lease.threadId);
     return this.#settle(pausedStatus(reason, wakeSeq)) ? stopped('paused', reason) : null;
   }
 

@@ -1,66 +1,64 @@
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { type Goal, type GoalReader, recordedGoal } from '../graph/GraphProfile.ts';
-
-interface RunGoalDeps {
-  readonly lease: Lease;
-  readonly store: EngineStore;
-  readonly reader: GoalReader;
-  /** What this drive was asked for; without one the recorded goal holds. */
-  readonly wanted: Goal | undefined;
-}
+import { type Goal, recordedGoal } from '../graph/GraphProfile.ts';
+import type { Engine } from './Engine.ts';
 
 /**
  * The goal of one drive. It is part of the run's record until it is reached, so that a driver that takes over stops
  * where the one before would have.
  */
 export class RunGoal {
-  readonly #deps: RunGoalDeps;
+  readonly #lease: Lease;
+  readonly #wanted: Goal | undefined;
+  readonly #engine: Pick<Engine, 'goals' | 'store'>;
 
-  constructor(deps: RunGoalDeps) {
-    this.#deps = deps;
+  /** @param wanted - What this drive was asked for; without one the recorded goal holds. */
+  constructor(lease: Lease, wanted: Goal | undefined, engine: Pick<Engine, 'goals' | 'store'>) {
+    this.#lease = lease;
+    this.#wanted = wanted;
+    this.#engine = engine;
   }
 
   /** Nodes after which LangGraph returns to the driver. */
   get nodes(): readonly string[] {
-    return this.#current() === null && !this.isNew ? [] : this.#deps.reader.nodes;
+    return this.#current() === null && !this.isNew ? [] : this.#engine.goals.nodes;
   }
 
   /** True while the goal of this drive is not the recorded one. */
   get isNew(): boolean {
-    const { wanted } = this.#deps;
+    const wanted = this.#wanted;
     return wanted !== undefined && canonicalJson(wanted) !== canonicalJson(this.#current());
   }
 
   /** Puts the goal of this drive in the record. */
   takeUp(): void {
-    const { wanted, reader } = this.#deps;
+    const wanted = this.#wanted;
+    const { goals, store } = this.#engine;
     if (wanted === undefined || !this.isNew) return;
-    const payload = { goal: reader.words(wanted) };
-    this.#deps.store.runs.goal(this.#deps.lease, wanted, [{ name: 'GOAL_SET', payload, scope: this.#scope }]);
+    const payload = { goal: goals.words(wanted) };
+    store.runs.goal(this.#lease, wanted, [{ name: 'GOAL_SET', payload, scope: this.#scope }]);
   }
 
   /** What `values` have reached, in words. */
   reached(values: unknown): string | null {
     const goal = this.#current();
-    return goal === null ? null : this.#deps.reader.reached(values, goal);
+    return goal === null ? null : this.#engine.goals.reached(values, goal);
   }
 
   /** Removes the goal from the record, as the run is stopped at it. */
   forget(reason: string): void {
-    const { store, lease, reader } = this.#deps;
+    const { store, goals } = this.#engine;
     const goal = this.#current();
     if (goal === null) return;
-    const payload = { goal: reader.words(goal), reason };
-    store.runs.goal(lease, null, [{ name: 'GOAL_REACHED', payload, scope: this.#scope }]);
+    const payload = { goal: goals.words(goal), reason };
+    store.runs.goal(this.#lease, null, [{ name: 'GOAL_REACHED', payload, scope: this.#scope }]);
   }
 
   get #scope() {
-    return { threadId: this.#deps.lease.threadId };
+    return { threadId: this.#lease.threadId };
   }
 
   #current(): Goal | null {
-    return recordedGoal(this.#deps.store.runs, this.#deps.lease.threadId);
+    return recordedGoal(this.#engine.store.runs, this.#lease.threadId);
   }
 }

@@ -1,18 +1,13 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { runEnded } from '../stream/RunStreams.ts';
-import type { ReleaseRun } from './DriverDeps.ts';
+import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
-import { isOver, type StatusDeps, saveRunStatus } from './outcome.ts';
+import { isOver, saveRunStatus } from './outcome.ts';
 
 /** Why a run ended that was asked to. */
 export const CANCELLED_BY_REQUEST = 'cancelled by request';
-
-export interface Cancelling extends StatusDeps {
-  readonly store: Pick<EngineStore, 'runs' | 'threads' | 'children'>;
-}
 
 /**
  * Ends a run, and those below it: at once where nobody drives it, else by a request to its driver.
@@ -22,19 +17,19 @@ export interface Cancelling extends StatusDeps {
 export async function cancelRun(
   threadId: string,
   requestId: string,
-  cancelling: StatusDeps & { readonly store: EngineStore; readonly leave?: ReleaseRun | undefined },
+  engine: RecordingEngine & Pick<Engine, 'leave'>,
 ): Promise<void> {
-  const { store } = cancelling;
+  const { store } = engine;
   const isNew = store.runs.together(() => {
     const { wakeSeq } = store.threads.require(threadId);
     if (store.runs.signal(threadId, { id: requestId, kind: 'cancel', payload: null }) <= wakeSeq)
       return false;
-    cancelBelow(threadId, cancelling);
+    cancelBelow(threadId, engine);
     return true;
   });
   if (!isNew || store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
-    await holdRun(threadId, async (lease) => endCancelled(lease, cancelling), cancelling);
+    await holdRun(threadId, async (lease) => endCancelled(lease, engine), engine);
   } catch (error) {
     // Somebody took it up in between, and finds the request.
     if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
@@ -42,10 +37,10 @@ export async function cancelRun(
 }
 
 /** Ends a run that nobody drives, and those below it, in one transaction. */
-export function endCancelled(lease: Lease, cancelling: Cancelling): void {
-  cancelling.store.runs.together(() => {
-    endAlone(lease, cancelling);
-    cancelBelow(lease.threadId, cancelling);
+export function endCancelled(lease: Lease, engine: RecordingEngine): void {
+  engine.store.runs.together(() => {
+    endAlone(lease, engine);
+    cancelBelow(lease.threadId, engine);
   });
 }
 
@@ -53,20 +48,20 @@ export function endCancelled(lease: Lease, cancelling: Cancelling): void {
  * Cancels every run below a run that has not ended: at once where nobody drives it, else by a request to its driver. In the
  * caller's transaction.
  */
-export function cancelBelow(threadId: string, cancelling: Cancelling): void {
-  const { runs, children } = cancelling.store;
+export function cancelBelow(threadId: string, engine: RecordingEngine): void {
+  const { runs, children } = engine.store;
   for (const id of children.openBelow(threadId)) {
     runs.signal(id, { id: `cancel of ${id} with ${threadId}`, kind: 'cancel', payload: null });
     const claim = runs.claim(id);
     if (claim.kind === 'busy') continue;
-    endAlone(claim.lease, cancelling);
+    endAlone(claim.lease, engine);
     runs.release(claim.lease);
   }
 }
 
 /** Ends a run that nobody drives, in the caller's transaction: its open questions are withdrawn and the request is done. */
-function endAlone(lease: Lease, cancelling: Cancelling): void {
-  const { runs, threads } = cancelling.store;
+function endAlone(lease: Lease, engine: RecordingEngine): void {
+  const { runs, threads } = engine.store;
   const { threadId } = lease;
   const { status, wakeSeq } = threads.require(threadId);
   const isAsked = threads.signals.pending(threadId, ['cancel']).length > 0;
@@ -80,5 +75,5 @@ function endAlone(lease: Lease, cancelling: Cancelling): void {
     facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
     withdrawsQuestions: true,
   } as const;
-  saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], cancelling);
+  saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], engine);
 }

@@ -2,19 +2,19 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';
 import type { Goal } from '../graph/GraphProfile.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';
 import { withDriveContext } from '../node/driveContext.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
-import type { DriverDeps } from './DriverDeps.ts';
 import { DrainControl, drainOnAbort, SignalWatch } from './draining.ts';
+import type { Engine } from './Engine.ts';
 import { outsideGraphs } from './graphCall.ts';
 import { type ActiveLease, holdLease, releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
+import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */
 export interface DriveOptions {
@@ -59,65 +59,65 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
  */
 export async function drive(
   threadId: string,
-  deps: DriverDeps,
+  engine: Engine,
   options: DriveOptions = {},
 ): Promise<SessionOutcome> {
-  return outsideGraphs(() => afterBarrier(deps.store.outlet, driveAlone(threadId, deps, options)));
+  return outsideGraphs(() => afterBarrier(engine.store.outlet, driveAlone(threadId, engine, options)));
 }
 
 async function driveAlone(
   threadId: string,
-  deps: DriverDeps,
+  engine: Engine,
   { isDue, ...options }: DriveOptions,
 ): Promise<SessionOutcome> {
-  const thread = deps.store.threads.require(threadId);
+  const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
-  assertSameGraph(thread, deps.shape);
+  assertSameGraph(thread, engine.shape);
   const signals = [options.signal, options.abort];
-  const leave = await takeRoom(threadId, deps.store, { waits: isDue === undefined, signals });
-  if (leave === null) return asItIs(threadId, deps.store);
+  const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
+  if (leave === null) return asItIs(threadId, engine.store);
   return endingWith(leave, async () => {
-    const { status, reason } = deps.store.threads.require(threadId);
+    const { status, reason } = engine.store.threads.require(threadId);
     if (isOver(status)) return ended(status, reason);
-    const held = await holdLease(deps.store.runs, threadId);
+    const held = await holdLease(engine.store.runs, threadId);
     return releasing(held, async () =>
-      isDue?.() === false ? asItIs(threadId, deps.store) : driveHeld(held, deps, options),
+      isDue?.() === false ? asItIs(threadId, engine.store) : driveHeld(held, engine, options),
     );
   });
 }
 
 async function driveHeld(
   held: ActiveLease,
-  deps: DriverDeps,
+  engine: Engine,
   { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
 ): Promise<SessionOutcome> {
   const { threadId } = held.lease;
   const control = new DrainControl();
-  const requests = new SignalWatch(deps.store, held.lease, control);
+  const requests = new SignalWatch(engine.store, held.lease, control);
   const forget = drainOnAbort(control, [signal, abort]);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
     await prepare?.(held.lease);
     requests.look();
-    deps.faults.forget(threadId);
-    deps.store.budgets.startClock(threadId);
-    const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
-    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
-    const law = lawOf(deps.store.threads.require(threadId));
+    engine.faults.forget(threadId);
+    engine.store.budgets.startClock(threadId);
+    const given = { ...(await recordedOptions(threadId, engine)), ...(callbacks && { callbacks }) };
+    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, engine);
+    const law = lawOf(engine.store.threads.require(threadId));
     const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
-    return await withDriveContext(deps.store.fenceOf(held.lease), toEnd);
+    return await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
-      deps.events.emit('LEASE_LOST', { epoch: held.lease.epoch }, { threadId });
+      engine.events.emit('LEASE_LOST', { epoch: held.lease.epoch }, { threadId });
     }
     throw error;
   } finally {
     forget();
     requests.stop();
-    deps.store.endWrites(held.lease);
-    deps.store.budgets.stopClock(threadId);
+    engine.store.endWrites(held.lease);
+    engine.store.budgets.stopClock(threadId);
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
-    if (abort?.aborted !== true) await releaseIgnoringErrors(held.lease, deps);
+    if (abort?.aborted !== true) await releaseIgnoringErrors(held.lease, engine);
   }
 }

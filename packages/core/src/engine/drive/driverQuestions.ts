@@ -1,22 +1,15 @@
 // Questions that the driver asks instead of a node: at a breakpoint, and about a suspension that the last node raised.
 
-import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
-import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { HitlSession, InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
 import type { RunStore } from '../../state/RunStore.ts';
-import {
-  type Breakpoint,
-  type Breakpoints,
-  breakpointMessage,
-  dueBreakpoint,
-  NO_BREAKPOINTS,
-  plainValues,
-} from '../breakpoints/Breakpoint.ts';
+import { type Breakpoint, breakpointMessage, dueBreakpoint, plainValues } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { guardsOf } from '../execution/channels.ts';
 import { questionAbout, sessionForQuestion } from '../gates/question.ts';
 import { stuckMessage, suspensionArtifact } from '../graph/GraphProfile.ts';
+import type { Engine } from './Engine.ts';
 
 /** The session of a question that no node asks: the driver does, and it is told where it was not asked before. */
 export function openGateSession(
@@ -63,18 +56,12 @@ export function questionAtEnd(
   );
 }
 
-export interface StoppedRun {
+interface StoppedRun {
   readonly lease: FencedLease;
   readonly tuple: CheckpointTuple;
   /** The tasks of the next super-step. */
   readonly tasks: readonly { readonly id: string; readonly name: string }[];
   readonly values: unknown;
-}
-
-interface StopDeps {
-  readonly store: EngineStore;
-  readonly saver: BaseCheckpointSaver;
-  readonly breakpoints?: Breakpoints;
 }
 
 /** What stands for the interrupt of a stop: LangGraph has none for its own. */
@@ -84,10 +71,13 @@ export const breakpointKey = ({ checkpoint }: CheckpointTuple): string => `stop/
  * The session of the stop that a run stands at, answered or not; `null` where it stands at none. A stop that it is past,
  * because a task of the next super-step has begun, is not asked.
  */
-export async function questionAtBreakpoint(run: StoppedRun, deps: StopDeps): Promise<HitlSession | null> {
+export async function questionAtBreakpoint(
+  run: StoppedRun,
+  engine: Pick<Engine, 'breakpoints' | 'saver' | 'store'>,
+): Promise<HitlSession | null> {
   const { lease, tuple, tasks, values } = run;
   const { threadId } = lease;
-  const { store, saver, breakpoints = NO_BREAKPOINTS } = deps;
+  const { store, saver, breakpoints } = engine;
   const known = store.sessions.findByInterrupt(threadId, breakpointKey(tuple));
   if (known !== null) return known;
   if (hasBegun(run, store)) return null;

@@ -41,7 +41,7 @@ export const hasContinuableChild = (parentId: string, since: DueCriteria, store:
   store.children.awaitedBy(parentId).some((id) => canContinue(id, since, store));
 
 /** `anew`: its nodes have to run again, to say which apps its children are of. `idle`: nothing is to be done now. */
-export type ChildrenDriven = 'driven' | 'anew' | 'idle';
+type ChildrenDriven = 'driven' | 'anew' | 'idle';
 
 /**
  * The children that one drive of a run waits for: it drives each once, and again for what came since. Another process that
@@ -96,7 +96,7 @@ export class OpenChildren {
 }
 
 /** A run that is waited for. */
-export interface WakeTarget {
+interface WakeTarget {
   readonly threadId: string;
   /** When its first timer is due, in milliseconds since the Unix epoch. */
   readonly until?: number | undefined;

@@ -28,7 +28,7 @@ import { openGateSession } from './driverQuestions.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
-export interface GivenAnswer {
+interface GivenAnswer {
   readonly interruptId: string;
   readonly session: HitlSession;
   /** What LangGraph is resumed with: keyed, but for a bare `interrupt()`, which returns it. */
@@ -42,13 +42,9 @@ export interface GivenAnswer {
   readonly endsRun: string | null;
 }
 
-export interface ReadAnswers {
+interface ReadAnswers {
   readonly given: readonly GivenAnswer[];
   readonly unanswered: readonly HitlSession[];
-}
-
-interface ReadDeps {
-  readonly store: EngineStore;
 }
 
 /**
@@ -58,12 +54,12 @@ interface ReadDeps {
 export function readAnswers(
   open: readonly PendingQuestion[],
   lease: FencedLease,
-  { store }: ReadDeps,
+  store: EngineStore,
 ): ReadAnswers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, lease, { store });
+    const session = sessionFor(question, lease, store);
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
@@ -73,7 +69,7 @@ export function readAnswers(
 function sessionFor(
   { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
   lease: FencedLease,
-  { store }: ReadDeps,
+  store: EngineStore,
 ): HitlSession {
   const { threadId } = lease;
   // Branches side by side ask for a guard once: only the key tells its session.
@@ -157,7 +153,7 @@ export interface GatePolicies {
 }
 
 /** `auto`: approves every proposal. `quick`: filled in by the engine for small work, and approved. */
-export type GatePolicy = 'human' | 'auto' | 'quick';
+type GatePolicy = 'human' | 'auto' | 'quick';
 
 /** Approves the gates a declared policy covers. Returns whether it decided anything. */
 export function decideByPolicy(
@@ -188,7 +184,7 @@ interface Passing {
 }
 
 /** The deadlines of the gates that a run waits at. */
-export interface GateDeadlines {
+interface GateDeadlines {
   readonly pending: readonly Wait[];
   /** Whether something was done about one. */
   readonly hasPassed: boolean;

@@ -1,50 +1,15 @@
 // A graph of LangGraph as the driver calls it: the config of a call, the stream around it, and its separation from other calls.
 
-import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
-import type { RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { onAbort } from '../../events/onAbort.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import type { GuardedState } from '../execution/channels.ts';
-import type { DrivenConfigurable } from '../execution/nodeExecution.ts';
+import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
-import type { InvokeOptions } from './runInput.ts';
-
-/** What the driver gives LangGraph with every call. */
-export interface DrivenConfig extends Omit<InvokeOptions, 'configurable'> {
-  readonly configurable: DrivenConfigurable;
-  readonly callbacks?: Callbacks;
-  readonly control?: RunControl;
-  readonly signal?: AbortSignal;
-  readonly interruptAfter?: '*' | string[];
-  readonly writer?: (chunk: unknown) => void;
-  readonly outputKeys?: string | readonly string[];
-  readonly streamMode?: string[];
-}
-
-interface ThreadReadConfig {
-  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
-}
-
-/** A task of the next super-step, as LangGraph describes it. */
-export interface PendingTask {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** The part of a compiled LangGraph graph the driver uses. */
-export interface DrivableGraph {
-  /** What it streams. */
-  readonly streamChannelsAsIs?: string | readonly string[];
-  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
-  getState(
-    config: ThreadReadConfig,
-  ): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
-}
 
 /** A call of a run's graph. */
-export interface StreamedCall {
+interface StreamedCall {
   readonly config: DrivenConfig;
   /** Resolves when all that was streamed is in the file. @throws what could not be recorded. */
   recorded(): Promise<void>;
@@ -57,7 +22,7 @@ const noRecording = async (): Promise<void> => {};
  * own stream would hold is held by nobody, so nothing grows with the run.
  */
 export function streamedCall(
-  { streamChannelsAsIs: channels = [] }: DrivableGraph,
+  { streamChannelsAsIs: channels = [] }: Pick<EngineGraph, 'streamChannelsAsIs'>,
   config: DrivenConfig,
   { lease, streams }: { readonly lease: Lease; readonly streams: RunStreams | undefined },
 ): StreamedCall {

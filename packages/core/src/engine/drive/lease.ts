@@ -9,7 +9,7 @@ import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS, type Lease } from '../../state/threads/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../node/driveContext.ts';
-import type { DriverDeps, ReleaseRun } from './DriverDeps.ts';
+import type { Engine } from './Engine.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */
 const HEARTBEAT_MS = LEASE_TTL_MS / 4;
@@ -65,6 +65,33 @@ function renewQuietly(leases: LeaseSource, lease: Lease): void {
   leases.whenFree(() => leases.renew(lease), { forMs: HEARTBEAT_MS }).catch(() => undefined);
 }
 
+/** Holds a run, so that nobody drives it meanwhile; see `DurableApp.hold`. */
+export async function holdRun<T>(
+  threadId: string,
+  work: (lease: Lease) => Promise<T>,
+  engine: Pick<Engine, 'leave' | 'store'>,
+): Promise<T> {
+  const { store } = engine;
+  store.threads.require(threadId);
+  const held = await holdLease(store.runs, threadId);
+  const done = releasing(held, async () => {
+    try {
+      return await work(held.lease);
+    } finally {
+      await releaseIgnoringErrors(held.lease, engine);
+    }
+  });
+  return afterBarrier(store.outlet, done);
+}
+
+/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
+export async function releaseIgnoringErrors(
+  lease: Lease,
+  { leave, store }: Pick<Engine, 'leave' | 'store'>,
+): Promise<void> {
+  await leave?.(lease, store).catch(() => undefined);
+}
+
 /** Somebody else has the run. */
 export const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
   new DevsError(`Run "${threadId}" is in use by process ${owner}.`, {
@@ -83,31 +110,10 @@ export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> 
   }
 }
 
-/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
-export async function releaseIgnoringErrors(
-  lease: Lease,
-  { leave, store }: Pick<DriverDeps, 'leave' | 'store'>,
-): Promise<void> {
-  await leave?.(lease, store).catch(() => undefined);
-}
+/** So long a run waits to be driven alone, or for one that is, ms: whoever asked for it has waited long enough then. */
+const ROOM_WAIT_MS = 60_000;
 
-/** Holds a run, so that nobody drives it meanwhile; see `DurableApp.hold`. */
-export async function holdRun<T>(
-  threadId: string,
-  work: (lease: Lease) => Promise<T>,
-  { store, leave }: { readonly store: EngineStore; readonly leave?: ReleaseRun | undefined },
-): Promise<T> {
-  store.threads.require(threadId);
-  const held = await holdLease(store.runs, threadId);
-  const done = releasing(held, async () => {
-    try {
-      return await work(held.lease);
-    } finally {
-      await releaseIgnoringErrors(held.lease, { store, leave });
-    }
-  });
-  return afterBarrier(store.outlet, done);
-}
+const LOOK_MS = 50;
 
 /** What a process drives of one state file. */
 interface DriveRoom {
@@ -120,20 +126,15 @@ interface DriveRoom {
   readonly waiting: Map<string, number>;
 }
 
-export interface RoomOptions {
+/** By the path of the file; by the connection where it is in memory. */
+const rooms = new Map<string | Database, DriveRoom>();
+
+interface RoomOptions {
   /** Whether it is waited for; else a run that has none is left to others. @defaultValue true */
   readonly waits?: boolean;
   /** Aborted, nobody waits any more. */
   readonly signals?: readonly (AbortSignal | undefined)[];
 }
-
-/** So long a run waits to be driven alone, or for one that is, ms: whoever asked for it has waited long enough then. */
-export const ROOM_WAIT_MS = 60_000;
-
-const LOOK_MS = 50;
-
-/** By the path of the file; by the connection where it is in memory. */
-const rooms = new Map<string | Database, DriveRoom>();
 
 /**
  * Room for a run in this process. One that drivers have died with, without progress, may be what they died of: it is driven by

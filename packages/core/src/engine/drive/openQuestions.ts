@@ -36,7 +36,7 @@ export interface PendingQuestion extends OpenQuestion {
  * Read from the pending writes, because `getState().tasks` lists an answered interrupt until the next
  * checkpoint; a driver that trusts it answers twice.
  */
-export function openInterrupts({
+function openInterrupts({
   pendingWrites = [],
 }: CheckpointTuple): readonly (readonly [taskId: string, Interrupt])[] {
   const finished = new Set(

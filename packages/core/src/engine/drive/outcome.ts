@@ -2,11 +2,12 @@
 
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
-import type { RunStore, StatusUpdate } from '../../state/RunStore.ts';
+import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunError, RunOutcome } from '../RunResult.ts';
-import type { RunStreamEvent, RunStreams } from '../stream/RunStreams.ts';
+import type { RunStreamEvent } from '../stream/RunStreams.ts';
+import type { RecordingEngine } from './Engine.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;
@@ -21,19 +22,9 @@ export const ended = (status: EndedStatus, reason: string | null): SessionOutcom
   gates: [],
 });
 
-export interface EndOfRun {
-  readonly status: 'completed' | 'failed';
-  readonly reason: string | null;
-}
-
 /** A failed run may be driven again: what failed is tried anew. */
 export function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
   return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
-}
-
-export interface StatusDeps {
-  readonly store: { readonly runs: RunStore };
-  readonly streams?: RunStreams | undefined;
 }
 
 /** Records where a run stands, and tells the readers of its stream; false where it has to be looked at again. */
@@ -41,7 +32,7 @@ export function saveRunStatus(
   lease: Lease,
   { inSameTransaction: beside, ...settlement }: StatusUpdate,
   told: readonly RunStreamEvent[],
-  { store, streams }: StatusDeps,
+  { store, streams }: RecordingEngine,
 ): boolean {
   const { threadId } = lease;
   const settled = store.runs.settle(lease, {

@@ -12,7 +12,7 @@ export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | '
 }
 
 /** A run that is due and could not be driven, such as one of another graph: it stays due. */
-export interface RefusedRun {
+interface RefusedRun {
   readonly id: string;
   readonly error: unknown;
 }
@@ -24,11 +24,8 @@ export interface DueRuns<Result> {
   readonly refused: readonly RefusedRun[];
 }
 
-interface DueDeps<Result> {
-  readonly store: EngineStore;
-  /** Drives one run, if `isDue` still says so once it is held. */
-  readonly drive: (id: string, options: DriveOptions) => Promise<Result>;
-}
+/** Drives one run, if `isDue` still says so once it is held. */
+type DriveOne<Result> = (id: string, options: DriveOptions) => Promise<Result>;
 
 /**
  * Drives every run that can go on without a human, one after the other, the one that is due longest first; those that drivers
@@ -39,21 +36,22 @@ interface DueDeps<Result> {
  */
 export async function runDue<Result extends object>(
   { now, limit = Number.POSITIVE_INFINITY, ...options }: RunDueOptions,
-  deps: DueDeps<Result>,
+  store: EngineStore,
+  drive: DriveOne<Result>,
 ): Promise<DueRuns<Result>> {
   if (now !== undefined && !Number.isFinite(now)) throw new RangeError(`now: expected a time, got ${now}`);
   if (!(limit >= 1)) throw new RangeError(`limit: expected 1 or more, got ${limit}`);
-  const { waits, children, now: clock } = deps.store;
+  const { waits, children, now: clock } = store;
   const since = dueCriteria(clock(), now);
   const how = { ...options, ...(now !== undefined && { now }) };
   const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
   const driven: (Result & { readonly id: string })[] = [];
   const refused: RefusedRun[] = [];
   const due = [...new Set([...waits.dueRuns(since), ...children.waitingParents()])];
-  const deaths = new Map(due.map((id) => [id, deps.store.threads.deathsOf(id)]));
+  const deaths = new Map(due.map((id) => [id, store.threads.deathsOf(id)]));
   for (const id of due.toSorted((a, b) => (deaths.get(a) ?? 0) - (deaths.get(b) ?? 0))) {
     if (driven.length >= limit || isLeaving()) break;
-    const looked = await driveIfDue(id, { since, how }, deps);
+    const looked = await driveIfDue(id, { since, how, drive }, store);
     if (looked === null) continue;
     if (looked.isDriven) driven.push({ id, ...looked.result });
     else refused.push({ id, error: looked.error });
@@ -68,8 +66,12 @@ type DueLook<Result> =
 /** `null` where another process has the run, or was faster. */
 async function driveIfDue<Result>(
   id: string,
-  { since, how }: { readonly since: DueCriteria; readonly how: DriveOptions },
-  { store, drive }: DueDeps<Result>,
+  {
+    since,
+    how,
+    drive,
+  }: { readonly since: DueCriteria; readonly how: DriveOptions; readonly drive: DriveOne<Result> },
+  store: EngineStore,
 ): Promise<DueLook<Result> | null> {
   const { threads, waits, children } = store;
   const isDueNow = (): boolean => waits.isDue(id, since) || hasContinuableChild(id, since, store);

@@ -1,40 +1,25 @@
+// What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
+// the options of every drive. A run that is given one input has one turn.
+
 import { isDeepStrictEqual } from 'node:util';
 import { isCommand } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { Law } from '../execution/lawOf.ts';
+import { type Law, lawOf } from '../execution/lawOf.ts';
+import type { EngineGraph, InvokeOptions } from '../graph/EngineGraph.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
-
-// What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
-// the options of every drive. A run that is given one input has one turn.
-
-type Serde = Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
+import type { Engine } from './Engine.ts';
 
 /** What a run was started with. */
-export interface RecordedInput {
+interface RecordedInput {
   readonly input: unknown;
   readonly options: InvokeOptions;
 }
 
 /** Before the type of a row that holds options, too; others are the input alone, as every row of an earlier release. */
 const WITH_OPTIONS = 'given:';
-
-/**
- * A `Command` steers a graph past its gates, and a run that has not begun has nothing to steer.
- *
- * @throws DevsError `INVALID_INPUT`
- */
-export function assertInput(input: unknown, threadId: string): void {
-  if (!isCommand(input)) return;
-  throw new DevsError(`The input of run "${threadId}" is a Command.`, {
-    code: 'INVALID_INPUT',
-    remedy: 'Start the run with values of its state, and answer its gates with decide().',
-    context: { threadId },
-  });
-}
 
 /**
  * As it is recorded, once a graph could take it up: what cannot be kept or is too large is refused before there is a row.
@@ -52,19 +37,57 @@ export async function dumpGiven(
   return { type: `${WITH_OPTIONS}${type}`, bytes };
 }
 
-export const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
+/** The recorded input of the turn that a run stands in, with its options. */
+export const recordedInput = (
+  threadId: string,
+  { store, saver }: Pick<Engine, 'store' | 'saver'>,
+): Promise<RecordedInput> => loadGiven(store.inputs.require(threadId), saver);
 
-export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<RecordedInput> {
+/** The recorded options of every drive of a run; an input without options is not read for them. */
+export async function recordedOptions(
+  threadId: string,
+  engine: Pick<Engine, 'store' | 'saver'>,
+): Promise<InvokeOptions> {
+  const { type = null } = engine.store.inputs.latest(threadId) ?? {};
+  return hasOptions(type) ? (await recordedInput(threadId, engine)).options : {};
+}
+
+async function loadGiven(
+  { type, bytes }: TypedBytes,
+  { serde }: Pick<SqliteSaver, 'serde'>,
+): Promise<RecordedInput> {
   if (!hasOptions(type)) return { input: await serde.loadsTyped(type, bytes), options: {} };
   return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as RecordedInput;
 }
 
-interface Comparing {
-  readonly serde: Serde;
-  readonly threadId: string;
-  readonly turn?: string;
-  /** Of the run. */
-  readonly law: Law;
+const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
+
+/**
+ * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read.
+ * What is left out is what was recorded.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN`
+ */
+export async function assertSameGiven(
+  given: TypedBytes,
+  recorded: TypedBytes,
+  { threadId, turn }: { readonly threadId: string; readonly turn?: string },
+  { store, saver }: Pick<Engine, 'saver' | 'store'>,
+): Promise<void> {
+  const [left, right] = await Promise.all([loadGiven(given, saver), loadGiven(recorded, saver)]);
+  if (otherIn(left, right) === null) return;
+  const law = lawOf(store.threads.get(threadId));
+  const other = otherIn(keptOf(given, left, law), keptOf(recorded, right, law));
+  if (other === null) return;
+  const [what, instead] =
+    turn === undefined
+      ? [`Run "${threadId}"`, 'start a new run']
+      : [`Turn "${turn}" of run "${threadId}"`, 'use another turn key'];
+  throw new DevsError(`${what} was started with different ${other}.`, {
+    code: 'INPUT_NOT_TAKEN',
+    remedy: `Resume the run by its id alone, or ${instead} for this ${other}.`,
+    context: { threadId, ...(turn !== undefined && { turn }) },
+  });
 }
 
 /** Which of what is given is another one; `null` where all is the same. */
@@ -89,28 +112,16 @@ function keptOf({ type, bytes }: TypedBytes, loaded: RecordedInput, law: Law): R
 }
 
 /**
- * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read.
- * What is left out is what was recorded.
+ * A `Command` steers a graph past its gates, and a run that has not begun has nothing to steer.
  *
- * @throws DevsError `INPUT_NOT_TAKEN`
+ * @throws DevsError `INVALID_INPUT`
  */
-export async function assertSameGiven(
-  given: TypedBytes,
-  recorded: TypedBytes,
-  { serde, threadId, turn, law }: Comparing,
-): Promise<void> {
-  const [left, right] = await Promise.all([loadGiven(given, serde), loadGiven(recorded, serde)]);
-  if (otherIn(left, right) === null) return;
-  const other = otherIn(keptOf(given, left, law), keptOf(recorded, right, law));
-  if (other === null) return;
-  const [what, instead] =
-    turn === undefined
-      ? [`Run "${threadId}"`, 'start a new run']
-      : [`Turn "${turn}" of run "${threadId}"`, 'use another turn key'];
-  throw new DevsError(`${what} was started with different ${other}.`, {
-    code: 'INPUT_NOT_TAKEN',
-    remedy: `Resume the run by its id alone, or ${instead} for this ${other}.`,
-    context: { threadId, ...(turn !== undefined && { turn }) },
+export function assertInput(input: unknown, threadId: string): void {
+  if (!isCommand(input)) return;
+  throw new DevsError(`The input of run "${threadId}" is a Command.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Start the run with values of its state, and answer its gates with decide().',
+    context: { threadId },
   });
 }
 
@@ -130,35 +141,8 @@ export function assertIsRun(threadId: string, { threads, checkpoints }: EngineSt
   });
 }
 
-/** Options of LangGraph's `invoke` that are recorded with the run's input. */
-export interface InvokeOptions {
-  /** Value of `runtime.context` in nodes. */
-  readonly context?: object;
-  /** Values of `config.configurable` in nodes. Names of LangGraph and the engine are rejected. */
-  readonly configurable?: Readonly<Record<string, unknown>>;
-  readonly tags?: string[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
-const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
-
 /** LangGraph's names, and those of a driven run: who gives one would drive another run, or none. */
 const RESERVED = /^(?:thread_id|checkpoint_|__pregel_|lease(?:_|$)|recursion_base$)/;
-
-/** What of the options of a call is recorded. */
-export function pickInvokeOptions(options: InvokeOptions): InvokeOptions {
-  return Object.fromEntries(
-    NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
-  );
-}
-
-export const hasNoOptions = (given: InvokeOptions): boolean => Object.keys(given).length === 0;
-
-/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
-export const isIdAlone = (
-  input: unknown,
-  { turn, ...options }: InvokeOptions & { readonly turn?: string },
-): boolean => input === undefined && turn === undefined && hasNoOptions(pickInvokeOptions(options));
 
 /**
  * @throws DevsError `INVALID_INPUT` for a reserved name among `configurable`.
@@ -179,19 +163,13 @@ export function assertInvokeOptions(
   throw invalidInvokeOption(`configurable.${reserved} is reserved`, threadId);
 }
 
-/** A compiled graph that may have a schema for its context. */
-export interface ContextGraph {
-  /** LangGraph's own check; a test compares it with the installed version. */
-  _validateContext?(context: unknown): Promise<unknown>;
-}
-
 /**
  * Asks LangGraph, which checks at every call, before a context is recorded that no call would take.
  *
  * @throws DevsError `INVALID_INPUT` with what the schema says.
  */
 export async function assertContext(
-  graph: ContextGraph,
+  graph: Pick<EngineGraph, '_validateContext'>,
   { context, configurable }: InvokeOptions,
   threadId: string,
 ): Promise<void> {
@@ -209,3 +187,20 @@ function invalidInvokeOption(what: string, threadId: string): DevsError {
     context: { threadId },
   });
 }
+
+const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
+
+/** What of the options of a call is recorded. */
+export function pickInvokeOptions(options: InvokeOptions): InvokeOptions {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+}
+
+export const hasNoOptions = (given: InvokeOptions): boolean => Object.keys(given).length === 0;
+
+/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
+export const isIdAlone = (
+  input: unknown,
+  { turn, ...options }: InvokeOptions & { readonly turn?: string },
+): boolean => input === undefined && turn === undefined && hasNoOptions(pickInvokeOptions(options));

@@ -74,6 +74,12 @@ export interface GraphProfile<State> {
 /** How far a run is driven. Plain JSON; its form belongs to the graph. */
 export type Goal = Readonly<Record<string, unknown>>;
 
+/** The end of a run that is complete. */
+export interface EndOfRun {
+  readonly status: 'completed' | 'failed';
+  readonly reason: string | null;
+}
+
 /** How a graph that can be driven to a goal reads it. Pure. */
 export interface GoalReader {
   /** Nodes after which a goal may be reached: the driver looks there. */

@@ -12,8 +12,10 @@ import type { Wait } from '../../state/threads/WaitStore.ts';
 import { NodeActivities } from '../activity/StepActivities.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { GraphProfile } from '../graph/GraphProfile.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
+import type { NodeEngine } from './NodeEngine.ts';
 
 /** What an execution of a node begins with. */
 export interface Execution {
@@ -21,14 +23,10 @@ export interface Execution {
   readonly taskId: string | null;
   /** The node's, before its work begins. */
   readonly config: LangGraphRunnableConfig;
-  readonly runs: NodeStore;
-  /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
-  readonly store: EngineStore | null;
-  readonly events: EventBus;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
-  /** See `GraphProfile`. */
-  readonly surroundings: ReadonlySet<ErrorCode> | undefined;
+}
+
+interface ExecutingEngine extends Pick<NodeEngine<never>, 'events' | 'now' | 'runs' | 'store'> {
+  readonly profile: Pick<GraphProfile<never>, 'surroundings'>;
 }
 
 /** What code inside a node can reach of its own execution. */
@@ -56,28 +54,29 @@ export class ActiveNode {
   /** Set by `progress()`. */
   progressed = false;
   readonly #config: LangGraphRunnableConfig;
-  readonly #now: () => number;
+  readonly #engine: ExecutingEngine;
   #told: NodeActivities | null = null;
   #inner: InnerRuns | null = null;
   #waits: NodeWaits | null = null;
 
-  constructor({ visit, taskId, config, runs, store, events, now, surroundings }: Execution) {
+  constructor({ visit, taskId, config }: Execution, engine: ExecutingEngine) {
+    const { runs, store, events, profile } = engine;
     this.visit = visit;
     this.taskId = taskId;
     this.runs = runs;
     this.store = store;
     this.events = events;
-    this.surroundings = surroundings;
+    this.surroundings = profile.surroundings;
     this.isResumed = visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId);
     this.#config = config;
-    this.#now = now;
+    this.#engine = engine;
     // A retry numbers the graphs that it begins anew.
     if (visit.attempt > 1) this.#inner = new InnerRuns(config);
   }
 
   get told(): NodeActivities {
     const { visit, taskId, runs, events } = this;
-    this.#told ??= new NodeActivities({ visit, taskId, runs, events, now: this.#now });
+    this.#told ??= new NodeActivities({ visit, taskId, runs, events, now: this.#engine.now });
     return this.#told;
   }
 

@@ -5,8 +5,8 @@ import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { describeThrown } from '../execution/thrown.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { type Depth, depthWarnings } from './depth.ts';
+import type { NodeEngine } from './NodeEngine.ts';
 import { fieldsOf, mergedState, type NodeOutput } from './nodeOutput.ts';
-import type { RunnerDeps } from './RunnerDeps.ts';
 
 export interface BegunTurn<State> {
   readonly state: State;
@@ -17,13 +17,13 @@ export interface BegunTurn<State> {
 export function recordThought<State extends object>(
   visit: NodeExecution,
   { state, depth }: BegunTurn<State>,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): void {
-  const scope = nodeScope(visit, state, deps);
+  const scope = nodeScope(visit, state, engine);
   const payload = { node: visit.node, attempt: visit.attempt };
   const started: NewEvent = { name: 'NODE_STARTED', payload, scope };
   const facts = [started, ...depthWarnings(depth, visit, scope)];
-  deps.runs.enter(visit, turnOf('Thought', { visit, state, facts }, deps));
+  engine.runs.enter(visit, turnOf('Thought', { visit, state, facts }, engine));
 }
 
 export interface FinishedTurn<State> {
@@ -38,22 +38,22 @@ export interface FinishedTurn<State> {
 export function recordAction<State extends object>(
   visit: NodeExecution,
   { before, output, startedAt, findings }: FinishedTurn<State>,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): void {
   const state = mergedState(before, output.update);
-  const durationMs = deps.now() - startedAt;
-  const scope = nodeScope(visit, state, deps);
-  const changes = newEventsOf((emit) => deps.profile.announce(before, state, emit, scope));
+  const durationMs = engine.now() - startedAt;
+  const scope = nodeScope(visit, state, engine);
+  const changes = newEventsOf((emit) => engine.profile.announce(before, state, emit, scope));
   const finished: NewEvent = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
   const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
-  deps.runs.leave(visit, turnOf('Action', { visit, state, facts }, deps));
+  engine.runs.leave(visit, turnOf('Action', { visit, state, facts }, engine));
 }
 
 /** A node threw: an event that says whether it is tried again. */
 export function recordFailure<State>(
   error: unknown,
   visit: NodeExecution,
-  { runs, profile }: RunnerDeps<State>,
+  { runs, profile }: NodeEngine<State>,
 ): void {
   const { node, attempt, threadId, lgTaskId } = visit;
   const scope = { threadId };
@@ -85,7 +85,7 @@ interface NodeReport<State> {
 function turnOf<State extends object>(
   turnType: TurnType,
   { visit, state, facts }: NodeReport<State>,
-  { profile, newId, now }: RunnerDeps<State>,
+  { profile, newId, now }: NodeEngine<State>,
 ): NodeTurn {
   const { threadId, node, lgTaskId } = visit;
   const taskId = profile.taskIdOf(state, node);
@@ -105,7 +105,7 @@ function turnOf<State extends object>(
 const nodeScope = <State>(
   { threadId, node }: NodeExecution,
   state: State,
-  { profile }: RunnerDeps<State>,
+  { profile }: NodeEngine<State>,
 ) => ({
   threadId,
   taskId: profile.taskIdOf(state, node),

@@ -19,8 +19,8 @@ import {
 import { askDeclared, withdrawnIn } from './askDeclared.ts';
 import { askToolCalls, type Through } from './askToolCalls.ts';
 import { type Depth, depthOf } from './depth.ts';
+import type { NodeEngine } from './NodeEngine.ts';
 import { mergedState, type NodeMetadata, withoutGuards } from './nodeOutput.ts';
-import type { RunnerDeps } from './RunnerDeps.ts';
 
 export interface Entered<State> {
   readonly update: NodeUpdate<State>;
@@ -45,12 +45,12 @@ export function askAtEntry<State extends object>(
   node: Entering<State>,
   state: State,
   visit: NodeExecution,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): Entered<State> {
-  const guarded = askForGuard(state, visit, deps);
-  const current = mergedState(state, withoutGuards(guarded.update, deps.profile));
+  const guarded = askForGuard(state, visit, engine);
+  const current = mergedState(state, withoutGuards(guarded.update, engine.profile));
   if (node.gate === null || !guarded.runNode) return guarded;
-  const at = { visit, store: deps.store };
+  const at = { visit, store: engine.store };
   if ('showCall' in node.gate) {
     const through = askToolCalls(node.gate, current, at);
     return through === null ? guarded : { ...guarded, through, answered: true };
@@ -65,14 +65,18 @@ export function askAtEntry<State extends object>(
 function askForGuard<State extends object>(
   state: State,
   visit: NodeExecution,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): Entered<State> {
-  const depth = depthOf(state, visit, deps.maxDepth);
-  const question = guardQuestion(state, depth, visit, deps);
+  const depth = depthOf(state, visit, engine.maxDepth);
+  const question = guardQuestion(state, depth, visit, engine);
   if (question === null) return { update: {}, runNode: true, answered: false, depth };
-  const rule = ruleOf(deps.profile.rules, question.kind);
-  const answer = askQuestion(question, (value) => (isAnswer(rule, value) ? value : null), withdrawnIn(deps));
-  return { ...deps.profile.applyAnswer(state, question, answer), answered: true, depth };
+  const rule = ruleOf(engine.profile.rules, question.kind);
+  const answer = askQuestion(
+    question,
+    (value) => (isAnswer(rule, value) ? value : null),
+    withdrawnIn(engine),
+  );
+  return { ...engine.profile.applyAnswer(state, question, answer), answered: true, depth };
 }
 
 /** The question of a guard, from the checkpoint alone: a suspension wins over depth, its answer being progress. */
@@ -80,7 +84,7 @@ function guardQuestion<State extends object>(
   state: State,
   { current, limit, isAllowed }: Depth,
   visit: NodeExecution,
-  { profile }: RunnerDeps<State>,
+  { profile }: NodeEngine<State>,
 ): Question | null {
   if (profile.withoutEntryQuestion.has(visit.node)) return null;
   const { pendingSuspension } = guardsIn(state, visit);
@@ -106,7 +110,7 @@ export function towardsGoal<State extends object>(
   entered: Entered<State>,
   state: State,
   visit: NodeExecution,
-  { runs, profile }: RunnerDeps<State>,
+  { runs, profile }: NodeEngine<State>,
 ): Entered<State> {
   if (!entered.runNode || profile.steer === undefined) return entered;
   const goal = recordedGoal(runs, visit.threadId);
@@ -132,7 +136,7 @@ export async function suspendIfStuck<State extends object>(
   metadata: NodeMetadata,
   state: State,
   visit: NodeExecution,
-  { store, profile }: RunnerDeps<State>,
+  { store, profile }: NodeEngine<State>,
 ): Promise<Suspended> {
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return NOT_STUCK;
   const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);

@@ -28,7 +28,7 @@ import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '..
 import { budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { isWaitQuestion } from '../waits/waits.ts';
 import { depthLevel, depthOf } from './depth.ts';
-import type { RunnerDeps } from './RunnerDeps.ts';
+import type { NodeEngine } from './NodeEngine.ts';
 
 /**
  * Records the questions a node is about to leave with, one session each; returns them with their ids. The only
@@ -39,9 +39,9 @@ export function openSessions<State extends object>(
   left: readonly Interrupt[],
   state: State,
   visit: NodeExecution,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): Interrupt[] {
-  const { runs, store, profile, maxDepth } = deps;
+  const { runs, store, profile, maxDepth } = engine;
   const interrupts = left.map(withId(visit));
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }) => {
@@ -50,7 +50,7 @@ export function openSessions<State extends object>(
     return [{ id, question }];
   });
   if (store === null || visit.epoch === null) {
-    for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
+    for (const { question } of asked) notifyOfLimit(question, state, visit, engine);
     return interrupts;
   }
   const depth = depthLevel(depthOf(state, visit, maxDepth), visit);
@@ -127,7 +127,7 @@ function notifyOfLimit<State extends object>(
   question: Question,
   state: State,
   visit: NodeExecution,
-  { store, events, maxDepth }: RunnerDeps<State>,
+  { store, events, maxDepth }: NodeEngine<State>,
 ): void {
   const { kind, key, taskId, artifact } = question;
   if (kind !== 'recursion_limit') return;

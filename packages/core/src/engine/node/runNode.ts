@@ -40,6 +40,7 @@ import type { NodeUpdate } from '../graph/GraphProfile.ts';
 import { ActiveNode } from './ActiveNode.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
 import { noteEntered } from './driveContext.ts';
+import type { NodeEngine } from './NodeEngine.ts';
 import { runInNode } from './nodeContext.ts';
 import { recordAction, recordFailure, recordThought } from './nodeJournal.ts';
 import {
@@ -52,7 +53,6 @@ import {
 } from './nodeOutput.ts';
 import { askAtEntry, type Entered, suspendIfStuck, towardsGoal } from './nodeQuestions.ts';
 import { openSessions, withInnerBreakpoints } from './openSessions.ts';
-import type { RunnerDeps } from './RunnerDeps.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { WithheldAnswers } from './WithheldAnswers.ts';
 
@@ -73,71 +73,71 @@ export interface GuardedNode<State> {
 /** Wraps a node so that the engine's promises hold around it. */
 export function guardNode<State extends object>(
   node: GuardedNode<State>,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): NodeFunction<State> {
   return async (state, config) => {
     const visit = { ...nodeExecutionOf(node.name, config), guards: readGuards(config) };
     // Before anything is looked at: the drive may end meanwhile.
     while (shouldYield(SUPER_STEP_SLICE_MS)) await yieldToEventLoop();
-    deps.runs.assertDriven(visit);
+    engine.runs.assertDriven(visit);
     noteEntered();
     try {
-      return await executeNode(node, state, config, { visit, deps });
+      return await executeNode(node, state, config, { visit, engine });
     } catch (error) {
       const thrown = asThrowable(error);
-      const left = await withInnerBreakpoints(thrown, config, visit, deps).catch((fault: unknown) => fault);
-      throw await whatLeavesTheNode(left, state, visit, deps);
+      const left = await withInnerBreakpoints(thrown, config, visit, engine).catch((fault: unknown) => fault);
+      throw await whatLeavesTheNode(left, state, visit, engine);
     }
   };
 }
 
 interface NodeContext<State> {
   readonly visit: NodeExecution;
-  readonly deps: RunnerDeps<State>;
+  readonly engine: NodeEngine<State>;
 }
 
 async function executeNode<State extends object>(
   node: GuardedNode<State>,
   state: State,
   config: LangGraphRunnableConfig,
-  { visit, deps }: NodeContext<State>,
+  { visit, engine }: NodeContext<State>,
 ): Promise<unknown> {
-  const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
-  const own = withoutGuards(entered.update, deps.profile);
+  const entered = towardsGoal(askAtEntry(node, state, visit, engine), state, visit, engine);
+  const own = withoutGuards(entered.update, engine.profile);
   const entering = mergedState(state, own);
   const decided = entriesOfUpdate(entered.decided);
   const before = decided.length === 0 ? entering : node.fold(entering, decided);
   const thought = { state: before, depth: entered.depth };
-  await deps.runs.whenFree(() => recordThought(visit, thought, deps));
+  await engine.runs.whenFree(() => recordThought(visit, thought, engine));
 
-  const startedAt = deps.now();
+  const startedAt = engine.now();
   const { left, progressed: hasProgressed } = entered.runNode
-    ? await runBody(throughGate(node, entered), before, config, { visit, deps })
+    ? await runBody(throughGate(node, entered), before, config, { visit, engine })
     : { left: {}, progressed: false };
   const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
 
   const progressed =
     hasProgressed ||
     entered.answered ||
-    deps.profile.isProgress(before, output.update as Partial<State>) ||
-    deps.runs.humanDecided(visit);
+    engine.profile.isProgress(before, output.update as Partial<State>) ||
+    engine.runs.humanDecided(visit);
   const after =
-    deps.profile.turnsOf === null
+    engine.profile.turnsOf === null
       ? mergedState(before, output.update)
       : node.fold(mergedState(node.stateAt(config) ?? state, own), [...decided, ...output.writes]);
-  const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
+  const suspended = await suspendIfStuck(output.metadata, after, visit, engine);
 
   const stamped: NodeUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
   const { beside, within } = decidedWrites(decided, output, node.reduces);
   const result = output.toReturn({
-    before: { ...withoutGuards(stamped, deps.profile), ...within },
-    after: withoutGuards(suspended.update, deps.profile),
+    before: { ...withoutGuards(stamped, engine.profile), ...within },
+    after: withoutGuards(suspended.update, engine.profile),
   });
-  const findings = [...deps.profile.findings(before, after), ...suspended.findings];
-  const written = writtenOf(result, deps.profile);
-  recordAction(visit, { before: state, output: written, startedAt, findings }, deps);
+  const findings = [...engine.profile.findings(before, after), ...suspended.findings];
+  const written = writtenOf(result, engine.profile);
+  recordAction(visit, { before: state, output: written, startedAt, findings }, engine);
   writeChannels(config, beside);
-  writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
+  writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, engine.profile));
   if (left.handedUp === undefined) return result;
   left.handedUp.command = result as ParentCommand['command'];
   throw left.handedUp;
@@ -148,7 +148,7 @@ const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State
     ? node
     : { ...node, run: through(node.run as NodeFunction<never>) as NodeFunction<State> };
 
-function writtenOf<State>(result: unknown, { isImmutable }: RunnerDeps<State>['profile']): NodeOutput {
+function writtenOf<State>(result: unknown, { isImmutable }: NodeEngine<State>['profile']): NodeOutput {
   const written = new NodeOutput(result);
   if (isImmutable) for (const [, value] of written.writes) makeLasting(value);
   return written;
@@ -161,23 +161,21 @@ async function runBody<State extends object>(
   node: GuardedNode<State>,
   state: State,
   config: LangGraphRunnableConfig,
-  { visit, deps }: NodeContext<State>,
+  { visit, engine }: NodeContext<State>,
 ): Promise<{ readonly left: Left; readonly progressed: boolean }> {
   const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
-    const taskId = deps.profile.taskIdOf(state, visit.node);
-    const { runs, store, events, now, profile } = deps;
-    const { surroundings } = profile;
-    const active = new ActiveNode({ visit, taskId, config: own, runs, store, events, now, surroundings });
-    deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
+    const taskId = engine.profile.taskIdOf(state, visit.node);
+    const active = new ActiveNode({ visit, taskId, config: own }, engine);
+    engine.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     if (diedAt(`before node ${node.name}`)) await neverEnds();
     const left = await executeBody(active, body).then(returned, handedUp);
     if (diedAt(`after node ${node.name}`)) await neverEnds();
     return { left, progressed: active.progressed };
   };
-  const held = WithheldAnswers.of(config, visit, deps.store);
+  const held = WithheldAnswers.of(config, visit, engine.store);
   return held === null ? runOnce(null) : held.confirmed(runOnce);
 }
 
@@ -218,20 +216,21 @@ async function whatLeavesTheNode<State extends object>(
   error: unknown,
   state: State,
   visit: NodeExecution,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): Promise<unknown> {
-  const { runs } = deps;
+  const { runs } = engine;
   try {
-    const left = isGraphInterrupt(error) ? await asking(error, state, visit, deps) : error;
+    const left = isGraphInterrupt(error) ? await asking(error, state, visit, engine) : error;
     if (isGraphBubbleUp(left as Error)) return left;
     if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
-    const fault = faultInside(left, visit, deps.profile.surroundings);
-    if (fault !== null) return drainWith(fault, visit, deps);
-    await runs.whenFree(() => recordFailure(left, visit, deps));
-    const isLeft = isOutOfReach(left, visit, deps) || (left instanceof RefusedResult && visit.epoch !== null);
-    return isLeft ? drainWith(left, visit, deps) : left;
+    const fault = faultInside(left, visit, engine.profile.surroundings);
+    if (fault !== null) return drainWith(fault, visit, engine);
+    await runs.whenFree(() => recordFailure(left, visit, engine));
+    const isLeft =
+      isOutOfReach(left, visit, engine) || (left instanceof RefusedResult && visit.epoch !== null);
+    return isLeft ? drainWith(left, visit, engine) : left;
   } catch (failure) {
-    return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
+    return drainWith(engineFaultOf(failure) ?? failure, visit, engine);
   }
 }
 
@@ -240,10 +239,10 @@ function asking<State extends object>(
   { interrupts }: GraphInterrupt,
   state: State,
   visit: NodeExecution,
-  deps: RunnerDeps<State>,
+  engine: NodeEngine<State>,
 ): Promise<unknown> {
-  return deps.runs
-    .whenFree(() => new GraphInterrupt(openSessions(interrupts, state, visit, deps)))
+  return engine.runs
+    .whenFree(() => new GraphInterrupt(openSessions(interrupts, state, visit, engine)))
     .catch((refusal: unknown) => refusal);
 }
 
@@ -251,13 +250,13 @@ function asking<State extends object>(
 function isOutOfReach<State>(
   error: unknown,
   { attempt }: NodeExecution,
-  { profile }: RunnerDeps<State>,
+  { profile }: NodeEngine<State>,
 ): boolean {
   const isTold = profile.surroundings !== undefined && isDevsError(error, 'AGENT_FAILED');
   return isTold && !profile.willRetry(error, attempt);
 }
 
-function drainWith<State>(fault: unknown, visit: NodeExecution, { faults }: RunnerDeps<State>): unknown {
+function drainWith<State>(fault: unknown, visit: NodeExecution, { faults }: NodeEngine<State>): unknown {
   faults.put(visit.threadId, fault);
   return new GraphDrained(isDevsError(fault) ? fault.code : 'fault');
 }

@@ -16,6 +16,7 @@ import { messageId, type SignalOptions, type SignalReceipt } from '../drive/sign
 import type { EngineStore } from '../EngineStore.ts';
 import { type Gate, type GateAnswer, readOnce } from '../gates/Gate.ts';
 import { HitlSessionNotFoundError, type Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { graphFingerprint, graphName, isInQueue } from '../graph/graphShape.ts';
 import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
 import type { RunDetails, RunResult } from '../RunResult.ts';
@@ -25,7 +26,7 @@ import type { RunFilter, RunPage } from '../runs/listRuns.ts';
 import type { GatePage } from '../runs/openGates.ts';
 import type { PageRequest } from '../runs/pages.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
-import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
+import type { HistoryOptions, SnapshotOptions } from '../runs/snapshots.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';
 import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';

@@ -2,23 +2,19 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import { cancelRun } from '../drive/cancelRuns.ts';
-import type { ReleaseRun } from '../drive/DriverDeps.ts';
+import type { Engine, RecordingEngine } from '../drive/Engine.ts';
 import { signalRun } from '../drive/signalRun.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { isSamePrincipal } from '../gates/principals.ts';
 import type { RunSignal } from '../runs/Runs.ts';
-import type { RunStreams } from '../stream/RunStreams.ts';
 
 type DecisionSignal = RunSignal & { readonly kind: 'decision' };
 
-/** What writes into a run's file what the run was told. */
-export interface SignalDeps {
-  readonly store: EngineStore;
-  readonly streams?: RunStreams | undefined;
-  readonly leave?: ReleaseRun | undefined;
-  /** Records a decision, with all checks. @defaultValue as of any graph */
-  readonly decide?: (decision: DecisionSignal, store: EngineStore) => unknown;
-}
+/** Records a decision, with all checks. */
+type RecordDecision = (decision: DecisionSignal, store: EngineStore) => unknown;
+
+/** The engine of the file; `decide` is that of any graph where it is left out. */
+export type SignalledEngine = RecordingEngine & Pick<Engine, 'leave'> & { readonly decide?: RecordDecision };
 
 /**
  * Writes what a run was told into its file, in the order it was told. What is there already is passed by, so a driver that
@@ -30,30 +26,30 @@ export interface SignalDeps {
 export async function applySignals(
   runId: string,
   signals: readonly RunSignal[],
-  deps: SignalDeps,
+  engine: SignalledEngine,
 ): Promise<void> {
   for (const signal of signals) {
     try {
-      await applySignal(runId, signal, deps);
+      await applySignal(runId, signal, engine);
     } catch (error) {
-      passOver(runId, signal, error, deps);
+      passOver(runId, signal, error, engine);
     }
   }
 }
 
-async function applySignal(runId: string, signal: RunSignal, deps: SignalDeps): Promise<void> {
-  const { store } = deps;
+async function applySignal(runId: string, signal: RunSignal, engine: SignalledEngine): Promise<void> {
+  const { store } = engine;
   if (signal.kind === 'pause') store.runs.signal(runId, { id: signal.id, kind: 'pause', payload: null });
-  else if (signal.kind === 'cancel') await cancelRun(runId, signal.id, deps);
-  else if (signal.kind === 'message') signalRun(runId, signal, deps);
-  else if (signal.kind === 'decision') takeDecision(signal, deps);
+  else if (signal.kind === 'cancel') await cancelRun(runId, signal.id, engine);
+  else if (signal.kind === 'message') signalRun(runId, signal, engine);
+  else if (signal.kind === 'decision') takeDecision(signal, engine);
 }
 
-function takeDecision(decision: DecisionSignal, deps: SignalDeps): void {
+function takeDecision(decision: DecisionSignal, engine: SignalledEngine): void {
   const { sessionId, answer } = decision;
-  if (isAnsweredBy(deps.store.sessions.require(sessionId), answer.by)) return;
-  const { decide = applyDecision } = deps;
-  decide(decision, deps.store);
+  if (isAnsweredBy(engine.store.sessions.require(sessionId), answer.by)) return;
+  const { decide = applyDecision } = engine;
+  decide(decision, engine.store);
 }
 
 /** By the checks that every process has: what only the program refuses it refuses where it is answered, on record. */
@@ -76,7 +72,7 @@ function isAnsweredBy({ status, principal, votes = [] }: HitlSession, by: Princi
 }
 
 /** Once: the same signal may be read again before it counts as taken. */
-function passOver(runId: string, { id, kind }: RunSignal, error: unknown, { store }: SignalDeps): void {
+function passOver(runId: string, { id, kind }: RunSignal, error: unknown, { store }: SignalledEngine): void {
   if (!isSignalRefusal(error)) throw error;
   store.commit((emit) => {
     const known = store.log.listNamed(runId, 'SIGNAL_PASSED_OVER');

@@ -1,45 +1,22 @@
-import type { EventBus } from '../../events/EventBus.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import { type StateUpdate, type UpdateDeps, updateRun } from '../change/updateRun.ts';
+import { type StateUpdate, updateRun } from '../change/updateRun.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { outsideGraphs } from '../drive/graphCall.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import type { GraphShape } from '../graph/graphShape.ts';
-import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired, deleteRun } from './deleteRuns.ts';
 import { type ForkOptions, type ForkResult, forkRun } from './forkRun.ts';
 import { listRuns, type RunFilter, type RunPage } from './listRuns.ts';
 import { type GatePage, inbox } from './openGates.ts';
 import type { PageRequest } from './pages.ts';
-import {
-  type HistoryOptions,
-  type RunSnapshot,
-  readHistory,
-  readSnapshot,
-  type SnapshotGraph,
-  type SnapshotOptions,
-} from './snapshots.ts';
-
-/** What of an app its runs are managed with. */
-export interface ManagedRunsParts {
-  /** Compiled. */
-  readonly graph: unknown;
-  readonly shape: GraphShape;
-  readonly store: EngineStore;
-  readonly saver: SqliteSaver;
-  readonly events: EventBus;
-}
-
-interface ManagedRunsDeps<State> extends ManagedRunsParts {
-  readonly graph: SnapshotGraph<State> & UpdateDeps['graph'];
-}
+import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from './snapshots.ts';
 
 /** Operations on recorded runs: list, read at any checkpoint, fork, update, delete. Executes none of them. */
 export class ManagedRuns<State, Update> {
-  readonly #deps: ManagedRunsDeps<State>;
+  readonly #engine: Engine;
 
-  constructor(parts: ManagedRunsParts) {
-    this.#deps = parts as ManagedRunsDeps<State>;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   /**
@@ -49,7 +26,7 @@ export class ManagedRuns<State, Update> {
    * @throws DevsError `THREAD_NOT_FOUND`, `CHECKPOINT_NOT_FOUND`.
    */
   async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
-    return outsideGraphs(() => readSnapshot(id, options, this.#deps));
+    return outsideGraphs(() => readSnapshot(id, options, this.#engine));
   }
 
   /**
@@ -64,7 +41,7 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
-    return outsideGraphs(() => readHistory(id, options, this.#deps));
+    return outsideGraphs(() => readHistory(id, options, this.#engine));
   }
 
   /**
@@ -78,12 +55,12 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async list(filter: RunFilter = {}): Promise<RunPage> {
-    return listRuns(filter, this.#deps.store);
+    return listRuns(filter, this.#engine.store);
   }
 
   /** Lists the open gates of every run in the state file, oldest first, in pages. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage> {
-    return inbox(page, this.#deps.store.sessions);
+    return inbox(page, this.#engine.store.sessions);
   }
 
   /**
@@ -101,7 +78,7 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async fork(id: string, fork: ForkOptions): Promise<ForkResult> {
-    return this.#afterArrival(outsideGraphs(() => forkRun(id, fork, this.#deps)));
+    return this.#afterArrival(outsideGraphs(() => forkRun(id, fork, this.#engine)));
   }
 
   /**
@@ -119,7 +96,7 @@ export class ManagedRuns<State, Update> {
     values: Partial<Update> | null,
     update: StateUpdate,
   ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
-    return this.#afterArrival(outsideGraphs(() => updateRun(id, values, update, this.#deps)));
+    return this.#afterArrival(outsideGraphs(() => updateRun(id, values, update, this.#engine)));
   }
 
   /**
@@ -129,7 +106,7 @@ export class ManagedRuns<State, Update> {
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
   async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
-    return this.#afterArrival(deleteRun(id, by, this.#deps));
+    return this.#afterArrival(deleteRun(id, by, this.#engine));
   }
 
   /**
@@ -145,10 +122,10 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
-    return this.#afterArrival(deleteExpired(expiry, this.#deps));
+    return this.#afterArrival(deleteExpired(expiry, this.#engine));
   }
 
   #afterArrival<T>(done: T | Promise<T>): Promise<T> {
-    return afterBarrier(this.#deps.store.outlet, done);
+    return afterBarrier(this.#engine.store.outlet, done);
   }
 }

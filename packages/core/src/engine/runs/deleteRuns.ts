@@ -2,15 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunCursor } from '../../state/runs/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, onlyHuman, principalText } from '../gates/principals.ts';
 import { parseTime } from './listRuns.ts';
-
-export interface DeleteDeps {
-  readonly store: EngineStore;
-}
 
 /** What was deleted. */
 export interface DeleteResult {
@@ -32,9 +29,9 @@ export interface DeleteFilter {
 const BATCH = 20;
 
 /** Deletes one run in one transaction. */
-export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): DeleteResult {
+export function deleteRun(threadId: string, by: Principal, engine: Pick<Engine, 'store'>): DeleteResult {
   const human = asHuman(by, threadId, 'delete');
-  return deleting(human, deps, ({ threads }) => {
+  return deleting(human, engine, ({ threads }) => {
     assertRunEnded(threads.require(threadId));
     const claim = threads.claim(threadId);
     if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
@@ -46,20 +43,23 @@ export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): De
  * Deletes ended runs, longest ago first, a few in each transaction: killed in between, what was deleted is, and the next
  * call goes on. Child runs go with the run that began them. A run that somebody holds is left for another time.
  */
-export async function deleteExpired(expiry: DeleteFilter, deps: DeleteDeps): Promise<DeleteResult> {
+export async function deleteExpired(
+  expiry: DeleteFilter,
+  engine: Pick<Engine, 'store'>,
+): Promise<DeleteResult> {
   const human = onlyHuman(expiry.by, 'delete runs');
   const before = parseTime('endedBefore', expiry.endedBefore);
   const limit = expiry.limit ?? Number.POSITIVE_INFINITY;
   if (before === null) throw new RangeError('endedBefore: expected a valid Date');
   if (!(limit >= 0)) throw new RangeError(`limit: expected a number of at least 0, got ${String(limit)}`);
-  const { directory } = deps.store;
+  const { directory } = engine.store;
   let deleted: DeleteResult = { runs: 0, bytes: 0 };
   let place: RunCursor | null = null;
   while (deleted.runs < limit) {
     const found = directory.ended(before, place, Math.min(BATCH, limit - deleted.runs));
     place = found.at(-1) ?? null;
     if (place === null) break;
-    const { runs, bytes } = deleting(human, deps, (store) => claimExpired(found, store));
+    const { runs, bytes } = deleting(human, engine, (store) => claimExpired(found, store));
     deleted = { runs: deleted.runs + runs, bytes: deleted.bytes + bytes };
     await setImmediate(); // others get the file, and this thread
   }
@@ -69,7 +69,7 @@ export async function deleteExpired(expiry: DeleteFilter, deps: DeleteDeps): Pro
 /** In one transaction: claims what is to be deleted, and deletes it. */
 function deleting(
   human: Principal,
-  { store }: DeleteDeps,
+  { store }: Pick<Engine, 'store'>,
   claim: (store: EngineStore) => readonly Lease[],
 ): DeleteResult {
   let leases: readonly Lease[] = [];

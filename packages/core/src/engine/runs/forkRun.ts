@@ -2,11 +2,12 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Thread } from '../../state/threads/ThreadStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { assertIsRun } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
-import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
+import { assertSameGraph } from '../graph/graphShape.ts';
 import { configOf, requiredId } from '../saver/checkpointConfig.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { checkpointNotFound } from './snapshots.ts';
@@ -26,12 +27,6 @@ export interface ForkResult {
   readonly checkpointId: string;
 }
 
-export interface ForkDeps {
-  readonly store: EngineStore;
-  readonly saver: SqliteSaver;
-  readonly shape: GraphShape;
-}
-
 /**
  * Begins a run at a checkpoint of another, which is only read: it may be driven meanwhile. The new one has the
  * declarations, the context and the input of the old one, and nothing else of it: what lies before the checkpoint is in
@@ -40,7 +35,7 @@ export interface ForkDeps {
 export async function forkRun(
   threadId: string,
   { as, checkpointId, by }: ForkOptions,
-  { store, saver, shape }: ForkDeps,
+  { store, saver, shape }: Pick<Engine, 'saver' | 'shape' | 'store'>,
 ): Promise<ForkResult> {
   const human = asHuman(by, threadId, 'fork');
   const id = requiredId({ configurable: { thread_id: as } }, 'thread_id');
@@ -81,7 +76,7 @@ interface ForkStart {
 async function checkpointsAt(
   threadId: string,
   checkpointId: string | undefined,
-  { store, saver }: Pick<ForkDeps, 'store' | 'saver'>,
+  { store, saver }: Pick<Engine, 'saver' | 'store'>,
 ): Promise<ForkStart> {
   const at = {
     thread_id: threadId,

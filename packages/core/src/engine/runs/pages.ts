@@ -7,7 +7,7 @@ export interface PageRequest {
 }
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
-export interface PageCursor {
+interface PageCursor {
   readonly at: number;
   readonly id: string;
 }

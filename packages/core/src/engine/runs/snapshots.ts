@@ -1,25 +1,21 @@
 // A run at its checkpoints: in LangGraph's form, and as JSON for a page.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { StateSnapshot } from '@langchain/langgraph';
-import type { BaseCheckpointSaver, Checkpoint, CheckpointListOptions } from '@langchain/langgraph-checkpoint';
+import type { Checkpoint, CheckpointListOptions } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { plainValues } from '../breakpoints/Breakpoint.ts';
 import { nextNodes, TRIGGER } from '../breakpoints/nextNodes.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { readState } from '../drive/readState.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { GUARD_NAMES } from '../execution/channels.ts';
 import { shownValue } from '../gates/question.ts';
+import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { configOf, optionalId } from '../saver/checkpointConfig.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
 import { pageLimit } from './pages.ts';
-
-/** A run at one of its checkpoints, in LangGraph's form; without `metadata` before the first one. */
-export interface RunSnapshot<State> extends Omit<StateSnapshot, 'values'> {
-  readonly values: State;
-}
 
 export interface SnapshotOptions {
   /** @defaultValue where the run stands */
@@ -31,28 +27,17 @@ export interface SnapshotOptions {
 /** As LangGraph's `getStateHistory` takes them; `limit` is from 1 to 1,000. @defaultValue 100 of them */
 export type HistoryOptions = CheckpointListOptions;
 
-/** The part of a compiled LangGraph graph that tells what a run was. */
-export interface SnapshotGraph<State> {
-  getState(config: RunnableConfig, options?: { readonly subgraphs?: boolean }): Promise<RunSnapshot<State>>;
-  getStateHistory(config: RunnableConfig, options?: CheckpointListOptions): AsyncIterable<RunSnapshot<State>>;
-}
-
-export interface SnapshotDeps<State> {
-  readonly store: EngineStore;
-  readonly saver: BaseCheckpointSaver;
-  readonly graph: SnapshotGraph<State>;
-}
-
 const DEFAULT_LIMIT = 100;
 
 export async function readSnapshot<State>(
   threadId: string,
   { checkpointId, subgraphs = false }: SnapshotOptions,
-  { store, saver, graph }: SnapshotDeps<State>,
+  { store, saver, graph }: Pick<Engine, 'graph' | 'saver' | 'store'>,
 ): Promise<RunSnapshot<State>> {
   store.threads.require(threadId);
-  const getState = (config: RunnableConfig): Promise<RunSnapshot<State>> =>
-    graph.getState(config, { subgraphs });
+  // LangGraph's snapshot has the values of the graph that it is of.
+  const getState = (config: RunnableConfig) =>
+    graph.getState(config, { subgraphs }) as Promise<RunSnapshot<State>>;
   if (checkpointId === undefined) {
     return readState({ getState }, { configurable: { thread_id: threadId } }, saver);
   }
@@ -63,16 +48,16 @@ export async function readSnapshot<State>(
 export async function readHistory<State>(
   threadId: string,
   { limit = DEFAULT_LIMIT, before, filter }: HistoryOptions,
-  { store, graph }: SnapshotDeps<State>,
+  { store, graph }: Pick<Engine, 'graph' | 'store'>,
 ): Promise<readonly RunSnapshot<State>[]> {
   store.threads.require(threadId);
   const count = pageLimit(limit);
   if (before !== undefined) assertCheckpoint(threadId, optionalId(before, 'checkpoint_id'), store);
   const options = { limit: count, ...(before && { before }), ...(filter && { filter }) };
-  const snapshots: RunSnapshot<State>[] = [];
+  const snapshots: RunSnapshot<unknown>[] = [];
   const config = { configurable: { thread_id: threadId } };
   for await (const snapshot of graph.getStateHistory(config, options)) snapshots.push(snapshot);
-  return snapshots;
+  return snapshots as RunSnapshot<State>[];
 }
 
 /**

@@ -1,25 +1,22 @@
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Engine } from '../drive/Engine.ts';
 import {
   assertContext,
   assertInput,
   assertInvokeOptions,
   assertIsRun,
   assertSameGiven,
-  type ContextGraph,
   dumpGiven,
-  type InvokeOptions,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { lawOf } from '../execution/lawOf.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import type { NamedGates } from '../gates/parsedGates.ts';
-import { type GraphShape, recordedAs } from '../graph/graphShape.ts';
+import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
-import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { PreparedRun } from '../waits/children.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
@@ -39,7 +36,7 @@ export interface NewRunRecord {
 }
 
 /** What a turn is given. */
-export interface GivenToTurn {
+interface GivenToTurn {
   readonly input: unknown;
   readonly options: InvokeOptions;
   readonly turn: string | null;
@@ -54,44 +51,32 @@ interface Prepared {
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
-export interface StartDeps {
-  readonly graph: ContextGraph;
-  readonly shape: GraphShape;
-  readonly fingerprint: string;
-  /** What its runs are recorded as. @defaultValue a run is known by the shape of its graph alone */
-  readonly recordedAs?: string | undefined;
-  readonly store: EngineStore;
-  readonly saver: SqliteSaver;
-  readonly events: EventBus;
-  /** Of runs that are started without one of their own. @defaultValue none */
-  readonly budget?: Budget;
-  /** What its author declared to be asked. @defaultValue nothing */
-  readonly gates?: NamedGates;
-}
+type StartingEngine = Pick<Engine, 'budget' | 'gates' | 'graph' | 'recordedAs' | 'saver' | 'shape' | 'store'>;
 
 /** Records runs and turns of one app, checked, before anything is executed. */
 export class RunStarts {
-  readonly #deps: StartDeps;
+  readonly #engine: StartingEngine;
+  readonly #fingerprint: string;
 
-  constructor(deps: StartDeps) {
-    this.#deps = deps;
+  constructor(engine: StartingEngine) {
+    this.#engine = engine;
+    this.#fingerprint = graphFingerprint(engine.shape);
   }
 
   async begin(threadId: string, given: GivenToTurn): Promise<void> {
     const { input, options, turn } = given;
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
-    const { store, events, shape, gates, saver } = this.#deps;
+    const { store, graph } = this.#engine;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
     const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
-    if (isNew) await assertContext(this.#deps.graph, options, threadId);
+    if (isNew) await assertContext(graph, options, threadId);
     const { dumped, record } = await this.#prepare({ threadId, ...given });
     if (known === null && store.commit((emit) => record(store, emit)).created) return;
-    const deps = { store, events, shape, gates, serde: saver.serde };
-    if (turn === null) return assertFirstTurn(threadId, dumped, deps);
-    return startTurn({ threadId, key: turn, given: dumped }, deps);
+    if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
+    return startTurn({ threadId, key: turn, given: dumped }, this.#engine);
   }
 
   /**
@@ -102,10 +87,10 @@ export class RunStarts {
   async admit(admission: NewRunRecord): Promise<Thread> {
     const { threadId } = admission;
     assertInput(admission.input, threadId);
-    const known = this.#deps.store.threads.get(threadId);
+    const known = this.#engine.store.threads.get(threadId);
     if (known !== null) return known;
     const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
-    return this.#deps.store.commit((emit) => record(this.#deps.store, emit)).thread;
+    return this.#engine.store.commit((emit) => record(this.#engine.store, emit)).thread;
   }
 
   /** What is given is serialized once, whether it is recorded or compared with what is. */
@@ -118,9 +103,9 @@ export class RunStarts {
     policies,
     ...about
   }: NewRunRecord & GivenToTurn): Promise<Prepared> {
-    const dumped = await dumpGiven({ input, options }, threadId, this.#deps.saver);
-    const budget = parseBudget(about.budget ?? this.#deps.budget ?? {});
-    const gates = gatePolicies(this.#deps.gates, about.by, threadId);
+    const dumped = await dumpGiven({ input, options }, threadId, this.#engine.saver);
+    const budget = parseBudget(about.budget ?? this.#engine.budget);
+    const gates = gatePolicies(this.#engine.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
       const { thread, created } = store.threads.create({
@@ -128,14 +113,14 @@ export class RunStarts {
         projectId: about.projectId ?? threadId,
         workspace: about.workspace ?? null,
         briefSha256: about.briefSha256 ?? null,
-        graphFingerprint: this.#deps.fingerprint,
+        graphFingerprint: this.#fingerprint,
         policies: {
           ...policies,
           ...gates,
-          ...deadlinePolicies(this.#deps.gates),
+          ...deadlinePolicies(this.#engine.gates),
           ...(Object.keys(budget).length > 0 && { budget }),
-          graph: this.#deps.shape,
-          ...recordedAs(this.#deps.recordedAs),
+          graph: this.#engine.shape,
+          ...recordedAs(this.#engine.recordedAs),
         },
       });
       if (created) store.inputs.insert(threadId, dumped, turn);
@@ -149,15 +134,10 @@ export class RunStarts {
     const options = pickInvokeOptions(given);
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
-    await assertContext(this.#deps.graph, options, threadId);
+    await assertContext(this.#engine.graph, options, threadId);
     const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
-    const { store, saver } = this.#deps;
-    const { serde } = saver;
-    const assertSame = () =>
-      assertSameGiven(dumped, store.inputs.require(threadId), {
-        ...{ serde, threadId },
-        law: lawOf(store.threads.get(threadId)),
-      });
+    const { inputs } = this.#engine.store;
+    const assertSame = () => assertSameGiven(dumped, inputs.require(threadId), { threadId }, this.#engine);
     return { record, assertSame };
   }
 }

@@ -1,5 +1,6 @@
+// Turns of a run: the record of the next one, its drive, and the refusals of a turn that cannot begin.
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
@@ -11,17 +12,194 @@ import {
   type ThreadStatus,
 } from '../../state/threads/ThreadStore.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';
+import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { lawOf } from '../execution/lawOf.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
-import type { NamedGates } from '../gates/parsedGates.ts';
-import { type GraphShape, graphFingerprint, recordedShape } from '../graph/graphShape.ts';
+import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {
   readonly threadId: string;
   readonly key: string;
+}
+
+/** A turn as its caller gives it to a run that exists. */
+interface GivenTurn extends AskedTurn {
+  readonly given: TypedBytes;
+}
+
+type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
+
+/**
+ * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
+ * given at once one wins, and the same key given twice is one turn. Nothing is driven.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
+ *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
+ */
+export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<void> {
+  const { store } = engine;
+  const { threadId, key, given } = asked;
+  let unchangedFor: LeaseSnapshot | undefined;
+  for (;;) {
+    const taken = store.runs.together(() => {
+      const begun = findOrBegin(asked, unchangedFor, engine);
+      // A turn that failed has left them, to be tried anew.
+      if (begun === 'begun') cancelBelow(threadId, { store });
+      return begun;
+    });
+    if (taken === 'begun') return;
+    if ('turn' in taken) {
+      const recorded = store.inputs.require(threadId, taken.turn);
+      return assertSameGiven(given, recorded, { threadId, turn: key }, engine);
+    }
+    // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
+    await sleep(LEASE_TTL_MS);
+    unchangedFor = taken;
+  }
+}
+
+/**
+ * What is given without a key is that of a first turn that was.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN`
+ */
+export async function assertFirstTurn(
+  threadId: string,
+  given: TypedBytes,
+  engine: Pick<Engine, 'saver' | 'store'>,
+): Promise<void> {
+  const { inputs } = engine.store;
+  const first = inputs.find(threadId, null);
+  if (first === null) throw turnUnnamed(threadId);
+  await assertSameGiven(given, inputs.require(threadId, first.turn), { threadId }, engine);
+}
+
+function findOrBegin(
+  asked: GivenTurn,
+  unchangedFor: LeaseSnapshot | undefined,
+  engine: TurnEngine,
+): InputTurn | LeaseSnapshot | 'begun' {
+  const { threadId, key } = asked;
+  const { store } = engine;
+  const { threads, inputs } = store;
+  const known = inputs.find(threadId, key);
+  if (known !== null) return known;
+  const parentId = store.children.find(threadId)?.parentId;
+  if (parentId !== undefined) throw ofParent(parentId, asked);
+  const thread = threads.require(threadId);
+  assertEnded(thread, asked);
+  // The claim fences whoever held the run and was taken for dead.
+  const claim = threads.claim(threadId, { ...(unchangedFor && { unchangedFor }) });
+  if (claim.kind === 'busy') {
+    if (claim.expiresInMs === null && unchangedFor === undefined) return claim.snapshot;
+    throw drivenBy(claim.owner, asked);
+  }
+  try {
+    beginTurn(asked, claim.lease, thread, engine);
+    return 'begun';
+  } finally {
+    threads.release(claim.lease);
+  }
+}
+
+function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnEngine): void {
+  const { threadId, key, given } = asked;
+  const { store } = engine;
+  const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
+  takeUpGraph(thread, asked, engine);
+  const { status, reason } = thread;
+  const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
+  inputs.end(threadId, { status, reason, checkpointId });
+  sessions.closeTurn(threadId);
+  const stuck = failureGate.getGateStatus(threadId);
+  if (stuck !== null) failureGate.withdraw(threadId, stuck.sessionId, 'cancelled');
+  steps.abandon(threadId);
+  waits.keepOnly(threadId, []);
+  inputs.insert(threadId, given, key);
+  threads.beginTurn(lease);
+}
+
+/** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
+function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnEngine): void {
+  const { threadId, graphFingerprint: recorded } = thread;
+  const fingerprint = graphFingerprint(shape);
+  if (recorded === fingerprint) return;
+  const before = recordedShape(thread);
+  const gone = before?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
+  if (gone.length > 0) throw wouldLose(gone, asked);
+  const policies = acceptedPolicies(thread.policies, {
+    threadId,
+    before: new Set(Object.keys(before?.gates ?? {})),
+    gates,
+    renamed: (gate) => (Object.hasOwn(shape.gates, gate) ? gate : null),
+  });
+  store.threads.updatePolicies(threadId, { ...policies, graph: shape });
+  store.threads.setFingerprint(threadId, fingerprint);
+}
+
+/** How a turn is driven, and what became of it once another one followed. */
+interface TurnDrive<Result> {
+  /** Drives the run. `assertCurrent` is to be called under its lease, before anything is done. */
+  drive(assertCurrent: () => void): Promise<Result>;
+  /** How the turn ended; `null` while the run stands in it. */
+  end(): TurnEnd | null;
+  /** The result of a turn that another one has followed. */
+  past(end: TurnEnd): Promise<Result>;
+}
+
+/** The result of one turn. The next may begin in another process at any moment: it is not driven here, nor told as this one. */
+export async function driveTurn<Result>({ drive, end, past }: TurnDrive<Result>): Promise<Result> {
+  const assertCurrent = (): void => {
+    const ended = end();
+    if (ended !== null) throw new TurnIsOver(ended);
+  };
+  try {
+    assertCurrent();
+    const driven = await drive(assertCurrent);
+    assertCurrent();
+    return driven;
+  } catch (error) {
+    if (error instanceof TurnIsOver) return past(error.end);
+    throw error;
+  }
+}
+
+/** Told to nobody: another turn had begun when the run was to be driven. */
+class TurnIsOver extends Error {
+  readonly end: TurnEnd;
+
+  constructor(end: TurnEnd) {
+    super('another turn has begun');
+    this.end = end;
+  }
+}
+
+/** Characters of a turn's key: the id of a message, of whatever service. */
+const LONGEST_KEY = 1000;
+
+/** @throws TypeError if it is no text with characters, RangeError if it is too long. */
+export function assertTurnKey(key: unknown): asserts key is string {
+  if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
+  if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
+    throw new TypeError('turn must be a string without lone surrogates.');
+  if (key.length > LONGEST_KEY) {
+    throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
+  }
+}
+
+/**
+ * Without an input, LangGraph goes on with what is there, and a turn would be none.
+ *
+ * @throws DevsError `INVALID_INPUT`
+ */
+export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): void {
+  if (input !== undefined && input !== null) return;
+  throw new DevsError(`Turn "${key}" of run "${threadId}" is new and has no input.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
+    context: { threadId, turn: key },
+  });
 }
 
 /** What the turn before does, and what ends it. */
@@ -75,20 +253,6 @@ function turnUnnamed(threadId: string): DevsError {
   });
 }
 
-/**
- * Without an input, LangGraph goes on with what is there, and a turn would be none.
- *
- * @throws DevsError `INVALID_INPUT`
- */
-export function assertTurnInput(input: unknown, { threadId, key }: AskedTurn): void {
-  if (input !== undefined && input !== null) return;
-  throw new DevsError(`Turn "${key}" of run "${threadId}" is new and has no input.`, {
-    code: 'INVALID_INPUT',
-    remedy: 'Send the input of the new turn. To continue the current turn, resume the run by its id alone.',
-    context: { threadId, turn: key },
-  });
-}
-
 /** The state of a run outlives its graph only by names that both have. */
 function wouldLose(channels: readonly string[], { threadId, key }: AskedTurn): DevsError {
   const changes = channels.map((name) => `channel "${name}" is gone`).join('; ');
@@ -108,178 +272,4 @@ function turnNotTaken({ threadId, key }: AskedTurn, why: string, remedy: string)
     remedy,
     context: { threadId, turn: key },
   });
-}
-
-/** A turn as its caller gives it to a run that exists. */
-export interface GivenTurn extends AskedTurn {
-  readonly given: TypedBytes;
-}
-
-export interface TurnDeps {
-  readonly store: EngineStore;
-  readonly serde: Pick<BaseCheckpointSaver['serde'], 'loadsTyped'>;
-  /** Of the graph as it is now. */
-  readonly shape: GraphShape;
-  /** What its author declares to be asked. */
-  readonly gates: NamedGates | undefined;
-}
-
-/**
- * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
- * given at once one wins, and the same key given twice is one turn. Nothing is driven.
- *
- * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
- *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
- */
-export async function startTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> {
-  const { store, serde } = deps;
-  const { threadId, key, given } = asked;
-  let unchangedFor: LeaseSnapshot | undefined;
-  for (;;) {
-    const taken = store.runs.together(() => {
-      const begun = findOrBegin(asked, unchangedFor, deps);
-      // A turn that failed has left them, to be tried anew.
-      if (begun === 'begun') cancelBelow(threadId, { store });
-      return begun;
-    });
-    if (taken === 'begun') return;
-    if ('turn' in taken) {
-      return assertSameGiven(given, store.inputs.require(threadId, taken.turn), {
-        ...{ serde, threadId, turn: key },
-        law: lawOf(store.threads.get(threadId)),
-      });
-    }
-    // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
-    await sleep(LEASE_TTL_MS);
-    unchangedFor = taken;
-  }
-}
-
-/**
- * What is given without a key is that of a first turn that was.
- *
- * @throws DevsError `INPUT_NOT_TAKEN`
- */
-export async function assertFirstTurn(
-  threadId: string,
-  given: TypedBytes,
-  { store, serde }: Pick<TurnDeps, 'store' | 'serde'>,
-): Promise<void> {
-  const first = store.inputs.find(threadId, null);
-  if (first === null) throw turnUnnamed(threadId);
-  const law = lawOf(store.threads.get(threadId));
-  await assertSameGiven(given, store.inputs.require(threadId, first.turn), { serde, threadId, law });
-}
-
-function findOrBegin(
-  asked: GivenTurn,
-  unchangedFor: LeaseSnapshot | undefined,
-  deps: TurnDeps,
-): InputTurn | LeaseSnapshot | 'begun' {
-  const { threadId, key } = asked;
-  const { store } = deps;
-  const { threads, inputs } = store;
-  const known = inputs.find(threadId, key);
-  if (known !== null) return known;
-  const parentId = store.children.find(threadId)?.parentId;
-  if (parentId !== undefined) throw ofParent(parentId, asked);
-  const thread = threads.require(threadId);
-  assertEnded(thread, asked);
-  // The claim fences whoever held the run and was taken for dead.
-  const claim = threads.claim(threadId, { ...(unchangedFor && { unchangedFor }) });
-  if (claim.kind === 'busy') {
-    if (claim.expiresInMs === null && unchangedFor === undefined) return claim.snapshot;
-    throw drivenBy(claim.owner, asked);
-  }
-  try {
-    beginTurn(asked, claim.lease, thread, deps);
-    return 'begun';
-  } finally {
-    threads.release(claim.lease);
-  }
-}
-
-function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, deps: TurnDeps): void {
-  const { threadId, key, given } = asked;
-  const { store } = deps;
-  const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
-  takeUpGraph(thread, asked, deps);
-  const { status, reason } = thread;
-  const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
-  inputs.end(threadId, { status, reason, checkpointId });
-  sessions.closeTurn(threadId);
-  const stuck = failureGate.getGateStatus(threadId);
-  if (stuck !== null) failureGate.withdraw(threadId, stuck.sessionId, 'cancelled');
-  steps.abandon(threadId);
-  waits.keepOnly(threadId, []);
-  inputs.insert(threadId, given, key);
-  threads.beginTurn(lease);
-}
-
-/** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
-function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnDeps): void {
-  const { threadId, graphFingerprint: recorded } = thread;
-  const fingerprint = graphFingerprint(shape);
-  if (recorded === fingerprint) return;
-  const before = recordedShape(thread);
-  const gone = before?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
-  if (gone.length > 0) throw wouldLose(gone, asked);
-  const policies = acceptedPolicies(thread.policies, {
-    threadId,
-    before: new Set(Object.keys(before?.gates ?? {})),
-    gates,
-    renamed: (gate) => (Object.hasOwn(shape.gates, gate) ? gate : null),
-  });
-  store.threads.updatePolicies(threadId, { ...policies, graph: shape });
-  store.threads.setFingerprint(threadId, fingerprint);
-}
-
-/** Characters of a turn's key: the id of a message, of whatever service. */
-const LONGEST_KEY = 1000;
-
-/** @throws TypeError if it is no text with characters, RangeError if it is too long. */
-export function assertTurnKey(key: unknown): asserts key is string {
-  if (typeof key !== 'string' || key === '') throw new TypeError('turn must be a string that is not empty.');
-  if (!(key as string & { isWellFormed(): boolean }).isWellFormed())
-    throw new TypeError('turn must be a string without lone surrogates.');
-  if (key.length > LONGEST_KEY) {
-    throw new RangeError(`turn must have at most ${LONGEST_KEY} characters, got ${key.length}.`);
-  }
-}
-
-/** How a turn is driven, and what became of it once another one followed. */
-export interface TurnDrive<Result> {
-  /** Drives the run. `assertCurrent` is to be called under its lease, before anything is done. */
-  drive(assertCurrent: () => void): Promise<Result>;
-  /** How the turn ended; `null` while the run stands in it. */
-  end(): TurnEnd | null;
-  /** The result of a turn that another one has followed. */
-  past(end: TurnEnd): Promise<Result>;
-}
-
-/** Told to nobody: another turn had begun when the run was to be driven. */
-class TurnIsOver extends Error {
-  readonly end: TurnEnd;
-
-  constructor(end: TurnEnd) {
-    super('another turn has begun');
-    this.end = end;
-  }
-}
-
-/** The result of one turn. The next may begin in another process at any moment: it is not driven here, nor told as this one. */
-export async function driveTurn<Result>({ drive, end, past }: TurnDrive<Result>): Promise<Result> {
-  const assertCurrent = (): void => {
-    const ended = end();
-    if (ended !== null) throw new TurnIsOver(ended);
-  };
-  try {
-    assertCurrent();
-    const driven = await drive(assertCurrent);
-    assertCurrent();
-    return driven;
-  } catch (error) {
-    if (error instanceof TurnIsOver) return past(error.end);
-    throw error;
-  }
 }

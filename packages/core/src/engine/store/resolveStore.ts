@@ -1,9 +1,9 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
-import type { Database } from 'better-sqlite3';
-import type { Limits } from '../../config/limits.ts';
+import type { EngineStore } from '../EngineStore.ts';
 import type { CompileSettings } from '../graph/graphSource.ts';
+import type { NodeEngine } from '../node/NodeEngine.ts';
 import { GuardedCache } from './GuardedCache.ts';
-import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
+import { SqliteStore } from './SqliteStore.ts';
 
 /** Of an app that was given none. */
 class NoStore extends BaseStore {
@@ -19,12 +19,6 @@ interface StoreChoice {
   readonly cache?: BaseCache;
 }
 
-interface StoreDeps extends Omit<SqliteStoreOptions, 'limits'> {
-  readonly db: Database;
-  readonly limits: Limits;
-  readonly maxDepth: number;
-}
-
 /**
  * The store and the cache of a graph: those that are given, else those it was compiled with.
  *
@@ -33,10 +27,15 @@ interface StoreDeps extends Omit<SqliteStoreOptions, 'limits'> {
 export function resolveStore(
   given: StoreChoice,
   carried: CompileSettings,
-  { db, maxDepth, limits, ...seams }: StoreDeps,
+  {
+    db,
+    limits,
+    maxDepth,
+    now,
+  }: Pick<EngineStore, 'db' | 'limits'> & Pick<NodeEngine<never>, 'maxDepth' | 'now'>,
 ): CompileSettings {
   const { store: wanted = carried.store, cache = carried.cache } = given;
-  const store = wanted === 'file' ? new SqliteStore(db, { ...seams, limits }) : wanted;
+  const store = wanted === 'file' ? new SqliteStore(db, { now, limits }) : wanted;
   if (store !== undefined && !isStore(store))
     throw new TypeError("`store` must be a BaseStore of LangGraph or 'file'.");
   return {

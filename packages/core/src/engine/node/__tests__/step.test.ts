@@ -24,13 +24,15 @@ import {
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
+import { NO_BREAKPOINTS } from '../../breakpoints/Breakpoint.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
-import { ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { NO_GOALS, ownGraphProfile } from '../../graph/GraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
+import { RunStreams } from '../../stream/RunStreams.ts';
 import { progress } from '../nodeContext.ts';
 import { type StepCall, step } from '../step.ts';
 
@@ -528,7 +530,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
   const store = new EngineStore(db, { events });
   const { graph, shape } = compileDurable(builder, {
     checkpointer: saver,
-    deps: {
+    engine: {
       runs: store.runs,
       store,
       events,
@@ -548,6 +550,10 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     saver,
     faults,
     events,
+    breakpoints: NO_BREAKPOINTS,
+    goals: NO_GOALS,
+    budget: {},
+    streams: new RunStreams(db, null),
     maxDepth: 25,
     endOf: () => ({ status: 'completed', reason: null }),
     now: Date.now,

@@ -7,10 +7,10 @@ import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada, bob, circle, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
+import type { RunSnapshot } from '../../graph/EngineGraph.ts';
 import { step } from '../../node/step.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
 import type { ForkResult } from '../forkRun.ts';
-import type { RunSnapshot } from '../snapshots.ts';
 
 /** Two nodes with a call each, and a gate before the second. */
 function paying(db: Database, calls: string[], version = '1') {

@@ -5,7 +5,7 @@ import { listOf } from '../../../../test/support/listOf.ts';
 import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
-import type { RunSnapshot } from '../snapshots.ts';
+import type { RunSnapshot } from '../../graph/EngineGraph.ts';
 
 const ENGINES = /progressStep|pendingSuspension/;
 

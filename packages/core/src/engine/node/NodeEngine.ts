@@ -13,7 +13,7 @@ interface BegunTask {
 }
 
 /** Everything around a node, given once per compiled graph. */
-export interface RunnerDeps<State> {
+export interface NodeEngine<State> {
   /** Where a visit is recorded. */
   readonly runs: NodeStore;
   /** The tables, to be read; `null` in plain LangGraph use without a state file. */
