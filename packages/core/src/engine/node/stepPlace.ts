@@ -10,6 +10,7 @@ import {
   namesOn,
   relativePlace,
 } from './innerRuns.ts';
+import { currentNode } from './nodeContext.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
@@ -134,6 +135,14 @@ function whichOf(around: readonly string[], metadata: Readonly<Record<string, un
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];
   return [names, metadata['langgraph_step'], ...branch].join('#');
+}
+
+/** The place around this code by an id that it has in every attempt; `null` outside of a node, as on an edge. */
+export function placeHere(): Pick<StepPlace, 'id' | 'attempt'> | null {
+  const active = currentNode();
+  if (active === null) return null;
+  const { id, relativeId, attempt } = stepPlace(active);
+  return { id: relativeId ?? id, attempt };
 }
 
 /**

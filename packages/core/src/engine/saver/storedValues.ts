@@ -1,6 +1,6 @@
 import { transaction } from '../../db/transaction.ts';
 import { channelsApart } from '../../state/checkpoints/checkpointRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { plainValue } from './strictTags.ts';
 
@@ -22,7 +22,7 @@ interface PlainCheckpoint {
  */
 export function storedValues(
   threadId: string,
-  { db, checkpoints }: Pick<EngineStore, 'db' | 'checkpoints'>,
+  { db, checkpoints }: Pick<StateFile, 'db' | 'checkpoints'>,
 ): ReadonlyMap<string, unknown> | null | undefined {
   return transaction(db, 'deferred', () => {
     const stored = checkpoints.loadLatest({ threadId, checkpointNs: '' });

@@ -6,6 +6,7 @@ import { type FencedLease, immediateTransaction } from '../../state/commits/imme
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
+import type { PlaceHere } from './tasks.ts';
 
 /** How often a reader looks, told or not. What this app wrote wakes it at once. */
 const LOOK_EVERY_MS = 50;
@@ -25,14 +26,24 @@ export class RunStreams {
   readonly #db: Database;
   readonly #keep: number;
   readonly #limits: Limits;
+  readonly #placeHere: PlaceHere;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
   readonly #live = new Map<string, Set<LiveTokens>>();
   readonly #waiting = new Map<string, Set<FileNews>>();
 
-  /** @param keep - Events of a run that are kept at least; `null` for none. */
-  constructor(db: Database, keep: number | null, limits: Limits = validLimits()) {
+  /**
+   * @param keep - Events of a run that are kept at least; `null` for none.
+   * @param placeHere - Needed where runs are driven.
+   */
+  constructor(
+    db: Database,
+    keep: number | null,
+    limits: Limits = validLimits(),
+    placeHere: PlaceHere = () => null,
+  ) {
     this.#db = db;
     this.#limits = limits;
+    this.#placeHere = placeHere;
     this.store = new StreamStore(db);
     this.isKept = keep !== null;
     this.#keep = keep ?? 0;
@@ -46,7 +57,7 @@ export class RunStreams {
       for (const event of events) this.store.append(threadId, event, this.#keep);
     };
     const recorder = new StreamRecorder(
-      { threadId, channels, limits: this.#limits },
+      { threadId, channels, limits: this.#limits, placeHere: this.#placeHere },
       {
         append,
         record: (events) =>

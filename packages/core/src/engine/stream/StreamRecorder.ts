@@ -22,7 +22,7 @@ import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/DrivenSaver.ts';
 import type { StreamedTask } from './LiveTokens.ts';
 import { dumpChunk, shapeOfUpdate } from './storedChunk.ts';
-import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
+import { graphNsOf, lastingTask, ownTaskOf, type PlaceHere, type Teller, taskNsHere } from './tasks.ts';
 
 /** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
 type Pushed = [ns: string[], mode: string, payload: unknown];
@@ -69,6 +69,8 @@ export interface RecordedStream {
   /** Channels that the run's own graph streams. */
   readonly channels: readonly string[];
   readonly limits: Limits;
+  /** @defaultValue there are no nodes */
+  readonly placeHere?: PlaceHere;
 }
 
 /** Given to LangGraph as the stream of a graph around the run's own. */
@@ -110,7 +112,7 @@ export class StreamRecorder implements StreamedGraph {
     const taskNs = taskNsHere();
     // Who cannot be told apart may tell it again after a restart.
     if (taskNs === null) this.#add(this.#serialize({ mode: 'custom', ns: '' }, chunk));
-    else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, placeHere());
+    else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, this.#run.placeHere?.());
   };
 
   push(pushed: Pushed): void {
