@@ -1,9 +1,9 @@
 import type { HitlSession } from '../state/gates/hitlSession.ts';
-import type { StateFile } from '../state/StateFile.ts';
+import type { EngineStore } from './EngineStore.ts';
 import { gateTimes } from './gates/deadlines.ts';
 import { type Gate, gateOf } from './gates/Gate.ts';
 
-type GateStores = Pick<StateFile, 'sessions' | 'waits'>;
+type GateStores = Pick<EngineStore, 'sessions' | 'waits'>;
 
 /** A gate with what its deadlines say at this moment. */
 export const gateWithDeadlines = (session: HitlSession, { waits }: Pick<GateStores, 'waits'>): Gate => ({

@@ -28,7 +28,7 @@ export interface FlatRun {
 }
 
 /** What a frame has come to. */
-export type FrameMove =
+type FrameMove =
   | { readonly kind: 'running' }
   | { readonly kind: 'child'; readonly threadId: string }
   | { readonly kind: 'finished'; readonly output: unknown }

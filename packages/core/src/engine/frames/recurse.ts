@@ -1,6 +1,12 @@
 import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { answerFor, type FrameQuestion } from '../gates/question.ts';
 
+/** The part of a compiled LangGraph graph that executes it; every `CompiledStateGraph` has it. */
+export interface CompiledLangGraph<Input = unknown, Output = unknown> {
+  readonly checkpointer?: unknown;
+  invoke(input: Input | null, config?: LangGraphRunnableConfig): Promise<Output>;
+}
+
 /** One child run of {@link recurseAll}. */
 export interface RecurseCall<Input, Output> {
   readonly graph: CompiledLangGraph<Input, Output>;
@@ -101,12 +107,6 @@ function frameKey({ root }: FrameContext, config: LangGraphRunnableConfig | unde
   const configurable = config?.configurable ?? {};
   const { interruptCounter } = configurable['__pregel_scratchpad'] as { readonly interruptCounter: number };
   return `${root}/${String(configurable['__pregel_task_id'])}/${interruptCounter + 1}`;
-}
-
-/** The part of a compiled LangGraph graph that executes it; every `CompiledStateGraph` has it. */
-export interface CompiledLangGraph<Input = unknown, Output = unknown> {
-  readonly checkpointer?: unknown;
-  invoke(input: Input | null, config?: LangGraphRunnableConfig): Promise<Output>;
 }
 
 /** @throws TypeError for a graph that would ignore the checkpointer a frame is lent. */

@@ -16,7 +16,7 @@ import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
 
 /** What an execution of a node begins with. */
-export interface Execution {
+interface Execution {
   readonly visit: NodeExecution;
   readonly taskId: string | null;
   /** The node's, before its work begins. */
@@ -114,7 +114,7 @@ export function isRecorded(active: ActiveNode): active is RecordedNode {
 const insideCall = new AsyncLocalStorage<true>();
 
 /** The calls of one visit of a node that have begun and not ended. */
-export class CallsInFlight {
+class CallsInFlight {
   readonly #calls = new Set<Promise<void>>();
 
   /** Whether this code runs inside one of them. */

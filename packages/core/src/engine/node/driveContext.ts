@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Fence } from '../../state/commits/Fence.ts';
 
 /** What is known of a drive to all that it calls: nodes, edges, the cache, the store. */
-export interface DriveContext {
+interface DriveContext {
   /** Of its lease. */
   readonly fence: Fence;
   /** Super-steps that were looked up in the cache, since a node was entered last. */

@@ -12,7 +12,7 @@ interface TaskScratchpad {
 }
 
 /** A task, as LangGraph tells what runs in it. */
-export interface TaskMetadata {
+interface TaskMetadata {
   readonly step: number;
   /** Which of the tasks of its super-step. */
   readonly path: readonly unknown[];

@@ -1,3 +1,5 @@
+// Steps of subgraphs and tools that version 0.1.0 recorded as steps of their node: whose they are, and whom to ask.
+
 import { GraphInterrupt } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -13,13 +15,38 @@ import { type InnerTask, placeNames, recordedPlace, type StepPlace } from './ste
 import { ambientConfig } from './toolCalls.ts';
 
 /**
+ * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
+ *
+ * @throws as {@link legacyKey}.
+ */
+export function recordedKey(
+  active: RecordedNode,
+  place: StepPlace,
+  name: string,
+): StepKey | Promise<StepKey> {
+  const { store, visit } = active;
+  const isAt = (lgTaskId: string): boolean =>
+    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
+  const found = recordedPlace(active, place, isAt);
+  return found instanceof Promise
+    ? found.then((at) => legacyKey(active, at, name))
+    : legacyKey(active, found, name);
+}
+
+/** A step that an older version recorded without the place inside its node. */
+interface LegacyStep {
+  readonly key: StepKey;
+  readonly times: StepTimes;
+}
+
+/**
  * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one of the node itself; such a row is
  * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
  * Where that does not decide, a human does: no call is made, and none is taken as made.
  *
  * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
  */
-export function legacyKey(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
+function legacyKey(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
   const { store, visit, stepNames } = active;
   const own = { threadId: visit.threadId, lgTaskId: place.id, name };
   if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;
@@ -98,33 +125,8 @@ interface ToolWords {
   readonly tool_calls?: readonly { readonly id?: string }[];
 }
 
-/**
- * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
- *
- * @throws as {@link legacyKey}.
- */
-export function recordedKey(
-  active: RecordedNode,
-  place: StepPlace,
-  name: string,
-): StepKey | Promise<StepKey> {
-  const { store, visit } = active;
-  const isAt = (lgTaskId: string): boolean =>
-    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
-  const found = recordedPlace(active, place, isAt);
-  return found instanceof Promise
-    ? found.then((at) => legacyKey(active, at, name))
-    : legacyKey(active, found, name);
-}
-
-/** A step that an older version recorded without the place inside its node. */
-interface LegacyStep {
-  readonly key: StepKey;
-  readonly times: StepTimes;
-}
-
 /** Characters of a recorded result that a human is shown; longer ones are cut. */
-const MAX_SHOWN = 4096;
+const MAX_RESULT_SHOWN = 4096;
 
 /**
  * What a human has said about an older step at this place; `null` where nobody was asked. Once it is used at one place, it
@@ -183,8 +185,8 @@ function shownResult(recorded: StepOnRecord | null): object {
   if (recorded?.state !== 'done') return { state: recorded?.state ?? 'intent' };
   if (recorded.result === undefined) return { state: 'done' };
   const text = canonicalJson(recorded.result);
-  if (text.length <= MAX_SHOWN) return { state: 'done', result: recorded.result };
-  const beginning = Buffer.from(text.slice(0, MAX_SHOWN)).toString(); // a surrogate may be cut in half
+  if (text.length <= MAX_RESULT_SHOWN) return { state: 'done', result: recorded.result };
+  const beginning = Buffer.from(text.slice(0, MAX_RESULT_SHOWN)).toString(); // a surrogate may be cut in half
   return { state: 'done', resultBegins: beginning, resultCharacters: text.length };
 }
 

@@ -8,7 +8,7 @@ import { type Depth, depthWarnings } from './depth.ts';
 import { fieldsOf, mergedState, type NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
-export interface BegunTurn<State> {
+interface BegunTurn<State> {
   readonly state: State;
   readonly depth: Depth;
 }
@@ -26,7 +26,7 @@ export function recordThought<State extends object>(
   deps.runs.enter(visit, turnOf('Thought', { visit, state, facts }, deps));
 }
 
-export interface FinishedTurn<State> {
+interface FinishedTurn<State> {
   readonly before: State;
   readonly output: NodeOutput;
   readonly startedAt: number;

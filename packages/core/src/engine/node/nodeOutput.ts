@@ -21,7 +21,7 @@ type Update = Readonly<Record<string, unknown>>;
 export type ChannelWrite = readonly [string, unknown];
 
 /** What the engine writes to the channels of the author's graph, around what the node wrote. */
-export interface Additions {
+interface Additions {
   readonly before?: Update;
   readonly after?: Update;
 }

@@ -116,7 +116,7 @@ export function towardsGoal<State extends object>(
 }
 
 /** What a look at a node's output led to. */
-export interface Suspended {
+interface Suspended {
   readonly update: Pick<GuardedState, 'pendingSuspension'>;
   readonly findings: readonly GuardFinding[];
 }

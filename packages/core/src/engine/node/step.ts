@@ -321,7 +321,7 @@ async function admitCall(active: RecordedNode, call: AskedCall, how: AdmittedCal
   }
 }
 
-export interface AdmittedCall {
+interface AdmittedCall {
   /** @throws where its node begins no more calls. */
   readonly assertMayBegin: () => void;
   readonly make: (attempt: number, reserve: Reserve) => Promise<void>;

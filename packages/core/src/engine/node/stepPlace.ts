@@ -96,7 +96,7 @@ const againOn = (way: readonly InnerLevel[] | null): Again =>
 const namesAround = ({ taskNs }: InnerRuns): readonly string[] => nodeNamesIn({ checkpoint_ns: taskNs });
 
 /** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
-export function placeId(
+function placeId(
   { lgTaskId }: Pick<NodeExecution, 'lgTaskId'>,
   inside: string | null,
   toolCallId: string | null,
@@ -185,7 +185,7 @@ interface CheckpointAt {
 }
 
 /** A task that LangGraph's first attempt ran, or would have run, where this one runs another. */
-export interface FirstTask {
+interface FirstTask {
   readonly taskId: string;
   readonly checkpoint: CheckpointAt;
 }

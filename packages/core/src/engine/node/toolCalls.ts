@@ -12,7 +12,7 @@ type Handlers = Pick<CallbackManager, 'handlers' | 'inheritableHandlers' | 'tags
   Pick<CallbackManager, 'metadata' | 'inheritableMetadata'>;
 
 /** A tool call, as code inside it finds it. */
-export interface ToolCall {
+interface ToolCall {
   /** `null` outside every tool. */
   readonly id: string | null;
   /** From 1: LangGraph's retries of the innermost task around the tool, whose config does not say so inside. */

@@ -70,12 +70,10 @@ export interface WaitForOptions {
  * ```
  */
 export async function waitFor<Payload = unknown>(name: string): Promise<Payload>;
-
 export async function waitFor<Payload = unknown>(
   name: string,
   options: WaitForOptions,
 ): Promise<WaitResult<Payload>>;
-
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
@@ -115,7 +113,7 @@ function dueDate(until: Until, now: number): number {
 }
 
 /** What to wait for. */
-export interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
+interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
   /** Told from other waits of its place by it, and by how many of that name were before. */
   readonly name: string;
   /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */

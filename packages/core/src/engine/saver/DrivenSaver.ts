@@ -29,11 +29,11 @@ import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './Sqli
 import { versionsOfValues } from './storedCheckpoint.ts';
 
 /** Knows who drives a run, and what was answered. */
-export interface DriverRegister extends BreakpointRecords {
+interface DriverRegister extends BreakpointRecords {
   readonly runs: Pick<NodeStore, 'assertDriven' | 'keepsUp'>;
 }
 
-export interface DrivenSaverOptions extends SqliteSaverOptions {
+interface DrivenSaverOptions extends SqliteSaverOptions {
   /** Where the graphs inside nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
   /** Is told with what config a checkpoint is looked for: LangGraph does so as a graph begins. @defaultValue nobody */

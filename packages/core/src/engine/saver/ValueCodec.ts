@@ -6,7 +6,7 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
 /** Of LangGraph's own channels, by what their authors know. */
-const NAMES: ReadonlyMap<string, string> = new Map([
+const CHANNEL_WORDS: ReadonlyMap<string, string> = new Map([
   [TASKS, 'Send'],
   [INTERRUPT, 'interrupt'],
 ]);
@@ -26,7 +26,7 @@ export interface Dumping {
 /** A value of a channel, or a write to it. */
 export const ofChannel = (channel: string, limit: 'channelBytes' | 'valueBytes'): Dumping => ({
   what: `channel "${channel}"`,
-  root: NAMES.get(channel) ?? channel,
+  root: CHANNEL_WORDS.get(channel) ?? channel,
   limits: [limit],
   context: { channel },
 });

@@ -5,6 +5,7 @@ import {
   type Checkpoint,
   type CheckpointMetadata,
   ERROR,
+  INTERRUPT,
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointKey } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
@@ -46,8 +47,6 @@ export function withSettledTriggers(
   }
   return { ...checkpoint, versions_seen: seen };
 }
-
-const INTERRUPT = '__interrupt__';
 
 /**
  * What a task writes, as it is stored: exactly, but for the error of a failed task. LangGraph keeps that as it was thrown; it

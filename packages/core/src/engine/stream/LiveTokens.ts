@@ -25,7 +25,7 @@ interface Call {
 const MAX_WAITING = 10_000;
 
 /** Models are told by these tags that nobody is to see what they say, as by LangGraph. */
-const UNSEEN = new Set(['nostream', 'langsmith:nostream']);
+const UNSEEN_TAGS = new Set(['nostream', 'langsmith:nostream']);
 
 /**
  * What chat models say while a run is driven, piece by piece as they say it. In no file: when the task that a model was asked in
@@ -87,7 +87,7 @@ export class LiveTokens extends BaseCallbackHandler {
 
   override handleChatModelStart(...[, , runId, , , tags = [], metadata = {}]: ModelStart): void {
     const taskNs = metadata['langgraph_checkpoint_ns'];
-    if (typeof taskNs !== 'string' || tags.some((tag) => UNSEEN.has(tag))) return;
+    if (typeof taskNs !== 'string' || tags.some((tag) => UNSEEN_TAGS.has(tag))) return;
     const graphNs = graphNsOf(taskNs);
     const begun = this.#tasks.get(ownTaskOf(taskNs));
     if (begun === undefined || (graphNs !== '' && !this.#subgraphs)) return;

@@ -9,7 +9,7 @@ import { StreamRecorder } from './StreamRecorder.ts';
 import type { PlaceHere } from './tasks.ts';
 
 /** How often a reader looks, told or not. What this app wrote wakes it at once. */
-const LOOK_EVERY_MS = 50;
+const READ_EVERY_MS = 50;
 
 /** What tells a reader that there may be something new; stop it when the reader leaves. */
 export interface ReaderNews {
@@ -114,7 +114,7 @@ export class RunStreams {
     const waiting = this.#waiting.get(threadId) ?? new Set();
     this.#waiting.set(threadId, waiting.add(news));
     return {
-      next: (signal) => news.next(LOOK_EVERY_MS, signal),
+      next: (signal) => news.next(READ_EVERY_MS, signal),
       stop: () => {
         news.stop();
         waiting.delete(news);

@@ -11,11 +11,12 @@
 //   T2. Within a task, the order of the file is that of the stream.
 //   T3. Nothing here waits for a reader.
 
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointMetadata,
-  PendingWrite,
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointMetadata,
+  INTERRUPT,
+  type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
@@ -30,7 +31,7 @@ type Pushed = [ns: string[], mode: string, payload: unknown];
 type ChunkRecord = Readonly<Record<string, unknown>>;
 
 /** Where a recorder writes. */
-export interface StreamSink {
+interface StreamSink {
   /** Appends, in the caller's transaction. */
   append(events: readonly NewStreamEvent[]): void;
   /** Appends in a transaction of its own, under the lease. */
@@ -58,13 +59,11 @@ interface Envelope {
   readonly step: number;
 }
 
-const INTERRUPT = '__interrupt__';
-
 /** Of the run's own graph: its values are known from its checkpoints. */
 const OWN_MODES = new Set(['updates']);
 const INNER_MODES = new Set(['updates', 'values']);
 
-export interface RecordedStream {
+interface RecordedStream {
   readonly threadId: string;
   /** Channels that the run's own graph streams. */
   readonly channels: readonly string[];

@@ -38,10 +38,7 @@ interface DriveCall {
 }
 
 /** Drives the run. */
-export type Drive = (call: {
-  readonly signal: AbortSignal;
-  readonly callbacks?: Callbacks;
-}) => Promise<unknown>;
+type Drive = (call: { readonly signal: AbortSignal; readonly callbacks?: Callbacks }) => Promise<unknown>;
 
 /** What a stream is asked for, checked. */
 interface StreamQuery {
