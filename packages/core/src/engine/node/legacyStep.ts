@@ -40,9 +40,10 @@ interface LegacyStep {
 }
 
 /**
- * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one of the node itself; such a row is
- * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
- * Where that does not decide, a human does: no call is made, and none is taken as made.
+ * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one
+ * of the node itself; such a row is this step's if it was begun after the checkpoint that the inner task starts from,
+ * and nothing beside it may have it. Where that does not decide, a human does: no call is made, and none is taken as
+ * made.
  *
  * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
  */
@@ -129,8 +130,8 @@ interface ToolWords {
 const MAX_RESULT_SHOWN = 4096;
 
 /**
- * What a human has said about an older step at this place; `null` where nobody was asked. Once it is used at one place, it
- * is that place's and no other's.
+ * What a human has said about an older step at this place; `null` where nobody was asked. Once it is used at one place,
+ * it is that place's and no other's.
  */
 function decidedOn({ key }: LegacyStep, place: StepPlace, store: EngineStore): 'its' | 'other' | null {
   const [about, own] = [keyAbout(key), ownerQuestionKey(key, place)];
