@@ -1,4 +1,4 @@
-// What ends a node even if its author caught it: faults of the engine, and results that cannot be stored.
+// Failures that end a node even if its author caught them: faults of the engine, and results that cannot be stored.
 
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
@@ -91,7 +91,7 @@ function assertResultSize({ json }: StepResult, value: unknown, limits: Limits):
   throw tooLarge({ what: 'It', limit: 'stepBytes', bytes, path: heaviestPlace(value, '$'), limits });
 }
 
-/** What is recorded of a refusal. */
+/** The record of a refusal. */
 export function resultRefusal({ code, message }: DevsError): Refusal {
   return { code: code as Refusal['code'], message: maskSensitiveData(message) };
 }

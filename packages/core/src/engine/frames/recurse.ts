@@ -118,7 +118,7 @@ export function assertCanBeSuspended({ checkpointer }: Pick<CompiledLangGraph, '
 /** Key of {@link FrameContext} in LangGraph's `configurable`; absent outside the flat adapter. */
 export const FRAME_CONTEXT = 'devs_frame_context';
 
-/** What the adapter lends to the nodes of its frames. */
+/** Lent by the adapter to the nodes of its frames. */
 export interface FrameContext {
   /** Thread of the outermost frame. */
   readonly root: string;
@@ -129,7 +129,7 @@ export interface FrameContext {
 export interface FrameRequest {
   readonly graph: CompiledLangGraph;
   readonly input: unknown;
-  /** What the child inherits from the node that asked for it. */
+  /** Inherited by the child from the node that asked for it. */
   readonly config: Pick<LangGraphRunnableConfig, 'configurable' | 'context' | 'store'>;
 }
 

@@ -115,7 +115,7 @@ export function isOfGraph(name: string, threadId: string, { threads }: Pick<Stat
   return recorded === undefined || recorded === name;
 }
 
-/** Whether a run is driven by who drives a queue: of its graph, in its shape. */
+/** Whether the drivers of a queue drive a run: of its graph, in its shape. */
 export const isInQueue = (
   { graph, fingerprint }: { readonly graph: string; readonly fingerprint: string },
   threadId: string,

@@ -15,7 +15,7 @@ import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
 
-/** What an execution of a node begins with. */
+/** The parts of an execution of a node. */
 interface Execution {
   readonly visit: NodeExecution;
   readonly taskId: string | null;
@@ -31,7 +31,7 @@ interface Execution {
   readonly surroundings: ReadonlySet<ErrorCode> | undefined;
 }
 
-/** What code inside a node can reach of its own execution. */
+/** The execution of a node, for the code inside it. */
 export class ActiveNode {
   readonly visit: NodeExecution;
   readonly taskId: string | null;
@@ -47,11 +47,11 @@ export class ActiveNode {
   /** Ids of the tool calls that this execution has begun. */
   readonly toolCalls = new Set<string>();
   readonly calls = new CallsInFlight();
-  /** What is asked before a call is made: the node leaves with it, even if it caught it. */
+  /** A question before a call: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null = null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
   hasThrown = false;
-  /** What the engine could not do for a step: the node leaves with it, even if it caught it. */
+  /** A failure of the engine in a step: the node leaves with it, even if it caught it. */
   fault: Error | null = null;
   /** Set by `progress()`. */
   progressed = false;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Fence } from '../../state/commits/Fence.ts';
 
-/** What is known of a drive to all that it calls: nodes, edges, the cache, the store. */
+/** A drive, for all code that it calls: nodes, edges, the cache, the store. */
 interface DriveContext {
   /** Of its lease. */
   readonly fence: Fence;

@@ -5,7 +5,7 @@ import { attemptOf } from './toolCalls.ts';
 /** Graphs that one attempt at a task may begin. */
 const NUMBERS = 1_000_000;
 
-/** What LangGraph counts in a task. */
+/** LangGraph's counters of a task. */
 interface TaskScratchpad {
   interruptCounter: number;
   subgraphCounter: number;

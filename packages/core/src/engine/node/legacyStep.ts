@@ -1,4 +1,4 @@
-// Steps of subgraphs and tools that version 0.1.0 recorded as steps of their node: whose they are, and whom to ask.
+// Steps of subgraphs and tools that version 0.1.0 recorded as steps of their node: their place, or the question to a person.
 
 import { GraphInterrupt } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
@@ -120,7 +120,7 @@ function callsToAnswer(): readonly string[] {
   return (asked?.tool_calls ?? []).flatMap(({ id }) => (id === undefined || answered.has(id) ? [] : [id]));
 }
 
-/** What messages of LangChain say about tools. */
+/** The parts of LangChain's messages that are about tools. */
 interface ToolWords {
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly { readonly id?: string }[];
@@ -146,7 +146,7 @@ function decidedOn({ key }: LegacyStep, place: StepPlace, store: EngineStore): '
 }
 
 /**
- * Leaves the node with the question whose an older step is: one at a time, for the answer to one may decide the next.
+ * Leaves the node with the question about the owner of an older step: one at a time, as one answer may decide the next.
  * Like that of a budget it is no `interrupt()`, and its answer is read anew by every execution.
  *
  * @throws GraphInterrupt with the question.

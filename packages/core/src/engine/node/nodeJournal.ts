@@ -30,7 +30,7 @@ interface FinishedTurn<State> {
   readonly before: State;
   readonly output: NodeOutput;
   readonly startedAt: number;
-  /** What guards found in the node's output. */
+  /** Findings of guards in the node's output. */
   readonly findings: readonly GuardFinding[];
 }
 

@@ -76,7 +76,7 @@ class ToolCallCarrier extends CallbackManager {
     return this.#inside(await super.handleToolStart(...start), { id, attempt });
   }
 
-  /** What runs inside a run finds the tool call there. */
+  /** Runs inside a run find the tool call there. */
   #inside<Run extends { getChild(tag?: string): CallbackManager }>(run: Run, toolCall: ToolCall): Run {
     const getChild = run.getChild.bind(run);
     run.getChild = (tag) => this.#around(getChild(tag), toolCall);

@@ -112,7 +112,7 @@ function dueDate(until: Until, now: number): number {
   throw new RangeError(`Expected milliseconds from 0 up to the year 275760, got ${until}.`);
 }
 
-/** What to wait for. */
+/** A wait, as its caller describes it. */
 interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
   /** Told from other waits of its place by it, and by how many of that name were before. */
   readonly name: string;

@@ -54,7 +54,7 @@ import { type Dumping, ofChannel, ValueCodec } from './ValueCodec.ts';
 /** How large what a checkpointer stores may be. */
 export type SaverLimits = Pick<Limits, 'valueBytes' | 'channelBytes' | 'checkpointBytes' | 'depth'>;
 
-/** What a {@link SqliteSaver} takes besides the open state file. */
+/** Options of a {@link SqliteSaver}. */
 export interface SqliteSaverOptions {
   /** How values become bytes. Defaults to {@link StrictSerde}: a value comes back equal, or is refused. */
   readonly serde?: SerializerProtocol;

@@ -60,7 +60,7 @@ export class StrictEncoder {
     return this.#tagged;
   }
 
-  /** What has to be proved to come back, which is not possible without waiting. */
+  /** Instances whose return has to be proved, which takes waiting. */
   get instances(): readonly LangChainInstance[] {
     return this.#instances;
   }
@@ -313,7 +313,7 @@ function countOfKeys(object: object): number {
   return Object.getOwnPropertyNames(object).length + Object.getOwnPropertySymbols(object).length;
 }
 
-/** What most values are: neither a container nor anything that JSON would change. */
+/** As most values: neither a container nor anything that JSON would change. */
 function isPlainJson(value: unknown): boolean {
   if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);

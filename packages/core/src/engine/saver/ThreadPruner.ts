@@ -27,7 +27,7 @@ export interface PrunePolicy extends Retention {
   readonly lease?: FencedLease;
 }
 
-/** What is kept. */
+/** The checkpoints to keep. */
 export interface Retention {
   /** The newest ones of the thread, at least 1. */
   readonly keepLast: number;
@@ -43,7 +43,7 @@ interface Candidate extends CheckpointSummary {
 /** Each attempt meets the checkpoints a running driver has added meanwhile. */
 const PRUNE_ATTEMPTS = 5;
 
-/** What LangGraph leaves in the metadata of checkpoints with delta channels. */
+/** LangGraph's marks in the metadata of checkpoints with delta channels. */
 const DELTA_MARKS = ['delta_writes_versioned', 'counters_since_delta_snapshot'] as const;
 
 /** Thins out the history of one thread. */

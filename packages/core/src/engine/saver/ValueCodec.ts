@@ -13,11 +13,11 @@ const CHANNEL_WORDS: ReadonlyMap<string, string> = new Map([
 
 type Dumped = [type: string, bytes: Uint8Array];
 
-/** What a value is, for messages, and what it may not pass. */
+/** The name of a value in messages, and its limits. */
 export interface Dumping {
   /** `channel "messages"` */
   readonly what: string;
-  /** What it is called in the path of a place inside it. */
+  /** Its name in the path of a place inside it. */
   readonly root: string;
   readonly limits: readonly LimitName[];
   readonly context?: Readonly<Record<string, string>>;

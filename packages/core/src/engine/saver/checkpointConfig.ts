@@ -1,4 +1,4 @@
-// What a checkpointer reads from LangGraph's `configurable` and from the options of `list`, and what it gives back.
+// The parts of LangGraph's `configurable`, and of the options of `list`, that a checkpointer reads and returns.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RunnableConfig } from '@langchain/core/runnables';

@@ -143,7 +143,7 @@ function unknownTag(name: unknown): DevsError {
 /** Characters from which a text is kept out of LangChain's reading, which makes JSON of every record twice. */
 const LONG_TEXT = 1_024;
 
-/** What stands for a long text meanwhile; nobody can have written it. */
+/** Stands for a long text meanwhile; nobody can have written it. */
 const TEXT_MARK = `\0${randomUUID()}:`;
 
 interface MessageRecord {

@@ -1,4 +1,4 @@
-// What is stored of a checkpoint and of the writes of its tasks: versions, settled triggers, masked errors. A checkpoint on
+// The stored form of a checkpoint and of its tasks' writes: versions, settled triggers, masked errors. A checkpoint on
 // top of a refused write is refused, too.
 import {
   type ChannelVersions,

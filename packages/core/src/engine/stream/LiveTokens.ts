@@ -21,10 +21,10 @@ interface Call {
   hasTokens: boolean;
 }
 
-/** Provisional events that wait for their reader; who is further behind misses the oldest ones. */
+/** Provisional events that wait for their reader; a slower one misses the oldest ones. */
 const MAX_WAITING = 10_000;
 
-/** Models are told by these tags that nobody is to see what they say, as by LangGraph. */
+/** LangGraph's tags of models with a hidden text. */
 const UNSEEN_TAGS = new Set(['nostream', 'langsmith:nostream']);
 
 /**
@@ -43,7 +43,7 @@ export class LiveTokens extends BaseCallbackHandler {
     { readonly task: StreamedTask; readonly attempt: number; hasTold: boolean }
   >();
   readonly #calls = new Map<string, Call>();
-  /** With the newest lasting event when it was told. */
+  /** With the newest lasting event at that time. */
   readonly #waiting: { readonly after: number; readonly event: Provisional }[] = [];
   readonly #lastSeq: () => number;
   readonly #wake: () => void;

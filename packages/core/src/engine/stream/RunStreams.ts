@@ -8,10 +8,10 @@ import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { PlaceHere } from './tasks.ts';
 
-/** How often a reader looks, told or not. What this app wrote wakes it at once. */
+/** How often a reader looks. Writes of this app wake it at once. */
 const READ_EVERY_MS = 50;
 
-/** What tells a reader that there may be something new; stop it when the reader leaves. */
+/** Wakes a reader when there may be something new; stop it when the reader leaves. */
 export interface ReaderNews {
   /** Resolves when there may be something new since the last time, or after a moment. */
   next(signal: AbortSignal | undefined): Promise<void>;
@@ -86,7 +86,7 @@ export class RunStreams {
     for (const event of told) this.store.append(threadId, event, this.#keep);
   }
 
-  /** What models say while this process drives a run, until `end`. */
+  /** The text of models while this process drives a run, until `end`. */
   liveTokens(
     threadId: string,
     subgraphs: boolean,
@@ -124,7 +124,7 @@ export class RunStreams {
   }
 }
 
-/** What of the streams of runs is kept in the state file. */
+/** How much of the streams of runs the state file keeps. */
 export interface StreamsOptions {
   /** Events of each run that are kept at least, the newest ones. @defaultValue 10,000 */
   readonly keep?: number;
@@ -144,7 +144,7 @@ export function keptEvents(streams: StreamsOptions | false | undefined): number 
   throw new RangeError(`Expected streams.keep to be a whole number of at least 1, got ${String(keep)}.`);
 }
 
-/** What a run waits for, or how it has ended. */
+/** A gate at which a run waits, or its end. */
 export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' };
 
 /** Told once, however often the run is driven while it waits. */

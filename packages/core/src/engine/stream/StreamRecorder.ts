@@ -1,4 +1,4 @@
-// What LangGraph streams in one call of a run's graph, on its way into the file.
+// The stream of LangGraph in one call of a run's graph, on its way into the file.
 //
 //   updates   belong to the write of a task: LangGraph pushes them right after it asked for that write, and they are rows
 //             of its transaction. What was written already and is pushed again when a run goes on has no write
@@ -25,7 +25,7 @@ import type { StreamedTask } from './LiveTokens.ts';
 import { dumpChunk, shapeOfUpdate } from './storedChunk.ts';
 import { graphNsOf, lastingTask, ownTaskOf, type PlaceHere, type Teller, taskNsHere } from './tasks.ts';
 
-/** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
+/** LangGraph pushes the namespace of a graph, a mode, and the chunk. */
 type Pushed = [ns: string[], mode: string, payload: unknown];
 
 type ChunkRecord = Readonly<Record<string, unknown>>;
@@ -109,7 +109,7 @@ export class StreamRecorder implements StreamedGraph {
   /** As `config.writer`. @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`: the chunk is nowhere then. */
   readonly writer = (chunk: unknown): void => {
     const taskNs = taskNsHere();
-    // Who cannot be told apart may tell it again after a restart.
+    // Without a name, it may be told again after a restart.
     if (taskNs === null) this.#add(this.#serialize({ mode: 'custom', ns: '' }, chunk));
     else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, this.#run.placeHere?.());
   };

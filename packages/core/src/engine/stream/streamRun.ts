@@ -40,7 +40,7 @@ interface DriveCall {
 /** Drives the run. */
 type Drive = (call: { readonly signal: AbortSignal; readonly callbacks?: Callbacks }) => Promise<unknown>;
 
-/** What a stream is asked for, checked. */
+/** Checked options of a stream. */
 interface StreamQuery {
   readonly modes: ReadonlySet<string>;
   readonly subgraphs: boolean;

@@ -85,7 +85,7 @@ export function messageOf(rowId: string, { threads }: Pick<StateFile, 'threads'>
   return threads.signals.require(rowId).payload as Message;
 }
 
-/** What ends a wait. */
+/** The tables that end a wait. */
 type WaitTables = Pick<StateFile, 'waits' | 'threads' | 'children' | 'checkpoints'>;
 
 /** Where waits are ended: one transaction of the run's driver. */
