@@ -41,6 +41,7 @@ import { type Budget, parseBudget } from './guards/Budget.ts';
 import { assertUnitInterval } from './guards/lattice.ts';
 import type { NodeEngine } from './node/NodeEngine.ts';
 import { noteBegun } from './node/nodeContext.ts';
+import { placeHere } from './node/stepPlace.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/StrictSerde.ts';
@@ -190,7 +191,7 @@ export class AppFactory<Graph, State, Update> {
     const { profile: _, recordedAs: _name, ...known } = this.#known;
     const seams = this.#seams(events);
     const store = given ?? this.#storeOver(db, events, about);
-    const streams = new RunStreams(db, this.#keep, limits);
+    const streams = new RunStreams(db, this.#keep, limits, placeHere);
     const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
     const faults = new EngineFaults();
     const kept = resolveStore(this.#options, this.#carried, { ...seams, db, limits });

@@ -4,16 +4,7 @@
 import type { ErrorCode } from '../errors/DevsError.ts';
 import type { ThreadStatus } from '../state/threads/threadRecords.ts';
 import type { Gate } from './gates/Gate.ts';
-
-/** Reasons for waiting other than gates. */
-export interface WaitInfo {
-  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
-  readonly until?: number;
-  /** Names of the signals it waits for, in order; absent if it waits for none. */
-  readonly waitsFor?: readonly string[];
-  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
-  readonly children?: readonly string[];
-}
+import type { WaitInfo } from './waits/waits.ts';
 
 /** An error as plain data: masked, and of limited length. */
 export interface RunError {

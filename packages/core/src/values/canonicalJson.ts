@@ -7,7 +7,8 @@ const MAX_DEPTH = 200;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** JSON would change these keys, or give them a meaning, when the text is read again. */
+export const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Of values that can never change. */
 const frozenTexts = new WeakMap<object, string>();

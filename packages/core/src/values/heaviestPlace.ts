@@ -8,7 +8,7 @@ interface Weight {
 const MAX_LEVELS = 200;
 
 /** Characters of a path in a message. */
-const MAX_PATH_LENGTH = 200;
+export const MAX_PATH_LENGTH = 200;
 
 /** What a number, a boolean and the marks around a value take. */
 const SMALL = 4;

@@ -1,6 +1,6 @@
 import { Runnable } from '@langchain/core/runnables';
 
-/** What a builder keeps of a node. */
+/** A node in a builder. */
 export interface NodeRunnable {
   invoke(state: unknown, config: object): Promise<unknown>;
 }
@@ -8,7 +8,7 @@ export interface NodeRunnable {
 /** LangGraph's wrapper of a node that is a function; a test compares it with the installed version. */
 interface FunctionRunnable extends NodeRunnable {
   readonly trace: false;
-  /** What it adds to the configuration of a call: its tags. */
+  /** Added to the configuration of a call: its tags. */
   readonly config?: object;
   /** Whether a runnable that it returns is run. */
   readonly recurse: boolean;

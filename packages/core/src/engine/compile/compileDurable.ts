@@ -15,7 +15,7 @@ import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardE
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
 const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
 
-export interface CompileOptions<State> {
+interface CompileOptions<State> {
   readonly checkpointer: BaseCheckpointSaver;
   readonly engine: NodeEngine<State>;
   readonly gates: DeclaredGates<State>;
@@ -26,7 +26,7 @@ export interface CompileOptions<State> {
 
 export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;
 
-export interface DurableGraph<Builder extends CompilableBuilder> {
+interface DurableGraph<Builder extends CompilableBuilder> {
   readonly graph: CompiledOf<Builder>;
   readonly shape: GraphShape;
   /** Where a run of it stops. */

@@ -12,8 +12,6 @@ import { callOf, type NodeRunnable } from './callOf.ts';
 /** Between the names on the way to a node of a graph inside a graph. LangGraph takes it in no name of a node. */
 const SEPARATOR = ':';
 
-export const isInnerName = (name: string): boolean => name.includes(SEPARATOR);
-
 /** The gates of the graph that is node `node`, by their names in there. */
 export function gatesWithin<State>(gates: DeclaredGates<State>, node: string): DeclaredGates<State> {
   const prefix = `${node}${SEPARATOR}`;

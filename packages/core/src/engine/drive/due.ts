@@ -8,7 +8,7 @@ import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria, Wait } from '../../state/threads/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../node/driveContext.ts';
-import type { ChildDrive } from '../waits/children.ts';
+import { type ChildDrive, childAppsOf } from '../waits/children.ts';
 import { ASKED_TO_STOP } from './draining.ts';
 import { isOver } from './outcome.ts';
 
@@ -63,9 +63,9 @@ export class OpenChildren {
       ...new Set(pending.flatMap(({ purpose, subject }) => (purpose === 'child' ? (subject ?? []) : []))),
     ];
     if (ids.length === 0) return 'idle';
-    const apps = currentDrive()?.childApps;
+    const apps = childAppsOf(currentDrive());
     const due = ids.filter((id) => this.#isDue(id));
-    if (due.some((id) => apps?.has(id) !== true)) return 'anew';
+    if (due.some((id) => !apps.has(id))) return 'anew';
     const ended = await Promise.allSettled(due.map((id) => this.#driveOne(id)));
     const failed = ended.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
@@ -86,8 +86,8 @@ export class OpenChildren {
     const isFirst = !this.#driven.has(id);
     this.#driven.add(id);
     try {
-      await currentDrive()
-        ?.childApps.get(id)
+      await childAppsOf(currentDrive())
+        .get(id)
         ?.drive(id, { ...how, ...(isFirst && now !== undefined && { now }) });
     } catch (error) {
       if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;

@@ -1,4 +1,4 @@
-// What ends a node even if its author caught it: faults of the engine, and results that cannot be stored.
+// Failures that end a node even if its author caught them: faults of the engine, and results that cannot be stored.
 
 import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
@@ -8,7 +8,7 @@ import type { Refusal, StepResult, StepStore } from '../../state/steps/StepStore
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /** Failures of the engine: no run goes on without its file and its lease. */
-const FAULT_CODES: ReadonlySet<ErrorCode> = new Set([
+const ENGINE_FAULT_CODES: ReadonlySet<ErrorCode> = new Set([
   'LEASE_LOST',
   'STATE_CORRUPT',
   'STATE_DISK_FULL',
@@ -27,7 +27,7 @@ const NO_CODES: ReadonlySet<ErrorCode> = new Set();
  */
 export function engineFaultOf(error: unknown, surroundings = NO_CODES): DevsError | null {
   if (!isDevsError(error)) return null;
-  return FAULT_CODES.has(error.code) || surroundings.has(error.code) ? error : null;
+  return ENGINE_FAULT_CODES.has(error.code) || surroundings.has(error.code) ? error : null;
 }
 
 /** {@link engineFaultOf} what code inside a node has thrown: that another lease is lost, or a call had none, is its own failure. */
@@ -91,14 +91,14 @@ function assertResultSize({ json }: StepResult, value: unknown, limits: Limits):
   throw tooLarge({ what: 'It', limit: 'stepBytes', bytes, path: heaviestPlace(value, '$'), limits });
 }
 
-/** What is recorded of a refusal. */
+/** The record of a refusal. */
 export function resultRefusal({ code, message }: DevsError): Refusal {
   return { code: code as Refusal['code'], message: maskSensitiveData(message) };
 }
 
 /** The refusal of a call that was made in an execution before: nobody has decided to pay for it again. */
 export function refusedBefore({ code, message }: Refusal, name: string): DevsError {
-  return new Unkept(message, { code, remedy: REMEDIES[code], context: { step: name } });
+  return new Unkept(message, { code, remedy: REFUSAL_REMEDIES[code], context: { step: name } });
 }
 
 /** A result that cannot be kept, and no refusal that the call has met itself. */
@@ -120,7 +120,7 @@ export class RefusedResult extends Error {
   }
 }
 
-const REMEDIES: Readonly<Record<Refusal['code'], string>> = {
+const REFUSAL_REMEDIES: Readonly<Record<Refusal['code'], string>> = {
   VALUE_NOT_STORABLE:
     'Return plain values, LangChain messages or documents, dates, maps, sets or bytes from the step. Then resume the run, which repeats the call.',
   VALUE_TOO_LARGE:
@@ -133,7 +133,7 @@ function refusedResult(name: string, cause: DevsError): DevsError {
     remedy:
       `option` in cause.context
         ? `${cause.remedy} Then resume the run, which repeats the call.`
-        : REMEDIES[cause.code as Refusal['code']],
+        : REFUSAL_REMEDIES[cause.code as Refusal['code']],
     context: { ...cause.context, step: name },
     cause,
   });

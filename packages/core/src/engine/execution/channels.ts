@@ -24,7 +24,7 @@ export interface GuardedState {
   readonly progressStep?: number;
 }
 
-/** What a node may write: to its author's channels, and to the engine's own. */
+/** A write of a node to its author's channels, and to the engine's own. */
 export type NodeUpdate<State> = Partial<State> & Partial<GuardedState>;
 
 /** The guards' channels of a state that has them among its fields. */
@@ -41,7 +41,7 @@ export const GUARD_CHANNELS = {
 
 export const GUARD_NAMES = Object.keys(GUARD_CHANNELS) as readonly (keyof GuardedState)[];
 
-/** What LangGraph lends to a task besides its input. */
+/** Lent by LangGraph to a task besides its input. */
 interface TaskAccess {
   readonly __pregel_read?: (channels: readonly string[]) => Readonly<Record<string, unknown>>;
   readonly __pregel_send?: (writes: readonly (readonly [string, unknown])[]) => void;

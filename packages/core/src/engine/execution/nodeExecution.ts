@@ -20,7 +20,7 @@ export interface NodeExecution {
   readonly attempt: number;
   /** Epoch of the lease it runs under; `null` in plain LangGraph use, where nothing is fenced. */
   readonly epoch: number | null;
-  /** The lease itself: only who was given it writes under it. */
+  /** The lease itself: only its holder writes under it. */
   readonly lease: unknown;
   readonly signal: AbortSignal;
   /** The engine's own channels as the super-step began; absent where the state itself has them. */

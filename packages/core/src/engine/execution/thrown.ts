@@ -5,7 +5,7 @@ export const LONGEST_TEXT: number = 16 * 1024;
 
 const UNREADABLE = 'what cannot be read';
 
-/** What somebody threw, in words that can be shown and kept. */
+/** A thrown value in words that can be shown and kept. */
 export interface ThrownWords {
   readonly name: string;
   readonly message: string;

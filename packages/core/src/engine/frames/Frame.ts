@@ -14,7 +14,7 @@ import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } f
 /** Every turn is one super-step, so LangGraph's own limit has nothing to count. */
 const RECURSION_LIMIT = 1_000_000;
 
-/** What all frames of one adapter run share. */
+/** Shared by all frames of one adapter run. */
 export interface FlatRun {
   readonly saver: BaseCheckpointSaver;
   readonly context: FrameContext;
@@ -27,8 +27,8 @@ export interface FlatRun {
   readonly onTurn: (threadId: string, output: unknown) => void;
 }
 
-/** What a frame has come to. */
-export type FrameMove =
+/** The result of a turn of a frame. */
+type FrameMove =
   | { readonly kind: 'running' }
   | { readonly kind: 'child'; readonly threadId: string }
   | { readonly kind: 'finished'; readonly output: unknown }

@@ -36,6 +36,33 @@ import {
 
 export type { CompiledLangGraph } from './recurse.ts';
 
+/** The state of one frame after one super-step; by then it is in the checkpointer. */
+export interface FrameCheckpoint {
+  readonly threadId: string;
+  readonly state: unknown;
+}
+
+export interface FlatRunOptions {
+  /**
+   * Where frames live. A `WindowedSaver` says how many checkpoints stay in memory. @defaultValue the graph's own; without
+   * one a temporary file that ends with the call: a question to a human cannot be answered later, nothing can be rewound to.
+   */
+  readonly checkpointer?: BaseCheckpointSaver;
+  /**
+   * Thread of the outermost frame. A thread that has begun goes on: its input counts only once. @defaultValue the
+   * `thread_id` of `config`, else a new one
+   */
+  readonly threadId?: string;
+  /** Receives every frame's state after each super-step; a `CheckpointWindow` bounds what stays in memory. */
+  readonly window?: { push(checkpoint: FrameCheckpoint): void };
+  /** Frames that may nest below the outermost one. @defaultValue unlimited */
+  readonly maxDepth?: number;
+  /** Stops between super-steps, and inside one as far as its node listens. The same call goes on later. */
+  readonly signal?: AbortSignal;
+  /** Handed to every frame: callbacks, store, run control, and `configurable` such as a lease. */
+  readonly config?: LangGraphRunnableConfig;
+}
+
 /**
  * Runs a graph and every graph that its nodes {@link recurse} into, in one loop over an explicit stack: one super-step
  * of the top frame per turn [9_ROADMAP-RISK-401].
@@ -179,33 +206,6 @@ class FrameSaver extends DelegatingSaver {
     const settled = withSettledTriggers(checkpoint, metadata, newVersions);
     return super.put(config, settled, metadata, newVersions);
   }
-}
-
-/** The state of one frame after one super-step; by then it is in the checkpointer. */
-export interface FrameCheckpoint {
-  readonly threadId: string;
-  readonly state: unknown;
-}
-
-export interface FlatRunOptions {
-  /**
-   * Where frames live. A `WindowedSaver` says how many checkpoints stay in memory. @defaultValue the graph's own; without
-   * one a temporary file that ends with the call: a question to a human cannot be answered later, nothing can be rewound to.
-   */
-  readonly checkpointer?: BaseCheckpointSaver;
-  /**
-   * Thread of the outermost frame. A thread that has begun goes on: its input counts only once. @defaultValue the
-   * `thread_id` of `config`, else a new one
-   */
-  readonly threadId?: string;
-  /** Receives every frame's state after each super-step; a `CheckpointWindow` bounds what stays in memory. */
-  readonly window?: { push(checkpoint: FrameCheckpoint): void };
-  /** Frames that may nest below the outermost one. @defaultValue unlimited */
-  readonly maxDepth?: number;
-  /** Stops between super-steps, and inside one as far as its node listens. The same call goes on later. */
-  readonly signal?: AbortSignal;
-  /** Handed to every frame: callbacks, store, run control, and `configurable` such as a lease. */
-  readonly config?: LangGraphRunnableConfig;
 }
 
 interface OptionExpectation {

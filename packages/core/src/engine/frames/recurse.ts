@@ -1,6 +1,12 @@
 import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { answerFor, type FrameQuestion } from '../gates/question.ts';
 
+/** The part of a compiled LangGraph graph that executes it; every `CompiledStateGraph` has it. */
+export interface CompiledLangGraph<Input = unknown, Output = unknown> {
+  readonly checkpointer?: unknown;
+  invoke(input: Input | null, config?: LangGraphRunnableConfig): Promise<Output>;
+}
+
 /** One child run of {@link recurseAll}. */
 export interface RecurseCall<Input, Output> {
   readonly graph: CompiledLangGraph<Input, Output>;
@@ -103,12 +109,6 @@ function frameKey({ root }: FrameContext, config: LangGraphRunnableConfig | unde
   return `${root}/${String(configurable['__pregel_task_id'])}/${interruptCounter + 1}`;
 }
 
-/** The part of a compiled LangGraph graph that executes it; every `CompiledStateGraph` has it. */
-export interface CompiledLangGraph<Input = unknown, Output = unknown> {
-  readonly checkpointer?: unknown;
-  invoke(input: Input | null, config?: LangGraphRunnableConfig): Promise<Output>;
-}
-
 /** @throws TypeError for a graph that would ignore the checkpointer a frame is lent. */
 export function assertCanBeSuspended({ checkpointer }: Pick<CompiledLangGraph, 'checkpointer'>): void {
   if (checkpointer !== false) return;
@@ -118,7 +118,7 @@ export function assertCanBeSuspended({ checkpointer }: Pick<CompiledLangGraph, '
 /** Key of {@link FrameContext} in LangGraph's `configurable`; absent outside the flat adapter. */
 export const FRAME_CONTEXT = 'devs_frame_context';
 
-/** What the adapter lends to the nodes of its frames. */
+/** Lent by the adapter to the nodes of its frames. */
 export interface FrameContext {
   /** Thread of the outermost frame. */
   readonly root: string;
@@ -129,7 +129,7 @@ export interface FrameContext {
 export interface FrameRequest {
   readonly graph: CompiledLangGraph;
   readonly input: unknown;
-  /** What the child inherits from the node that asked for it. */
+  /** Inherited by the child from the node that asked for it. */
   readonly config: Pick<LangGraphRunnableConfig, 'configurable' | 'context' | 'store'>;
 }
 

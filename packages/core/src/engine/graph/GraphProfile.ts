@@ -15,7 +15,7 @@ import type { GuardFinding, GuardLevel } from '../guards/lattice.ts';
 
 export type { NodeUpdate } from '../execution/channels.ts';
 
-/** What an answer to an entry question does to the visit that asked it. */
+/** The effect of an answer to an entry question on the visit that asked it. */
 export interface AppliedAnswer<State> {
   readonly update: NodeUpdate<State>;
   /** False when the answer replaces the node's work. */

@@ -2,9 +2,9 @@
 
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { EngineStore } from '../EngineStore.ts';
 
 /**
  * What a waiting run depends on: names, questions and the author's version. Not edges and not code: those may change
@@ -110,20 +110,16 @@ export const recordedAs = (name: string | undefined): Policies =>
   name === undefined ? {} : { [RECORDED_AS]: name };
 
 /** Whether a run is one of a graph; one that was recorded without a name may be. */
-export function isOfGraph(
-  name: string,
-  threadId: string,
-  { threads }: Pick<EngineStore, 'threads'>,
-): boolean {
+export function isOfGraph(name: string, threadId: string, { threads }: Pick<StateFile, 'threads'>): boolean {
   const recorded = threads.get(threadId)?.policies[RECORDED_AS];
   return recorded === undefined || recorded === name;
 }
 
-/** Whether a run is driven by who drives a queue: of its graph, in its shape. */
+/** Whether the drivers of a queue drive a run: of its graph, in its shape. */
 export const isInQueue = (
   { graph, fingerprint }: { readonly graph: string; readonly fingerprint: string },
   threadId: string,
-  store: Pick<EngineStore, 'threads'>,
+  store: Pick<StateFile, 'threads'>,
 ): boolean =>
   store.threads.require(threadId).graphFingerprint === fingerprint && isOfGraph(graph, threadId, store);
 
@@ -137,7 +133,7 @@ export const isInQueue = (
 export function assertOfGraph(
   name: string | undefined,
   threadIds: readonly [string, ...string[]],
-  store: Pick<EngineStore, 'threads'>,
+  store: Pick<StateFile, 'threads'>,
 ): void {
   if (name === undefined || threadIds.some((id) => isOfGraph(name, id, store))) return;
   const [threadId] = threadIds;

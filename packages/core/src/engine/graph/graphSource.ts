@@ -38,13 +38,13 @@ type TypesOf<Source> =
     ? { readonly state: State; readonly update: Update; readonly name: Name }
     : { readonly state: object; readonly update: object; readonly name: string };
 
-/** What its nodes are given. */
+/** The input of its nodes. */
 export type StateOf<Source> = TypesOf<Source>['state'] & object;
 
-/** What it is started with. */
+/** The input of a run. */
 export type UpdateOf<Source> = TypesOf<Source>['update'];
 
-/** What its `invoke` returns; the state, where its type does not know the names in it. */
+/** The return value of its `invoke`; the state, where its type does not know the names in it. */
 export type OutputOf<Source> =
   BuilderOf<Source> extends { compile(options?: never): { invoke(...given: never): Promise<infer Output> } }
     ? string extends keyof Output

@@ -17,8 +17,8 @@ import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
 import type { NodeEngine } from './NodeEngine.ts';
 
-/** What an execution of a node begins with. */
-export interface Execution {
+/** The parts of an execution of a node. */
+interface Execution {
   readonly visit: NodeExecution;
   readonly taskId: string | null;
   /** The node's, before its work begins. */
@@ -29,7 +29,7 @@ interface ExecutingEngine extends Pick<NodeEngine<never>, 'events' | 'now' | 'ru
   readonly profile: Pick<GraphProfile<never>, 'surroundings'>;
 }
 
-/** What code inside a node can reach of its own execution. */
+/** The execution of a node, for the code inside it. */
 export class ActiveNode {
   readonly visit: NodeExecution;
   readonly taskId: string | null;
@@ -45,11 +45,11 @@ export class ActiveNode {
   /** Ids of the tool calls that this execution has begun. */
   readonly toolCalls = new Set<string>();
   readonly calls = new CallsInFlight();
-  /** What is asked before a call is made: the node leaves with it, even if it caught it. */
+  /** A question before a call: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null = null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
   hasThrown = false;
-  /** What the engine could not do for a step: the node leaves with it, even if it caught it. */
+  /** A failure of the engine in a step: the node leaves with it, even if it caught it. */
   fault: Error | null = null;
   /** Set by `progress()`. */
   progressed = false;
@@ -113,7 +113,7 @@ export function isRecorded(active: ActiveNode): active is RecordedNode {
 const insideCall = new AsyncLocalStorage<true>();
 
 /** The calls of one visit of a node that have begun and not ended. */
-export class CallsInFlight {
+class CallsInFlight {
   readonly #calls = new Set<Promise<void>>();
 
   /** Whether this code runs inside one of them. */

@@ -10,7 +10,7 @@ import { askQuestion, type Question, type ShownArtifact, shownBy } from '../gate
 import type { NodeUpdate } from '../graph/GraphProfile.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
-export interface AnswerEffect<State> {
+interface AnswerEffect<State> {
   readonly update: NodeUpdate<State>;
   readonly runNode: boolean;
 }

@@ -1,7 +1,13 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
-import { assertMayBeChild, type ChildApp, type ChildOptions, childAppOf } from '../waits/children.ts';
+import {
+  assertMayBeChild,
+  type ChildApp,
+  type ChildOptions,
+  childAppOf,
+  childAppsOf,
+} from '../waits/children.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';
 import { currentDrive } from './driveContext.ts';
 import { activeNode, outsideNode } from './nodeContext.ts';
@@ -53,7 +59,7 @@ export async function child<Output, Update>(
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
   const below = childAppOf(app, active.store);
-  currentDrive()?.childApps.set(id, below);
+  childAppsOf(currentDrive()).set(id, below);
   await waitHere('child()', {
     purpose: 'child',
     subject: id,

@@ -10,7 +10,7 @@ export type CrashPoint =
   | `${'before' | 'after'} node ${string}`;
 
 /** Ends the process where it says true. */
-export type OnPoint = (point: CrashPoint) => boolean;
+type OnPoint = (point: CrashPoint) => boolean;
 
 const tests = new AsyncLocalStorage<OnPoint>();
 

@@ -1,24 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Fence } from '../../state/commits/Fence.ts';
-import type { ChildApp } from '../waits/children.ts';
 
-/** What is known of a drive to all that it calls: nodes, edges, the cache, the store. */
-export interface DriveContext {
+/** A drive, for all code that it calls: nodes, edges, the cache, the store. */
+interface DriveContext {
   /** Of its lease. */
   readonly fence: Fence;
   /** Super-steps that were looked up in the cache, since a node was entered last. */
   lookupsInARow: number;
   /** Whether the super-step that is looked up next, or was last, is told what only this run is told: answers, signals. */
   answers: 'next' | 'last' | 'none';
-  /** Apps of the child runs that nodes have called for in this drive, by their ids. */
-  readonly childApps: Map<string, ChildApp>;
 }
 
 const drives = new AsyncLocalStorage<DriveContext>();
 
 /** Drives a run: everything that `drive` calls is inside it. */
 export function withDriveContext<T>(fence: Fence, drive: () => T): T {
-  return drives.run({ fence, lookupsInARow: 0, answers: 'none', childApps: new Map() }, drive);
+  return drives.run({ fence, lookupsInARow: 0, answers: 'none' }, drive);
 }
 
 /** The drive around this code; `null` outside one, such as in plain LangGraph use. */

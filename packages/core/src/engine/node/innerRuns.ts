@@ -5,14 +5,14 @@ import { attemptOf } from './toolCalls.ts';
 /** Graphs that one attempt at a task may begin. */
 const NUMBERS = 1_000_000;
 
-/** What LangGraph counts in a task. */
+/** LangGraph's counters of a task. */
 interface TaskScratchpad {
   interruptCounter: number;
   subgraphCounter: number;
 }
 
 /** A task, as LangGraph tells what runs in it. */
-export interface TaskMetadata {
+interface TaskMetadata {
   readonly step: number;
   /** Which of the tasks of its super-step. */
   readonly path: readonly unknown[];

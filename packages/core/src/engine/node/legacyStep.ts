@@ -1,3 +1,5 @@
+// Steps of subgraphs and tools that version 0.1.0 recorded as steps of their node: their place, or the question to a person.
+
 import { GraphInterrupt } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -13,13 +15,39 @@ import { type InnerTask, placeNames, recordedPlace, type StepPlace } from './ste
 import { ambientConfig } from './toolCalls.ts';
 
 /**
- * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one of the node itself; such a row is
- * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
- * Where that does not decide, a human does: no call is made, and none is taken as made.
+ * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
+ *
+ * @throws as {@link legacyKey}.
+ */
+export function recordedKey(
+  active: RecordedNode,
+  place: StepPlace,
+  name: string,
+): StepKey | Promise<StepKey> {
+  const { store, visit } = active;
+  const isAt = (lgTaskId: string): boolean =>
+    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
+  const found = recordedPlace(active, place, isAt);
+  return found instanceof Promise
+    ? found.then((at) => legacyKey(active, at, name))
+    : legacyKey(active, found, name);
+}
+
+/** A step that an older version recorded without the place inside its node. */
+interface LegacyStep {
+  readonly key: StepKey;
+  readonly times: StepTimes;
+}
+
+/**
+ * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one
+ * of the node itself; such a row is this step's if it was begun after the checkpoint that the inner task starts from,
+ * and nothing beside it may have it. Where that does not decide, a human does: no call is made, and none is taken as
+ * made.
  *
  * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
  */
-export function legacyKey(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
+function legacyKey(active: RecordedNode, place: StepPlace, name: string): StepKey | Promise<StepKey> {
   const { store, visit, stepNames } = active;
   const own = { threadId: visit.threadId, lgTaskId: place.id, name };
   if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;
@@ -92,43 +120,18 @@ function callsToAnswer(): readonly string[] {
   return (asked?.tool_calls ?? []).flatMap(({ id }) => (id === undefined || answered.has(id) ? [] : [id]));
 }
 
-/** What messages of LangChain say about tools. */
+/** The parts of LangChain's messages that are about tools. */
 interface ToolWords {
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly { readonly id?: string }[];
 }
 
-/**
- * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
- *
- * @throws as {@link legacyKey}.
- */
-export function recordedKey(
-  active: RecordedNode,
-  place: StepPlace,
-  name: string,
-): StepKey | Promise<StepKey> {
-  const { store, visit } = active;
-  const isAt = (lgTaskId: string): boolean =>
-    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
-  const found = recordedPlace(active, place, isAt);
-  return found instanceof Promise
-    ? found.then((at) => legacyKey(active, at, name))
-    : legacyKey(active, found, name);
-}
-
-/** A step that an older version recorded without the place inside its node. */
-interface LegacyStep {
-  readonly key: StepKey;
-  readonly times: StepTimes;
-}
-
 /** Characters of a recorded result that a human is shown; longer ones are cut. */
-const MAX_SHOWN = 4096;
+const MAX_RESULT_SHOWN = 4096;
 
 /**
- * What a human has said about an older step at this place; `null` where nobody was asked. Once it is used at one place, it
- * is that place's and no other's.
+ * What a human has said about an older step at this place; `null` where nobody was asked. Once it is used at one place,
+ * it is that place's and no other's.
  */
 function decidedOn({ key }: LegacyStep, place: StepPlace, store: EngineStore): 'its' | 'other' | null {
   const [about, own] = [keyAbout(key), ownerQuestionKey(key, place)];
@@ -143,7 +146,7 @@ function decidedOn({ key }: LegacyStep, place: StepPlace, store: EngineStore): '
 }
 
 /**
- * Leaves the node with the question whose an older step is: one at a time, for the answer to one may decide the next.
+ * Leaves the node with the question about the owner of an older step: one at a time, as one answer may decide the next.
  * Like that of a budget it is no `interrupt()`, and its answer is read anew by every execution.
  *
  * @throws GraphInterrupt with the question.
@@ -183,8 +186,8 @@ function shownResult(recorded: StepOnRecord | null): object {
   if (recorded?.state !== 'done') return { state: recorded?.state ?? 'intent' };
   if (recorded.result === undefined) return { state: 'done' };
   const text = canonicalJson(recorded.result);
-  if (text.length <= MAX_SHOWN) return { state: 'done', result: recorded.result };
-  const beginning = Buffer.from(text.slice(0, MAX_SHOWN)).toString(); // a surrogate may be cut in half
+  if (text.length <= MAX_RESULT_SHOWN) return { state: 'done', result: recorded.result };
+  const beginning = Buffer.from(text.slice(0, MAX_RESULT_SHOWN)).toString(); // a surrogate may be cut in half
   return { state: 'done', resultBegins: beginning, resultCharacters: text.length };
 }
 

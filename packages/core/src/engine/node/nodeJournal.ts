@@ -8,7 +8,7 @@ import { type Depth, depthWarnings } from './depth.ts';
 import type { NodeEngine } from './NodeEngine.ts';
 import { fieldsOf, mergedState, type NodeOutput } from './nodeOutput.ts';
 
-export interface BegunTurn<State> {
+interface BegunTurn<State> {
   readonly state: State;
   readonly depth: Depth;
 }
@@ -26,11 +26,11 @@ export function recordThought<State extends object>(
   engine.runs.enter(visit, turnOf('Thought', { visit, state, facts }, engine));
 }
 
-export interface FinishedTurn<State> {
+interface FinishedTurn<State> {
   readonly before: State;
   readonly output: NodeOutput;
   readonly startedAt: number;
-  /** What guards found in the node's output. */
+  /** Findings of guards in the node's output. */
   readonly findings: readonly GuardFinding[];
 }
 

@@ -1,4 +1,4 @@
-// What a node is given and what it writes: its update, what the engine adds to it, and the state that both lead to.
+// The update that a node writes, the engine's additions to it, and the state that both lead to.
 
 import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
 import type { GuardedState } from '../execution/channels.ts';
@@ -20,13 +20,13 @@ type Update = Readonly<Record<string, unknown>>;
 /** A channel and what is written to it. */
 export type ChannelWrite = readonly [string, unknown];
 
-/** What the engine writes to the channels of the author's graph, around what the node wrote. */
-export interface Additions {
+/** Writes of the engine to the channels of the author's graph, before and after those of the node. */
+interface Additions {
   readonly before?: Update;
   readonly after?: Update;
 }
 
-/** What a node returned: LangGraph gets the very value, unless it holds metadata, or has to say more. */
+/** The return value of a node. LangGraph gets it unchanged, unless it holds metadata or the engine adds to it. */
 export class NodeOutput {
   readonly #raw: unknown;
   readonly metadata: NodeMetadata;
@@ -36,7 +36,7 @@ export class NodeOutput {
     this.#raw = raw;
   }
 
-  /** What it writes to this graph, in LangGraph's order; nothing where LangGraph refuses it. */
+  /** Its writes to this graph, in LangGraph's order; empty where LangGraph refuses it. */
   get writes(): readonly ChannelWrite[] {
     return allWrites(this.#raw).filter(isNoMetadata);
   }
@@ -115,7 +115,7 @@ function isEmptyUpdate(update: Update): boolean {
   return true;
 }
 
-/** What a human's answer writes, on its way into the state with what the node writes. */
+/** The writes of a human's answer, on their way into the state with those of the node. */
 interface DecidedWrites {
   /** Before the node's writes, each for itself. */
   readonly beside: readonly ChannelWrite[];

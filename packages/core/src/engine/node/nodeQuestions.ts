@@ -119,8 +119,8 @@ export function towardsGoal<State extends object>(
   return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };
 }
 
-/** What a look at a node's output led to. */
-export interface Suspended {
+/** The result of a look at a node's output. */
+interface Suspended {
   readonly update: Pick<GuardedState, 'pendingSuspension'>;
   readonly findings: readonly GuardFinding[];
 }

@@ -37,7 +37,7 @@ import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 /** A call that no guard looks at. */
 const UNLIMITED = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] };
 
-/** What a step's function is told. */
+/** The argument of a step's function. */
 export interface StepCall {
   /** Idempotency key: the same for every attempt at this step, over retries and restarts. */
   readonly key: string;
@@ -118,7 +118,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   }
 }
 
-/** What a unit test of a node's function calls, or a graph without `durable`. */
+/** In a unit test of a node's function, or in a graph without `durable`. */
 async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
   assertStepName(name);
   const { signal } = new AbortController();
@@ -321,7 +321,7 @@ async function admitCall(active: RecordedNode, call: AskedCall, how: AdmittedCal
   }
 }
 
-export interface AdmittedCall {
+interface AdmittedCall {
   /** @throws where its node begins no more calls. */
   readonly assertMayBegin: () => void;
   readonly make: (attempt: number, reserve: Reserve) => Promise<void>;

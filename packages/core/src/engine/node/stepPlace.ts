@@ -10,6 +10,7 @@ import {
   namesOn,
   relativePlace,
 } from './innerRuns.ts';
+import { currentNode } from './nodeContext.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
@@ -95,7 +96,7 @@ const againOn = (way: readonly InnerLevel[] | null): Again =>
 const namesAround = ({ taskNs }: InnerRuns): readonly string[] => nodeNamesIn({ checkpoint_ns: taskNs });
 
 /** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
-export function placeId(
+function placeId(
   { lgTaskId }: Pick<NodeExecution, 'lgTaskId'>,
   inside: string | null,
   toolCallId: string | null,
@@ -134,6 +135,14 @@ function whichOf(around: readonly string[], metadata: Readonly<Record<string, un
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];
   return [names, metadata['langgraph_step'], ...branch].join('#');
+}
+
+/** The place around this code by an id that it has in every attempt; `null` outside of a node, as on an edge. */
+export function placeHere(): Pick<StepPlace, 'id' | 'attempt'> | null {
+  const active = currentNode();
+  if (active === null) return null;
+  const { id, relativeId, attempt } = stepPlace(active);
+  return { id: relativeId ?? id, attempt };
 }
 
 /**
@@ -176,7 +185,7 @@ interface CheckpointAt {
 }
 
 /** A task that LangGraph's first attempt ran, or would have run, where this one runs another. */
-export interface FirstTask {
+interface FirstTask {
   readonly taskId: string;
   readonly checkpoint: CheckpointAt;
 }

@@ -12,7 +12,7 @@ type Handlers = Pick<CallbackManager, 'handlers' | 'inheritableHandlers' | 'tags
   Pick<CallbackManager, 'metadata' | 'inheritableMetadata'>;
 
 /** A tool call, as code inside it finds it. */
-export interface ToolCall {
+interface ToolCall {
   /** `null` outside every tool. */
   readonly id: string | null;
   /** From 1: LangGraph's retries of the innermost task around the tool, whose config does not say so inside. */
@@ -76,7 +76,7 @@ class ToolCallCarrier extends CallbackManager {
     return this.#inside(await super.handleToolStart(...start), { id, attempt });
   }
 
-  /** What runs inside a run finds the tool call there. */
+  /** Runs inside a run find the tool call there. */
   #inside<Run extends { getChild(tag?: string): CallbackManager }>(run: Run, toolCall: ToolCall): Run {
     const getChild = run.getChild.bind(run);
     run.getChild = (tag) => this.#around(getChild(tag), toolCall);

@@ -70,12 +70,10 @@ export interface WaitForOptions {
  * ```
  */
 export async function waitFor<Payload = unknown>(name: string): Promise<Payload>;
-
 export async function waitFor<Payload = unknown>(
   name: string,
   options: WaitForOptions,
 ): Promise<WaitResult<Payload>>;
-
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
@@ -114,8 +112,8 @@ function dueDate(until: Until, now: number): number {
   throw new RangeError(`Expected milliseconds from 0 up to the year 275760, got ${until}.`);
 }
 
-/** What to wait for. */
-export interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
+/** A wait, as its caller describes it. */
+interface WaitSpec extends Pick<NewWait, 'purpose' | 'subject'> {
   /** Told from other waits of its place by it, and by how many of that name were before. */
   readonly name: string;
   /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */

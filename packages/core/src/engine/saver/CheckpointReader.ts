@@ -21,13 +21,13 @@ import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpoi
 import { configOf, VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 
-/** What belongs to one checkpoint, read at one moment. */
+/** The rows of one checkpoint, read at one moment. */
 interface Snapshot {
   readonly stored: OrderedCheckpoint;
   readonly writes: readonly WriteRecord[];
   /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
   readonly parentWrites: readonly WriteRecord[];
-  /** What can be told without waiting for the serde. */
+  /** The part that needs no serde, and so no waiting. */
   readonly known: { readonly checkpoint: Checkpoint; readonly channels: readonly LoadedChannel[] } | null;
 }
 

@@ -28,17 +28,17 @@ import {
 import { SqliteSaver, type SqliteSaverOptions, type WriteTogether } from './SqliteSaver.ts';
 import { versionsOfValues } from './storedCheckpoint.ts';
 
-/** Knows who drives a run, and what was answered. */
-export interface DriverRegister extends BreakpointRecords {
+/** Knows the driver of a run, and the answers. */
+interface DriverRegister extends BreakpointRecords {
   readonly runs: Pick<NodeStore, 'assertDriven' | 'keepsUp'>;
 }
 
-export interface DrivenSaverOptions extends SqliteSaverOptions {
+interface DrivenSaverOptions extends SqliteSaverOptions {
   /** Where the graphs inside nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
   /** Is told with what config a checkpoint is looked for: LangGraph does so as a graph begins. @defaultValue nobody */
   readonly onLook?: (config: RunnableConfig) => void;
-  /** What streams the graph that is driven under a lease. @defaultValue nothing */
+  /** The stream of the graph that is driven under a lease. @defaultValue it is not streamed */
   readonly streamOf?: (lease: unknown) => StreamedGraph | undefined;
 }
 

@@ -54,7 +54,7 @@ import { type Dumping, ofChannel, ValueCodec } from './ValueCodec.ts';
 /** How large what a checkpointer stores may be. */
 export type SaverLimits = Pick<Limits, 'valueBytes' | 'channelBytes' | 'checkpointBytes' | 'depth'>;
 
-/** What a {@link SqliteSaver} takes besides the open state file. */
+/** Options of a {@link SqliteSaver}. */
 export interface SqliteSaverOptions {
   /** How values become bytes. Defaults to {@link StrictSerde}: a value comes back equal, or is refused. */
   readonly serde?: SerializerProtocol;
@@ -91,8 +91,8 @@ export interface StagedCheckpoint {
 /** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
 export type WriteTogether = (beside?: () => void) => void;
 
-const CHECKPOINT: Dumping = { what: 'the checkpoint', root: 'checkpoint', limits: ['channelBytes'] };
-const METADATA: Dumping = { what: 'the metadata', root: 'metadata', limits: ['valueBytes'] };
+const CHECKPOINT_DUMPING: Dumping = { what: 'the checkpoint', root: 'checkpoint', limits: ['channelBytes'] };
+const METADATA_DUMPING: Dumping = { what: 'the metadata', root: 'metadata', limits: ['valueBytes'] };
 
 /** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
 const VERSION_FRACTIONS = 1e9;
@@ -317,8 +317,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const apart = channelsApart(versions, inline);
     // Every dump begins before the first await: what the caller changes later is not stored.
     const [row, meta, channels] = await Promise.all([
-      this.#codec.dump({ ...settled, channel_values: inline }, CHECKPOINT),
-      this.#codec.dump(metadata, METADATA),
+      this.#codec.dump({ ...settled, channel_values: inline }, CHECKPOINT_DUMPING),
+      this.#codec.dump(metadata, METADATA_DUMPING),
       this.#dumpChannels(values, channelsApart(whole ? versions : newVersions, {})),
     ]);
     this.#codec.assertCheckpointSize(this.#sizesOf(key, versions, channels));

@@ -1,5 +1,7 @@
 import { Document } from '@langchain/core/documents';
 import { DevsError } from '../../errors/DevsError.ts';
+import { POLLUTING_KEYS } from '../../values/canonicalJson.ts';
+import { MAX_PATH_LENGTH } from '../../values/heaviestPlace.ts';
 import {
   DEFAULT_MAX_DEPTH,
   ERROR_CLASSES,
@@ -18,17 +20,12 @@ export interface LangChainInstance {
   readonly path: string;
 }
 
-export type LangChainSerializable = object & {
+type LangChainSerializable = object & {
   readonly lc_serializable: true;
   toJSON(): unknown;
 };
 
-/** JSON would change these keys, or give them a meaning, when the text is read again. */
-const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Characters of a path in a message. */
-const MAX_PATH_LENGTH = 200;
-const LONE_SURROGATE = 'text with a lone surrogate';
+const SURROGATE_FOUND = 'text with a lone surrogate';
 
 type EncodedMembers = Record<string, unknown>;
 
@@ -63,7 +60,7 @@ export class StrictEncoder {
     return this.#tagged;
   }
 
-  /** What has to be proved to come back, which is not possible without waiting. */
+  /** Instances whose return has to be proved, which takes waiting. */
   get instances(): readonly LangChainInstance[] {
     return this.#instances;
   }
@@ -86,7 +83,7 @@ export class StrictEncoder {
       case 'undefined':
         return this.#tag('undefined');
       case 'string':
-        throw this.#refusal(LONE_SURROGATE);
+        throw this.#refusal(SURROGATE_FOUND);
       case 'number':
       case 'bigint':
         return this.#number(value as number | bigint);
@@ -143,7 +140,7 @@ export class StrictEncoder {
   #key(key: string): string {
     if (POLLUTING_KEYS.has(key)) throw this.#refusal(`the key ${key}`);
     if (isPlainJson(key)) return key;
-    throw this.#refusal(LONE_SURROGATE);
+    throw this.#refusal(SURROGATE_FOUND);
   }
 
   #array(array: readonly unknown[]): unknown[] {
@@ -316,7 +313,7 @@ function countOfKeys(object: object): number {
   return Object.getOwnPropertyNames(object).length + Object.getOwnPropertySymbols(object).length;
 }
 
-/** What most values are: neither a container nor anything that JSON would change. */
+/** As most values: neither a container nor anything that JSON would change. */
 function isPlainJson(value: unknown): boolean {
   if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);

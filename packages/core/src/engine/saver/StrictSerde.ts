@@ -6,7 +6,7 @@ import type { ResultCodec } from '../../state/steps/stepRecords.ts';
 import { isLasting, lastingJson, onceForLasting } from '../../values/lasting.ts';
 import { decodeTagged } from './decodeTagged.ts';
 import { type LangChainInstance, StrictEncoder, valueNotStorable } from './StrictEncoder.ts';
-import { DEFAULT_MAX_DEPTH, decodeUtf8, type Numbers, plainValue, type Tag } from './strictTags.ts';
+import { DEFAULT_MAX_DEPTH, decodeUtf8, type Numbers, readPlain, type Tag } from './strictTags.ts';
 
 export interface StrictSerdeOptions {
   /** Levels of arrays and objects; deeper values are refused. @defaultValue 200 */
@@ -99,7 +99,7 @@ export class StrictSerde implements SerializerProtocol {
 
   /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
   loadPlain(type: string, bytes: Uint8Array): { readonly value: unknown } | null {
-    return plainValue({ type, bytes });
+    return readPlain({ type, bytes });
   }
 
   async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {

@@ -17,15 +17,33 @@ import type { CheckpointReader } from './CheckpointReader.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 
+/** Which checkpoints of a thread a prune keeps, beside those that others need, and on whose behalf it deletes. */
+export interface PrunePolicy extends Retention {
+  /**
+   * The lease of the driver that prunes: refused with `LEASE_LOST` in its own transaction once a newer driver exists.
+   * Without one nothing is fenced, and nobody may drive the thread meanwhile: a driver that goes on from an old
+   * checkpoint would find it gone.
+   */
+  readonly lease?: FencedLease;
+}
+
+/** The checkpoints to keep. */
+export interface Retention {
+  /** The newest ones of the thread, at least 1. */
+  readonly keepLast: number;
+  /** Ids of checkpoints that stay whatever their age, such as the ends of tasks a rewind may go back to. */
+  readonly pinned?: readonly string[];
+}
+
 /** A checkpoint with what retention and the plan need to know of it. */
 interface Candidate extends CheckpointSummary {
   readonly kept: KeptCheckpoint;
 }
 
 /** Each attempt meets the checkpoints a running driver has added meanwhile. */
-const ATTEMPTS = 5;
+const PRUNE_ATTEMPTS = 5;
 
-/** What LangGraph leaves in the metadata of checkpoints with delta channels. */
+/** LangGraph's marks in the metadata of checkpoints with delta channels. */
 const DELTA_MARKS = ['delta_writes_versioned', 'counters_since_delta_snapshot'] as const;
 
 /** Thins out the history of one thread. */
@@ -47,7 +65,7 @@ export class ThreadPruner {
   async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {
     assertPolicy(policy);
     const fence = policy.lease === undefined ? NO_FENCE : leaseFence(this.#db, policy.lease);
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    for (let attempt = 0; attempt < PRUNE_ATTEMPTS; attempt += 1) {
       const plan = await this.#planFor(threadId, policy);
       const result = this.#pruner.prune(plan, fence);
       if (result !== null) return { ...result, swept: await this.#sweep() };
@@ -125,24 +143,6 @@ function busy(threadId: string): DevsError {
     remedy: 'Prune it while no process executes it.',
     context: { threadId },
   });
-}
-
-/** Which checkpoints of a thread a prune keeps, beside those that others need, and on whose behalf it deletes. */
-export interface PrunePolicy extends Retention {
-  /**
-   * The lease of the driver that prunes: refused with `LEASE_LOST` in its own transaction once a newer driver exists.
-   * Without one nothing is fenced, and nobody may drive the thread meanwhile: a driver that goes on from an old
-   * checkpoint would find it gone.
-   */
-  readonly lease?: FencedLease;
-}
-
-/** What is kept. */
-export interface Retention {
-  /** The newest ones of the thread, at least 1. */
-  readonly keepLast: number;
-  /** Ids of checkpoints that stay whatever their age, such as the ends of tasks a rewind may go back to. */
-  readonly pinned?: readonly string[];
 }
 
 /** A checkpoint as retention sees it. */

@@ -6,18 +6,18 @@ import { heaviestPlace } from '../../values/heaviestPlace.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
 /** Of LangGraph's own channels, by what their authors know. */
-const NAMES: ReadonlyMap<string, string> = new Map([
+const CHANNEL_WORDS: ReadonlyMap<string, string> = new Map([
   [TASKS, 'Send'],
   [INTERRUPT, 'interrupt'],
 ]);
 
 type Dumped = [type: string, bytes: Uint8Array];
 
-/** What a value is, for messages, and what it may not pass. */
+/** The name of a value in messages, and its limits. */
 export interface Dumping {
   /** `channel "messages"` */
   readonly what: string;
-  /** What it is called in the path of a place inside it. */
+  /** Its name in the path of a place inside it. */
   readonly root: string;
   readonly limits: readonly LimitName[];
   readonly context?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Dumping {
 /** A value of a channel, or a write to it. */
 export const ofChannel = (channel: string, limit: 'channelBytes' | 'valueBytes'): Dumping => ({
   what: `channel "${channel}"`,
-  root: NAMES.get(channel) ?? channel,
+  root: CHANNEL_WORDS.get(channel) ?? channel,
   limits: [limit],
   context: { channel },
 });

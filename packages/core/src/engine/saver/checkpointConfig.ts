@@ -1,3 +1,5 @@
+// The parts of LangGraph's `configurable`, and of the options of `list`, that a checkpointer reads and returns.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type {
@@ -9,8 +11,6 @@ import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 
 /** Format of checkpoints from which values are kept by channel version and sends are a channel. */
 export const VERSIONED_FORMAT = 4;
-
-// What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
 
 /** Only these three: an old lease epoch in a returned config would override the one LangGraph was called with. */
 export function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): RunnableConfig {

@@ -141,10 +141,10 @@ function unknownTag(name: unknown): DevsError {
 }
 
 /** Characters from which a text is kept out of LangChain's reading, which makes JSON of every record twice. */
-const LONG = 1_024;
+const LONG_TEXT = 1_024;
 
-/** What stands for a long text meanwhile; nobody can have written it. */
-const MARK = `\0${randomUUID()}:`;
+/** Stands for a long text meanwhile; nobody can have written it. */
+const TEXT_MARK = `\0${randomUUID()}:`;
 
 interface MessageRecord {
   readonly id: readonly unknown[];
@@ -173,7 +173,8 @@ function isMessage(record: unknown): record is MessageRecord {
 }
 
 function withoutTexts(value: unknown, texts: string[]): unknown {
-  if (typeof value === 'string') return value.length < LONG ? value : `${MARK}${texts.push(value) - 1}`;
+  if (typeof value === 'string')
+    return value.length < LONG_TEXT ? value : `${TEXT_MARK}${texts.push(value) - 1}`;
   if (Array.isArray(value)) return value.map((item) => withoutTexts(item, texts));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withoutTexts(field, texts)]));
@@ -184,8 +185,8 @@ function putBack(value: object, texts: readonly string[], seen: Set<object>): vo
   seen.add(value);
   for (const [key, field] of Object.entries(value) as [string, unknown][]) {
     if (typeof field === 'object' && field !== null) putBack(field, texts, seen);
-    else if (typeof field === 'string' && field.startsWith(MARK)) {
-      (value as Record<string, unknown>)[key] = texts[Number(field.slice(MARK.length))];
+    else if (typeof field === 'string' && field.startsWith(TEXT_MARK)) {
+      (value as Record<string, unknown>)[key] = texts[Number(field.slice(TEXT_MARK.length))];
     }
   }
 }

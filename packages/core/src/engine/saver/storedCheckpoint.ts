@@ -1,10 +1,11 @@
-// What is stored of a checkpoint and of the writes of its tasks: versions, settled triggers, masked errors. A checkpoint on
+// The stored form of a checkpoint and of its tasks' writes: versions, settled triggers, masked errors. A checkpoint on
 // top of a refused write is refused, too.
 import {
   type ChannelVersions,
   type Checkpoint,
   type CheckpointMetadata,
   ERROR,
+  INTERRUPT,
 } from '@langchain/langgraph-checkpoint';
 import type { CheckpointKey } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
@@ -46,8 +47,6 @@ export function withSettledTriggers(
   }
   return { ...checkpoint, versions_seen: seen };
 }
-
-const INTERRUPT = '__interrupt__';
 
 /**
  * What a task writes, as it is stored: exactly, but for the error of a failed task. LangGraph keeps that as it was thrown; it

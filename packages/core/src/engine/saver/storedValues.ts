@@ -1,8 +1,8 @@
 import { transaction } from '../../db/transaction.ts';
 import { channelsApart } from '../../state/checkpoints/checkpointRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';
-import { plainValue } from './strictTags.ts';
+import { readPlain } from './strictTags.ts';
 
 /** Written beside a checkpoint by a task that waits or has failed: no part of a state. */
 const NO_VALUES: ReadonlySet<string> = new Set(['__interrupt__', '__resume__', '__error__']);
@@ -22,12 +22,12 @@ interface PlainCheckpoint {
  */
 export function storedValues(
   threadId: string,
-  { db, checkpoints }: Pick<EngineStore, 'db' | 'checkpoints'>,
+  { db, checkpoints }: Pick<StateFile, 'db' | 'checkpoints'>,
 ): ReadonlyMap<string, unknown> | null | undefined {
   return transaction(db, 'deferred', () => {
     const stored = checkpoints.loadLatest({ threadId, checkpointNs: '' });
     if (stored === null) return null;
-    const checkpoint = plainValue(stored.checkpoint)?.value as PlainCheckpoint | undefined;
+    const checkpoint = readPlain(stored.checkpoint)?.value as PlainCheckpoint | undefined;
     if (checkpoint === undefined || checkpoint.v < VERSIONED_FORMAT) return undefined;
     if (checkpoints.loadWrites(stored).some(({ channel }) => !NO_VALUES.has(channel))) return undefined;
     const values = new Map(Object.entries(checkpoint.channel_values));
@@ -35,7 +35,7 @@ export function storedValues(
     for (const [at, bytes] of checkpoints.loadChannels(stored, apart).entries()) {
       const channel = apart[at]?.channel;
       if (bytes === null || channel === undefined) continue;
-      const plain = plainValue(bytes);
+      const plain = readPlain(bytes);
       if (plain === null) return undefined;
       values.set(channel, plain.value);
     }

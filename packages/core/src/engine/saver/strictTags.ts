@@ -1,5 +1,6 @@
 // What JSON cannot say is written as an object with one key, `$`, that holds a list: a name and what belongs to it.
 // A plain object of that shape is itself written as a tag, so data is never taken for one.
+
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 
 /** The one key of a tag. */
@@ -53,7 +54,7 @@ export const ERROR_CLASSES: Readonly<Record<string, ErrorConstructor>> = {
 };
 
 /** A stored value that is JSON itself; `null` where it is of another kind and only the serde can tell. */
-export function plainValue({ type, bytes }: TypedBytes): { readonly value: unknown } | null {
+export function readPlain({ type, bytes }: TypedBytes): { readonly value: unknown } | null {
   return type === 'plain' ? { value: JSON.parse(decodeUtf8(bytes)) as unknown } : null;
 }
 

@@ -4,7 +4,7 @@ import { currentDrive } from '../node/driveContext.ts';
 
 interface CachedWrites {
   readonly key: CacheFullKey;
-  /** What a task wrote. */
+  /** Writes of a task. */
   readonly value: readonly (readonly [channel: string, value: unknown])[];
   /** Seconds. */
   readonly ttl?: number;

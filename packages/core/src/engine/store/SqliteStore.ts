@@ -28,7 +28,7 @@ export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
   readonly limits?: Partial<Pick<Limits, 'valueBytes'>>;
 }
 
-/** What an operation of a batch is to put, checked; a `null` deletes. */
+/** A put of a batch, checked; a `null` deletes. */
 interface Planned {
   readonly namespace: string;
   readonly key: string;

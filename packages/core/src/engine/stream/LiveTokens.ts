@@ -21,11 +21,11 @@ interface Call {
   hasTokens: boolean;
 }
 
-/** Provisional events that wait for their reader; who is further behind misses the oldest ones. */
+/** Provisional events that wait for their reader; a slower one misses the oldest ones. */
 const MAX_WAITING = 10_000;
 
-/** Models are told by these tags that nobody is to see what they say, as by LangGraph. */
-const UNSEEN = new Set(['nostream', 'langsmith:nostream']);
+/** LangGraph's tags of models with a hidden text. */
+const UNSEEN_TAGS = new Set(['nostream', 'langsmith:nostream']);
 
 /**
  * What chat models say while a run is driven, piece by piece as they say it. In no file: when the task that a model was asked in
@@ -43,7 +43,7 @@ export class LiveTokens extends BaseCallbackHandler {
     { readonly task: StreamedTask; readonly attempt: number; hasTold: boolean }
   >();
   readonly #calls = new Map<string, Call>();
-  /** With the newest lasting event when it was told. */
+  /** With the newest lasting event at that time. */
   readonly #waiting: { readonly after: number; readonly event: Provisional }[] = [];
   readonly #lastSeq: () => number;
   readonly #wake: () => void;
@@ -87,7 +87,7 @@ export class LiveTokens extends BaseCallbackHandler {
 
   override handleChatModelStart(...[, , runId, , , tags = [], metadata = {}]: ModelStart): void {
     const taskNs = metadata['langgraph_checkpoint_ns'];
-    if (typeof taskNs !== 'string' || tags.some((tag) => UNSEEN.has(tag))) return;
+    if (typeof taskNs !== 'string' || tags.some((tag) => UNSEEN_TAGS.has(tag))) return;
     const graphNs = graphNsOf(taskNs);
     const begun = this.#tasks.get(ownTaskOf(taskNs));
     if (begun === undefined || (graphNs !== '' && !this.#subgraphs)) return;

@@ -6,11 +6,12 @@ import { type FencedLease, immediateTransaction } from '../../state/commits/imme
 import { type NewStreamEvent, StreamStore } from '../../state/events/StreamStore.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
+import type { PlaceHere } from './tasks.ts';
 
-/** How often a reader looks, told or not. What this app wrote wakes it at once. */
-const LOOK_EVERY_MS = 50;
+/** How often a reader looks. Writes of this app wake it at once. */
+const READ_EVERY_MS = 50;
 
-/** What tells a reader that there may be something new; stop it when the reader leaves. */
+/** Wakes a reader when there may be something new; stop it when the reader leaves. */
 export interface ReaderNews {
   /** Resolves when there may be something new since the last time, or after a moment. */
   next(signal: AbortSignal | undefined): Promise<void>;
@@ -25,14 +26,24 @@ export class RunStreams {
   readonly #db: Database;
   readonly #keep: number;
   readonly #limits: Limits;
+  readonly #placeHere: PlaceHere;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
   readonly #live = new Map<string, Set<LiveTokens>>();
   readonly #waiting = new Map<string, Set<FileNews>>();
 
-  /** @param keep - Events of a run that are kept at least; `null` for none. */
-  constructor(db: Database, keep: number | null, limits: Limits = validLimits()) {
+  /**
+   * @param keep - Events of a run that are kept at least; `null` for none.
+   * @param placeHere - Needed where runs are driven.
+   */
+  constructor(
+    db: Database,
+    keep: number | null,
+    limits: Limits = validLimits(),
+    placeHere: PlaceHere = () => null,
+  ) {
     this.#db = db;
     this.#limits = limits;
+    this.#placeHere = placeHere;
     this.store = new StreamStore(db);
     this.isKept = keep !== null;
     this.#keep = keep ?? 0;
@@ -46,7 +57,7 @@ export class RunStreams {
       for (const event of events) this.store.append(threadId, event, this.#keep);
     };
     const recorder = new StreamRecorder(
-      { threadId, channels, limits: this.#limits },
+      { threadId, channels, limits: this.#limits, placeHere: this.#placeHere },
       {
         append,
         record: (events) =>
@@ -75,7 +86,7 @@ export class RunStreams {
     for (const event of told) this.store.append(threadId, event, this.#keep);
   }
 
-  /** What models say while this process drives a run, until `end`. */
+  /** The text of models while this process drives a run, until `end`. */
   liveTokens(
     threadId: string,
     subgraphs: boolean,
@@ -103,7 +114,7 @@ export class RunStreams {
     const waiting = this.#waiting.get(threadId) ?? new Set();
     this.#waiting.set(threadId, waiting.add(news));
     return {
-      next: (signal) => news.next(LOOK_EVERY_MS, signal),
+      next: (signal) => news.next(READ_EVERY_MS, signal),
       stop: () => {
         news.stop();
         waiting.delete(news);
@@ -113,7 +124,7 @@ export class RunStreams {
   }
 }
 
-/** What of the streams of runs is kept in the state file. */
+/** How much of the streams of runs the state file keeps. */
 export interface StreamsOptions {
   /** Events of each run that are kept at least, the newest ones. @defaultValue 10,000 */
   readonly keep?: number;
@@ -133,7 +144,7 @@ export function keptEvents(streams: StreamsOptions | false | undefined): number 
   throw new RangeError(`Expected streams.keep to be a whole number of at least 1, got ${String(keep)}.`);
 }
 
-/** What a run waits for, or how it has ended. */
+/** A gate at which a run waits, or its end. */
 export type RunStreamEvent = NewStreamEvent & { readonly mode: 'gate' | 'end' };
 
 /** Told once, however often the run is driven while it waits. */

@@ -69,7 +69,7 @@ interface NodeAttempt {
   readonly attempt: number;
 }
 
-/** What lasts of a stream. */
+/** The stored events of a stream. */
 export type LastingEvent<State = unknown, Update = unknown> =
   | UpdatesChunk<Update>
   | ValuesChunk<State>

@@ -1,4 +1,4 @@
-// What LangGraph streams in one call of a run's graph, on its way into the file.
+// The stream of LangGraph in one call of a run's graph, on its way into the file.
 //
 //   updates   belong to the write of a task: LangGraph pushes them right after it asked for that write, and they are rows
 //             of its transaction. What was written already and is pushed again when a run goes on has no write
@@ -11,26 +11,27 @@
 //   T2. Within a task, the order of the file is that of the stream.
 //   T3. Nothing here waits for a reader.
 
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointMetadata,
-  PendingWrite,
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointMetadata,
+  INTERRUPT,
+  type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Limits } from '../../config/limits.ts';
 import type { NewStreamEvent } from '../../state/events/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/DrivenSaver.ts';
 import type { StreamedTask } from './LiveTokens.ts';
 import { dumpChunk, shapeOfUpdate } from './storedChunk.ts';
-import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
+import { graphNsOf, lastingTask, ownTaskOf, type PlaceHere, type Teller, taskNsHere } from './tasks.ts';
 
-/** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
+/** LangGraph pushes the namespace of a graph, a mode, and the chunk. */
 type Pushed = [ns: string[], mode: string, payload: unknown];
 
 type ChunkRecord = Readonly<Record<string, unknown>>;
 
 /** Where a recorder writes. */
-export interface StreamSink {
+interface StreamSink {
   /** Appends, in the caller's transaction. */
   append(events: readonly NewStreamEvent[]): void;
   /** Appends in a transaction of its own, under the lease. */
@@ -58,17 +59,17 @@ interface Envelope {
   readonly step: number;
 }
 
-const INTERRUPT = '__interrupt__';
-
 /** Of the run's own graph: its values are known from its checkpoints. */
 const OWN_MODES = new Set(['updates']);
 const INNER_MODES = new Set(['updates', 'values']);
 
-export interface RecordedStream {
+interface RecordedStream {
   readonly threadId: string;
   /** Channels that the run's own graph streams. */
   readonly channels: readonly string[];
   readonly limits: Limits;
+  /** @defaultValue there are no nodes */
+  readonly placeHere?: PlaceHere;
 }
 
 /** Given to LangGraph as the stream of a graph around the run's own. */
@@ -108,9 +109,9 @@ export class StreamRecorder implements StreamedGraph {
   /** As `config.writer`. @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`: the chunk is nowhere then. */
   readonly writer = (chunk: unknown): void => {
     const taskNs = taskNsHere();
-    // Who cannot be told apart may tell it again after a restart.
+    // Without a name, it may be told again after a restart.
     if (taskNs === null) this.#add(this.#serialize({ mode: 'custom', ns: '' }, chunk));
-    else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, placeHere());
+    else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, this.#run.placeHere?.());
   };
 
   push(pushed: Pushed): void {

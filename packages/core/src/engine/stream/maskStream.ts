@@ -40,7 +40,7 @@ export async function* maskStream<Event extends StreamEvent>(
   for (const text of texts.values()) yield* restOf(text);
 }
 
-/** What can be shown of a text by now. */
+/** The part of a text that can be shown by now. */
 function* maskedPieces<Event extends StreamEvent>(
   event: Event,
   key: string,

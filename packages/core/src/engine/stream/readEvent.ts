@@ -40,7 +40,7 @@ interface End {
 
 const tellers = new WeakMap<object, string>();
 
-/** Who told an event that was read here: a task, or a step in it. */
+/** The author of an event that was read here: a task, or a step in it. */
 export const tellerOf = (event: object): string | null => tellers.get(event) ?? null;
 
 /**

@@ -38,12 +38,9 @@ interface DriveCall {
 }
 
 /** Drives the run. */
-export type Drive = (call: {
-  readonly signal: AbortSignal;
-  readonly callbacks?: Callbacks;
-}) => Promise<unknown>;
+type Drive = (call: { readonly signal: AbortSignal; readonly callbacks?: Callbacks }) => Promise<unknown>;
 
-/** What a stream is asked for, checked. */
+/** Checked options of a stream. */
 interface StreamQuery {
   readonly modes: ReadonlySet<string>;
   readonly subgraphs: boolean;

@@ -1,5 +1,3 @@
-import { currentNode } from '../node/nodeContext.ts';
-import { stepPlace } from '../node/stepPlace.ts';
 import { ambientConfig } from '../node/toolCalls.ts';
 
 // A task's namespace is the way to it: `agent:UUID|tools:UUID`, and a bare number for the further graphs of a task.
@@ -17,13 +15,8 @@ export interface Teller {
   readonly attempt: number;
 }
 
-/** The place of a node around this code, as steps have it; `null` outside of a node, as on an edge. */
-export function placeHere(): Teller | null {
-  const active = currentNode();
-  if (active === null) return null;
-  const { id, relativeId, attempt } = stepPlace(active);
-  return { id: relativeId ?? id, attempt };
-}
+/** Tells the place in a node around this code; `null` outside of a node, as on an edge. */
+export type PlaceHere = () => Teller | null;
 
 /** The graph that a task belongs to. */
 export const graphNsOf = (taskNs: string): string => taskNs.split('|').slice(0, -1).join('|');

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { identityOf } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** A run as an app would record it. */
@@ -78,6 +79,16 @@ function isSameFile(left: Database, right: Database): boolean {
   return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
 }
 
+/** Apps of the child runs that nodes have called for, by the drive they did it in. */
+const called = new WeakMap<object, Map<string, ChildApp>>();
+
+/** Apps by the ids of the runs that nodes have called for in a drive, which it can drive; empty outside one. */
+export function childAppsOf(drive: object | null): Map<string, ChildApp> {
+  const apps = (drive && called.get(drive)) ?? new Map<string, ChildApp>();
+  if (drive !== null) called.set(drive, apps);
+  return apps;
+}
+
 interface ChildRequest {
   readonly childId: string;
   readonly parentId: string;
@@ -90,7 +101,10 @@ interface ChildRequest {
  * @returns Whether the child is there already.
  * @throws DevsError `CHILD_NOT_TAKEN`
  */
-export function assertMayBeChild(asked: ChildRequest, { threads, children }: EngineStore): boolean {
+export function assertMayBeChild(
+  asked: ChildRequest,
+  { threads, children }: Pick<StateFile, 'threads' | 'children'>,
+): boolean {
   const { childId, parentId } = asked;
   if (childId === parentId) throw childConflict(asked, 'a run cannot be its own child');
   if (children.above(parentId).includes(childId))

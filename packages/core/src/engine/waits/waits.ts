@@ -19,14 +19,13 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { Wait, WaitKey, WaitPurpose } from '../../state/threads/WaitStore.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import type { Law } from '../execution/lawOf.ts';
-import type { WaitInfo } from '../RunResult.ts';
 
 /** What readers of a checkpoint are shown of a wait. */
 export interface WaitQuestion {
@@ -82,13 +81,16 @@ export interface Message {
 }
 
 /** The message in a row of `signals`. */
-export function messageOf(rowId: string, { threads }: EngineStore): Message {
+export function messageOf(rowId: string, { threads }: Pick<StateFile, 'threads'>): Message {
   return threads.signals.require(rowId).payload as Message;
 }
 
+/** The tables that end a wait. */
+type WaitTables = Pick<StateFile, 'waits' | 'threads' | 'children' | 'checkpoints'>;
+
 /** Where waits are ended: one transaction of the run's driver. */
 interface WaitEnding {
-  readonly store: EngineStore;
+  readonly store: WaitTables;
   readonly emit: EventSink['emit'];
   /** Milliseconds since the Unix epoch: what is due by then has come. */
   readonly now: number;
@@ -120,7 +122,7 @@ const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
  *
  * @throws DevsError `STATE_CORRUPT` where the checkpoint that it completed with is missing.
  */
-function takeEnd(childId: string, { threads, children, checkpoints }: EngineStore): string | null {
+function takeEnd(childId: string, { threads, children, checkpoints }: WaitTables): string | null {
   const { status, reason } = threads.require(childId);
   if (!hasEnded(status)) return null;
   const latest = checkpoints.loadLatest({ threadId: childId, checkpointNs: '' });
@@ -148,7 +150,7 @@ export function endWait(wait: Wait, ending: WaitEnding): Wait {
 
 interface WaitLookup {
   readonly lease: Lease;
-  readonly store: EngineStore;
+  readonly store: WaitTables & Pick<StateFile, 'commitUnder'>;
   /** Milliseconds since the Unix epoch: what is due by then has come. */
   readonly now: number;
 }
@@ -182,8 +184,18 @@ export function openWaits<Open extends { readonly interruptId: string }>(
   };
 }
 
+/** Reasons for waiting other than gates. */
+export interface WaitInfo {
+  /** Next timer of the run or its children, in milliseconds since the Unix epoch; absent without a timer. */
+  readonly until?: number;
+  /** Names of the signals it waits for, in order; absent if it waits for none. */
+  readonly waitsFor?: readonly string[];
+  /** Ids of the child runs it waits for, in order; absent if it waits for none. */
+  readonly children?: readonly string[];
+}
+
 /** What a run waits for besides humans. */
-export function awaited(pending: readonly Wait[], { children }: EngineStore): WaitInfo {
+export function awaited(pending: readonly Wait[], { children }: Pick<StateFile, 'children'>): WaitInfo {
   const named = (purpose: WaitPurpose): readonly string[] => [
     ...new Set(pending.filter((wait) => wait.purpose === purpose).flatMap(({ subject }) => subject ?? [])),
   ];
