@@ -8,7 +8,6 @@
 export { fakeAgents } from './fakeAgents.ts';
 export { MemoryRuns } from './MemoryRuns.ts';
 export { MemoryWorkspace } from './MemoryWorkspace.ts';
-export { runFilesCases, runsCases } from './runs/runsCases.ts';
 export { SkippingClock } from './SkippingClock.ts';
 export { scriptedChecks } from './scriptedChecks.ts';
 export { testApp } from './TestApp.ts';

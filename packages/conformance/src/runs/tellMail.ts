@@ -1,5 +1,5 @@
-import type { RunSignal } from '../../engine/runs/Runs.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
+import type { RunSignal } from '../../../core/src/engine/runs/Runs.ts';
+import { isDevsError } from '../../../core/src/errors/DevsError.ts';
 import { ADA, driveMail, mailApp } from './mail.ts';
 import type { RunsUnderTest } from './RunsUnderTest.ts';
 

@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { NodeTurn, RunStore, WriteScope } from '../../state/RunStore.ts';
-import type { NewStep } from '../../state/steps/stepRecords.ts';
-import type { Lease } from '../../state/threads/threadRecords.ts';
-import type { TurnType } from '../../state/types.ts';
+import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { NodeTurn, RunStore, WriteScope } from '../../../core/src/state/RunStore.ts';
+import type { NewStep } from '../../../core/src/state/steps/stepRecords.ts';
+import type { Lease } from '../../../core/src/state/threads/threadRecords.ts';
+import type { TurnType } from '../../../core/src/state/types.ts';
 
 /** The run that the cases are about. */
 export const RUN = 'run-1';

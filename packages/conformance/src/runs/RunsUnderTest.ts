@@ -1,4 +1,4 @@
-import type { Runs } from '../../engine/runs/Runs.ts';
+import type { Runs } from '../../../core/src/engine/runs/Runs.ts';
 
 /** A place of runs with two who use it at once, as two processes do. */
 export interface RunsUnderTest {

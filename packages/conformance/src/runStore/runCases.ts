@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StatusUpdate } from '../../state/RunStore.ts';
+import type { StatusUpdate } from '../../../core/src/state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';
 import { RUN, started } from './verbs.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { ThreadStore } from '../../../core/src/state/threads/ThreadStore.ts';
 import { driveMail, mailApp } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';

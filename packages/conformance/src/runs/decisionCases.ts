@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
-import { durable } from '../../engine/durable.ts';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import type { Runs } from '../../engine/runs/Runs.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
-import { EventStore } from '../../state/events/EventStore.ts';
-import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { Principal } from '../../state/gates/hitlSession.ts';
+import { durable } from '../../../core/src/engine/durable.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
+import type { Runs } from '../../../core/src/engine/runs/Runs.ts';
+import { isDevsError } from '../../../core/src/errors/DevsError.ts';
+import { EventStore } from '../../../core/src/state/events/EventStore.ts';
+import { HitlSessionStore } from '../../../core/src/state/gates/HitlSessionStore.ts';
+import type { Principal } from '../../../core/src/state/gates/hitlSession.ts';
 import { ADA, driveMail } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 

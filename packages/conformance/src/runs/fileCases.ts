@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RunSignal } from '../../engine/runs/Runs.ts';
-import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import type { RunSignal } from '../../../core/src/engine/runs/Runs.ts';
+import { ThreadStore } from '../../../core/src/state/threads/ThreadStore.ts';
 import { LOOK_CASES } from './lookCases.ts';
 import { ADA, driveMail, mailApp } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Gate } from '../../engine/gates/Gate.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
 import { ADA, BOB, driveMail, type MailApp, mailApp, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 import { rejected } from './tellMail.ts';

@@ -1,4 +1,4 @@
-import type { RunStore } from '../../state/RunStore.ts';
+import type { RunStore } from '../../../core/src/state/RunStore.ts';
 
 /** What is on record of a run, in words. */
 export interface RunOnRecord {

@@ -1,8 +1,8 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../engine/durable.ts';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import { sleep, waitFor } from '../../engine/node/waitFor.ts';
-import type { RunRelease, Runs } from '../../engine/runs/Runs.ts';
+import { durable } from '../../../core/src/engine/durable.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
+import { sleep, waitFor } from '../../../core/src/engine/node/waitFor.ts';
+import type { RunRelease, Runs } from '../../../core/src/engine/runs/Runs.ts';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;
 export const BOB = { kind: 'human', id: 'bob' } as const;
