@@ -1,6 +1,5 @@
 /**
- * For tests of your own graph: an app in memory, a clock, crash points, stand-ins for agents and checks; and the cases
- * that a `Runs` of your own must pass.
+ * For tests of your own graph: an app in memory, a clock, crash points, stand-ins for agents and checks.
  *
  * @module @devs/core/testing
  */
