@@ -2,9 +2,18 @@ import assert from 'node:assert/strict';
 import type { RunSignal } from '../../../core/src/engine/runs/Runs.ts';
 import { ThreadStore } from '../../../core/src/state/threads/ThreadStore.ts';
 import { LOOK_CASES } from './lookCases.ts';
-import { ADA, driveMail, mailApp } from './mail.ts';
+import {
+  ADA,
+  driveMail,
+  LATER,
+  mailApp,
+  rejected,
+  STANDS,
+  sendSignal,
+  waitingDecision,
+  word,
+} from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';
 
 const signalIds = (signals: readonly RunSignal[]): readonly string[] => signals.map(({ id }) => id);
 
