@@ -7,7 +7,7 @@ import {
   redacted,
   tokenRule,
 } from './MaskRule.ts';
-import { NEWER_SHAPES, TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
+import { END, NEWER_SHAPES, TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
 // JSON or a shell (`\n`, `\u003d`), or a sequence that colours a terminal, as it is or escaped.
@@ -23,8 +23,6 @@ const LOOSE = `(?:(?<![A-Za-z0-9])|${AFTER_ESCAPE})`;
 
 /** The sign of a line in a diff is no part of what it begins with. */
 const STRICT = `(?:(?<![A-Za-z0-9_-])|(?<=(?:^|\\n)[+-])|${AFTER_ESCAPE})`;
-
-const END = '(?![A-Za-z0-9])';
 
 // Literals come first and what stands before them after: an engine finds a literal fast.
 const AWS_ACCESS_KEY = new RegExp(`A(?:KIA|SIA|BIA|CCA)(?<=${LOOSE}A...)[0-9A-Z]{16}${END}`, 'g');

@@ -5,7 +5,7 @@ import type { StoreOptions } from '../rows/StoreOptions.ts';
 import { ENDED } from './threadRows.ts';
 
 /** What a wait is for. The table takes any word; this list is what the engine knows. */
-export const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;
+const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;
 
 export type WaitPurpose = (typeof WAIT_PURPOSES)[number];
 
