@@ -1,6 +1,6 @@
 /**
- * What every storage of runs keeps to: names and checks with plain assertions, for any test runner. Private: the tests of
- * core and of postgres use it, and nothing here is built or published.
+ * The promises of every storage of runs: names and checks with plain assertions, for any test runner. Private: the tests of
+ * core and of postgres use it. It is neither built nor published.
  *
  * @module @devs/conformance
  */

@@ -162,5 +162,5 @@ const TOLD: readonly RunStoreCase[] = [
   },
 ];
 
-/** What a driver relies on, beside {@link VISIT_CASES}. */
+/** A driver relies on these, beside {@link VISIT_CASES}. */
 export const RUN_CASES: readonly RunStoreCase[] = [...LEASES, ...STANDING, ...TOLD];

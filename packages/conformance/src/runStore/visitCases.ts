@@ -201,5 +201,5 @@ const ASKING: readonly RunStoreCase[] = [
   },
 ];
 
-/** What a node's execution relies on. */
+/** A node's execution relies on these. */
 export const VISIT_CASES: readonly RunStoreCase[] = [...LEAVING, ...STEPS, ...ASKING];

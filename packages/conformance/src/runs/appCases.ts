@@ -271,7 +271,7 @@ const STANDS: readonly RunsCase[] = [
   },
 ];
 
-/** What holds through an app, wherever its runs are. */
+/** Promises through an app, wherever its runs are. */
 export const APP_CASES: readonly RunsCase[] = [
   ...STARTS,
   ...NAMES,

@@ -195,5 +195,5 @@ const HOLDING: readonly RunsCase[] = [
   },
 ];
 
-/** What holds where each run has a file of its own. */
+/** Promises of a storage in which each run has a file of its own. */
 export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...LOOK_CASES, ...HOLDING];

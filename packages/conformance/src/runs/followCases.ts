@@ -120,5 +120,5 @@ const FORKS: readonly RunsCase[] = [
   },
 ];
 
-/** Who follows a run, and who forks or deletes one. */
+/** Following, forking and deleting a run. */
 export const FOLLOW_CASES: readonly RunsCase[] = [...FOLLOWS, ...FORKS];

@@ -14,7 +14,7 @@ const Mail = Annotation.Root({
   log: Annotation<string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
 });
 
-/** What a node of the graph does. */
+/** The work of a node of the graph. */
 type MailWork = () => Promise<string> | string;
 
 const WORKS = {
@@ -39,8 +39,8 @@ export interface MailOptions {
 /**
  * An app over `runs`.
  *
- * @param does - What its first node does.
- * @param options - How many have to say yes before the second.
+ * @param does - The work of its first node.
+ * @param options - The number of approvals before the second.
  */
 export function mailApp(
   runs: Runs,
@@ -94,7 +94,7 @@ export const word = (text: string): RunSignal => ({
   ...{ id: `message:${text}`, kind: 'message', name: 'word', payload: text, by: ADA, signalId: text },
 });
 
-/** Tells a run something as of a new look. */
+/** Sends a signal to a run, as of a new look. */
 export async function sendSignal(
   { runs }: Pick<RunsUnderTest, 'runs'>,
   id: string,
@@ -121,7 +121,7 @@ export async function waitingDecision(
   return { id: `decision:${sessionId}`, kind: 'decision', sessionId, artifactHash, answer, closes: true };
 }
 
-/** Where a run stands that waits, for who lets go of it. */
+/** The state of a waiting run, for the holder that releases it. */
 export const STANDS = {
   status: 'waiting',
   reason: null,
