@@ -250,7 +250,7 @@ function* sourcesOf(name, areas = ['src', 'test', 'bench']) {
 /** Folders with rooms of their own: no room imports one that imports it, directly or through others. */
 const HOUSES = [
   ...['core/src/state', 'core/src/db', 'core/src/masking', 'core/src/engine', 'core/src/orchestration'],
-  ...['agents/src', 'mcp/src', 'ui/src', 'cli/src', 'conformance/src'],
+  ...['agents/src', 'postgres/src', 'mcp/src', 'ui/src', 'cli/src', 'conformance/src'],
 ].map((folder) => `packages/${folder}`);
 
 function circlesIn(sources) {

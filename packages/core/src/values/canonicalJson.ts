@@ -6,6 +6,7 @@ import { isLasting } from './lasting.ts';
 const MAX_DEPTH = 200;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
 const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Of values that can never change. */
