@@ -1,15 +1,15 @@
-// Checks what neither linter can say: which folder may import which, that the rooms inside a layer point one way, that no
-// file is too small to stand alone, and where SQL may stand.
+// Checks what neither linter can say: which folder may import which, that the rooms of a folder point one way, that no files
+// import each other in a circle, and where SQL may stand.
 //   node scripts/check-layers.mjs              the repository
 //   node scripts/check-layers.mjs --self-test  plants every violation in memory and expects to find it
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { circlesOfFiles } from './circles.mjs';
 import { importsOf, withoutComments } from './imports.mjs';
-import { PLANTED, PLANTED_HOUSES, PLANTED_SHARDS } from './layer-violations.mjs';
+import { PLANTED, PLANTED_CIRCLES, PLANTED_HOUSES } from './layer-violations.mjs';
 import { house, sourcesIn } from './rooms.mjs';
-import { shardsIn } from './shards.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -50,6 +50,9 @@ const SHARED_WITH_TESTS = [
   'examples/',
 ];
 
+/** The package of cases that every storage of runs keeps to: it is private, part of tests, and looks inside core. */
+const CASES = 'conformance';
+
 /** The package whose published files hold what they are made of: its dependencies are what is left outside. */
 const BUNDLED = 'cli';
 
@@ -67,7 +70,7 @@ const FILE_ACCESS =
 function parseFile(path, text) {
   const [, pkg, area, ...inner] = path.split('/');
   const code = withoutComments(text);
-  const isTest = area !== 'src' || inner.includes('__tests__');
+  const isTest = area !== 'src' || inner.includes('__tests__') || pkg === CASES;
   return {
     path,
     pkg,
@@ -94,6 +97,9 @@ function staysInPackage(file) {
     .filter(({ target }) => target.startsWith('.'))
     .filter(({ target }) => !`${resolveFrom(file, target)}/`.startsWith(`packages/${file.pkg}/`))
     .filter(({ target }) => !(file.isTest && isSharedWithTests(resolveFrom(file, target))))
+    .filter(
+      ({ target }) => !(file.pkg === CASES && resolveFrom(file, target).startsWith('packages/core/src/')),
+    )
     .map(({ target }) => `relative import leaves the package: ${target}`);
 }
 
@@ -241,27 +247,25 @@ function* sourcesOf(name, areas = ['src', 'test', 'bench']) {
   }
 }
 
-/** Layers with rooms of their own: no room imports one that imports it, directly or through others. */
-const HOUSES = ['packages/core/src/engine', 'packages/core/src/orchestration', 'packages/cli/src'];
+/** Folders with rooms of their own: no room imports one that imports it, directly or through others. */
+const HOUSES = [
+  ...['core/src/state', 'core/src/db', 'core/src/masking', 'core/src/engine', 'core/src/orchestration'],
+  ...['agents/src', 'postgres/src', 'mcp/src', 'ui/src', 'cli/src', 'conformance/src'],
+].map((folder) => `packages/${folder}`);
 
 function circlesIn(sources) {
   return house(sources).circles.map((way) => `rooms import each other in a circle: ${way.join(', ')}`);
 }
 
-function shardsOf(manifests) {
-  const names = Object.keys(manifests);
-  const paths = names.flatMap((name) => [...sourcesOf(name, ['src', 'page'])]);
-  const sources = paths
+/** In the sources of the packages, pages too, without tests. */
+function fileCircles(manifests) {
+  const sources = Object.keys(manifests)
+    .flatMap((name) => [...sourcesOf(name, ['src', 'page'])])
     .filter((path) => !path.includes('/__tests__/'))
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-  const entries = names.flatMap((name) =>
-    Object.values(manifests[name].exports ?? {}).flatMap((way) =>
-      typeof way === 'object' ? [posix.join('packages', name, way['@devs/source'])] : [],
-    ),
-  );
-  return shardsIn(sources, new Set(entries)).map(({ path, into }) => ({
-    path,
-    message: `under 30 lines, and ${into} alone imports it: they are one file (scripts/shards.mjs)`,
+  return circlesOfFiles(sources).map((way) => ({
+    path: way[0],
+    message: `files import each other in a circle: ${[...way, way[0]].join(' -> ')}`,
   }));
 }
 
@@ -276,7 +280,7 @@ function checkRepository(manifests) {
   violations.push(
     ...HOUSES.flatMap((path) => circlesIn(sourcesIn(join(root, path))).map((message) => ({ path, message }))),
   );
-  violations.push(...shardsOf(manifests));
+  violations.push(...fileCircles(manifests));
   for (const { path, message } of violations) process.stderr.write(`${path}: ${message}\n`);
   process.stdout.write(`layers: ${files.length} files, ${violations.length} violations\n`);
   return violations.length;
@@ -290,13 +294,12 @@ function selfTest(manifests) {
   });
   const unproven = RULES.filter(({ name }) => !PLANTED.some(({ rule }) => rule === name));
   wrong.push(...PLANTED_HOUSES.filter(({ isCircle, sources }) => circlesIn(sources).length > 0 !== isCircle));
-  const entries = new Set(['packages/core/src/index.ts']);
   wrong.push(
-    ...PLANTED_SHARDS.filter(({ isShard, sources }) => shardsIn(sources, entries).length > 0 !== isShard),
+    ...PLANTED_CIRCLES.filter(({ isCircle, sources }) => circlesOfFiles(sources).length > 0 !== isCircle),
   );
   for (const { path, text } of wrong) process.stderr.write(`judged wrongly: ${path}: ${text}\n`);
   for (const { name } of unproven) process.stderr.write(`no planted violation for ${name}\n`);
-  const planted = PLANTED.length + PLANTED_HOUSES.length + PLANTED_SHARDS.length;
+  const planted = PLANTED.length + PLANTED_HOUSES.length + PLANTED_CIRCLES.length;
   process.stdout.write(`layers: ${planted} planted cases, ${wrong.length + unproven.length} wrong\n`);
   return wrong.length + unproven.length;
 }

@@ -6,8 +6,9 @@ export function withoutComments(text) {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/[^\n]*/g, '$1');
 }
 
-/** @param code - Without comments. */
+/** @param code - Without comments. @returns `isLater`: loaded when the call is reached, by `import()` or `require()` */
 export function importsOf(code) {
   const declared = [...code.matchAll(FROM)].map((m) => ({ target: m[3], typeOnly: m[2] !== undefined }));
-  return [...declared, ...[...code.matchAll(CALLED)].map((m) => ({ target: m[1], typeOnly: false }))];
+  const called = [...code.matchAll(CALLED)].map((m) => ({ target: m[1], typeOnly: false, isLater: true }));
+  return [...declared, ...called];
 }

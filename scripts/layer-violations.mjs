@@ -105,43 +105,28 @@ export const PLANTED_HOUSES = [
   plantedHouse(false, { 'a/x.ts': "import '../b/y.ts';", 'b/y.ts': "// import '../a/x.ts'" }),
 ];
 
-const SMALL = 'export const small = 1;\n';
-const LARGE = `${SMALL}${'// more\n'.repeat(29)}`;
-const plantedShard = (isShard, sources) => ({
-  isShard,
-  path: Object.keys(sources).join(', '),
-  text: Object.values(sources).join(' ').slice(0, 200),
-  sources: Object.entries(sources).map(([path, text]) => ({ path: `packages/${path}`, text })),
-});
-
-/** Files, and whether one of them is too small to stand alone. */
-export const PLANTED_SHARDS = [
-  plantedShard(true, { 'core/src/a.ts': SMALL, 'core/src/b.ts': "import { small } from './a.ts';" }),
-  plantedShard(true, {
-    'core/src/a.ts': SMALL,
-    'core/src/b.ts': "import { small } from './a.ts';",
-    'core/src/c.ts': "// import { small } from './a.ts';",
+/** Files, and whether some of them import each other in a circle. */
+export const PLANTED_CIRCLES = [
+  plantedHouse(true, { 'a.ts': "import { b } from './b.ts';", 'b.ts': "import { a } from './a.ts';" }),
+  plantedHouse(true, {
+    'a/x.ts': "import type { Y } from '../y.ts';",
+    'y.ts': "export { z } from './z.ts';",
+    'z.ts': "import type { X } from './a/x.ts';",
   }),
-  plantedShard(true, {
-    'core/src/a.ts': `${SMALL}export { b } from './b.ts';`,
-    'core/src/b.ts': SMALL,
-    'core/src/c.ts': "import './a.ts'; import './b.ts';",
+  plantedHouse(true, {
+    'start.ts': "import './a.ts';",
+    'a.ts': "import './b.tsx';",
+    'b.tsx': "import './end.ts'; export * from './a.ts';",
+    'end.ts': '',
   }),
-  plantedShard(false, { 'core/src/a.ts': LARGE, 'core/src/b.ts': "import { small } from './a.ts';" }),
-  plantedShard(false, {
-    'core/src/a.ts': SMALL,
-    'core/src/b.ts': "import { small } from './a.ts';",
-    'core/src/c.ts': "export { small } from './a.ts';",
+  plantedHouse(true, { 'a.ts': "import './b.ts';", 'b.ts': "export type Of = import('./a.ts').A;" }),
+  plantedHouse(true, { 'a.ts': "import './a.ts';" }),
+  plantedHouse(false, {
+    'a.ts': "import './b.ts'; import './c.ts';",
+    'b.ts': "import './c.ts';",
+    'c.ts': "import 'node:fs';",
   }),
-  plantedShard(false, { 'core/src/a.ts': SMALL, 'core/src/index.ts': "export { small } from './a.ts';" }),
-  plantedShard(false, { 'core/src/a.ts': SMALL, 'core/src/b.ts': "const a = await import('./a.ts');" }),
-  plantedShard(false, {
-    'core/src/a.ts': "export { b } from './b.ts';\nexport * from './b.ts';\n",
-    'core/src/b.ts': LARGE,
-    'core/src/c.ts': "import { b } from './a.ts';",
-  }),
-  plantedShard(false, {
-    'core/src/state/TinyStore.ts': SMALL,
-    'core/src/state/A.ts': "import { small } from './TinyStore.ts';",
-  }),
+  plantedHouse(false, { 'a.ts': "import './b.ts';", 'b.ts': "const { a } = await import('./a.ts');" }),
+  plantedHouse(false, { 'a.ts': "import './b.ts';", 'b.ts': "void import('./a.ts').then(({ a }) => a());" }),
+  plantedHouse(false, { 'a.ts': "import './b.ts';", 'b.ts': "// import './a.ts';" }),
 ];

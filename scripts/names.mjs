@@ -9,6 +9,7 @@ import { join, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withoutComments } from './imports.mjs';
+import { publishedNames } from './published.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -144,7 +145,7 @@ export function survey() {
   const files = ['packages', 'examples', 'scripts', 'tools'].flatMap(filesBelow);
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   const read = (path) => texts.get(path) ?? null;
-  const packages = readdirSync(join(root, 'packages')).sort();
+  const packages = publishedNames().sort();
   const entries = Object.fromEntries(
     packages.flatMap(entriesOf).map(({ entry, path }) => [entry, exportedBy(path, read)]),
   );

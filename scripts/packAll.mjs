@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { publishedNames } from './published.mjs';
 import { run } from './runProgram.mjs';
 
 /** Packs what was built in `checkout` as it is published. @returns the path of the tarball of each package, by its folder's name */
 export async function packAll({ checkout, to, env }) {
   mkdirSync(to, { recursive: true });
   const tarballs = {};
-  for (const name of readdirSync(join(checkout, 'packages'))) {
+  for (const name of publishedNames(checkout)) {
     const cwd = join(checkout, 'packages', name);
     await run(['pnpm', 'pack', '--pack-destination', to], { cwd, env });
     tarballs[name] = join(

@@ -5,16 +5,22 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+export const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+/** Names of the published packages of a checkout: folders below packages/, without those that are private. */
+export const publishedNames = (checkout = root) =>
+  readdirSync(join(checkout, 'packages')).filter(
+    (name) => manifestOf(join(checkout, 'packages', name)).private !== true,
+  );
+
 /** Folders of the published packages. */
-export const PACKAGES = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+export const PACKAGES = publishedNames().map((name) => join(root, 'packages', name));
 
 /** The checkout runs on a Node.js that is too old for what users get, which is installed under a name of its own. */
 const OF_USERS = {
   'better-sqlite3': 'better-sqlite3-13',
   'better-sqlite3-multiple-ciphers': 'better-sqlite3-multiple-ciphers-13',
 };
-
-export const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 /** Where Node.js finds a dependency of the package in `folder`; `undefined` where it is not installed. */
 export function installed(name, folder) {

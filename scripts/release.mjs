@@ -1,10 +1,11 @@
 // Packs and publishes all packages: `pnpm release --help`. Publishing for real is left to .github/workflows/release.yml.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { packAll } from './packAll.mjs';
+import { publishedNames } from './published.mjs';
 import { run } from './runProgram.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -28,7 +29,7 @@ const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name
 
 /** Why these packages should not be published as they are; empty when they can be. */
 async function obstacles() {
-  const names = readdirSync(join(root, 'packages'));
+  const names = publishedNames();
   const versions = new Set(names.map((name) => manifestOf(name).version));
   const [version] = versions;
   const changed = await run(['git', 'status', '--porcelain'], { cwd: root });

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export function sourcesIn(folder) {
   return readdirSync(folder, { recursive: true })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.ts') && !path.includes('__tests__/'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('__tests__/'))
     .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 }
 

@@ -35,11 +35,11 @@ function sources() {
   return files.filter((file) => file.endsWith('.ts')).sort();
 }
 
-/** What a test file in `__tests__` imports for its values from the folder around that. */
+/** What a test file in `__tests__` imports for its values from the folder around that, and from the folders in it. */
 function modulesOf(testFile) {
   const imports = importsOf(withoutComments(readFileSync(join(root, testFile), 'utf8')));
   return imports
-    .filter(({ target, typeOnly }) => !typeOnly && /^\.\.\/[^/.]+\.ts$/.test(target))
+    .filter(({ target, typeOnly }) => !typeOnly && /^\.\.\/(?:[^/.]+\/)*[^/.]+\.ts$/.test(target))
     .map(({ target }) => posix.join(posix.dirname(testFile), target));
 }
 

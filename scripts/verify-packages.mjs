@@ -2,15 +2,15 @@
 // packed: its types, what is in it, and how large it is.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packAll, packedManifest } from './packAll.mjs';
-import { bytesOf, closureOf } from './published.mjs';
+import { bytesOf, closureOf, publishedNames } from './published.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const names = readdirSync(join(root, 'packages'));
+const names = publishedNames();
 const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
 
 /** A folder outside the repository whose node_modules holds only our packages, linked. */

@@ -5,9 +5,10 @@
 //   node scripts/verify.mjs --tested --seconds 900 --exit 0
 //                                       the tests have just run for that long and left their report (what .ci/run does)
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { publishedNames } from './published.mjs';
 import { REPORT, readTimes, renderTimes, root, STAGES as STAGE_TIMES } from './testTimes.mjs';
 import { countTests } from './verify_test_results.js';
 
@@ -76,7 +77,7 @@ function mutationsAreNoticed() {
 }
 
 function packagesAreUsable() {
-  for (const name of readdirSync(join(root, 'packages'))) {
+  for (const name of publishedNames()) {
     run(bin('publint', 'run', '--strict', join('packages', name)));
   }
   runAll(node('scripts/verify-packages.mjs'));

@@ -8,8 +8,8 @@
 export { BUDGET_MEASURES, eachMeasure } from './config/budgetMeasures.ts';
 export { STATE_FILE } from './config/defaults.ts';
 export { DEFAULT_LIMITS, MAX_LIMITS } from './config/limits.ts';
-export { walFrames } from './db/committedFrames.ts';
 export { openState } from './db/createDatabase.ts';
+export { walFrames } from './db/writeAheadLog.ts';
 export type { EntropyScore } from './engine/entropy/scoreEntropy.ts';
 export type { GateComment, QuotableSection } from './engine/gates/comments.ts';
 export { listedGate, type ShownGate } from './engine/gates/Gate.ts';

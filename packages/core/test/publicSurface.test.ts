@@ -182,8 +182,6 @@ describe('the public surface', () => {
         "MemoryWorkspace",
         "SkippingClock",
         "fakeAgents",
-        "runFilesCases",
-        "runsCases",
         "scriptedChecks",
         "testApp",
       ]

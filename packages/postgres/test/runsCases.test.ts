@@ -1,4 +1,4 @@
-import { runFilesCases, runsCases } from '@devs/core/testing';
+import { runFilesCases, runsCases } from '@devs/conformance';
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { type Cluster, startCluster } from './support/startCluster.ts';

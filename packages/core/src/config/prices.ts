@@ -35,7 +35,6 @@ export interface ModelPrice {
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
 const OPUS_FROM_4_5: ModelPrice = { input: 5, output: 25, cached: 0.5 };
-
 const SONNET_4: ModelPrice = { input: 3, output: 15, cached: 0.3 };
 
 /**

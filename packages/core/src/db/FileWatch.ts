@@ -17,9 +17,7 @@ const REST_MS = 10;
  * written, there are few events. Then after 16 ms, 32, 64, …
  */
 const CLOSE_QUESTIONS = 8;
-
 const CLOSE_GAP_MS = 2;
-
 const LAST_GAP_MS = 256;
 
 type Key = string | Database;

@@ -8,9 +8,7 @@ import { driverHolding, recordOpen, type SqliteCopy } from './openFiles.ts';
 export const MEMORY = ':memory:';
 
 const PLAIN = 'better-sqlite3';
-
 const CIPHER = 'better-sqlite3-multiple-ciphers';
-
 const CIPHER_RANGE = '^13.0.3';
 
 /** What the driver with ciphers has more than the other. */
@@ -24,7 +22,6 @@ type OpenCipher = new (path: string, options?: Options) => CipherDatabase;
 const encrypted = new WeakSet<Database>();
 
 let driverFits = false;
-
 let cipher: OpenCipher | null = null;
 
 /** The driver loads its native part with the first connection. */

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { beginOfLog, committed, FRAME_HEADER } from './committedFrames.ts';
 import { statOf } from './fileStat.ts';
 import { toFileFault } from './sqliteFault.ts';
-import { logOf } from './writeAheadLog.ts';
+import { beginOfLog, committed, FRAME_HEADER, logOf } from './writeAheadLog.ts';
 
 /** Where in its header a file says that it has a write-ahead log, once for readers and once for writers. */
 const FORMAT_VERSIONS = [18, 19] as const;

@@ -11,11 +11,9 @@ import { withStateFaults } from './sqliteFault.ts';
 export type EncryptionKey = string | Uint8Array;
 
 const KEY_BYTES = 32;
-
 const LEAST_CHARACTERS = 16;
 
 const RAW = 'raw:';
-
 const RAW_KEY = /^raw:[0-9a-f]{64}$/i;
 
 /** SQLite has no further use of it: it asks for memory instead of temporary files, which are not encrypted. */
@@ -74,7 +72,6 @@ const MAGIC = Buffer.from('SQLite format 3\0');
 
 /** Where the header of a file goes on in plain text, encrypted or not. */
 const PLAIN_FROM = 16;
-
 const PLAIN_TO = 24;
 
 /** Bytes that encryption reserves at the end of each page. */

@@ -2,9 +2,7 @@ import type { Activity, ActivityListener, ActivityScope } from './Activity.ts';
 import type { EventName, EventScope, OrchestratorEvents } from './events.ts';
 
 type Listener<Name extends EventName> = (payload: OrchestratorEvents[Name], scope: EventScope) => void;
-
 type AnyListener = (name: EventName, payload: OrchestratorEvents[EventName], scope: EventScope) => void;
-
 type Listeners = { [Name in EventName]?: Set<Listener<Name>> };
 
 /** The part of the bus that engine code uses. */

@@ -31,8 +31,7 @@ const UNFINISHED = /(?:\r+|\u001b|[\u001b\u009b]\[?[\d;?]{0,32}|\u001b\][^\u0007
 const mask: Mask = (text) => maskSensitiveData(text);
 
 /**
- * Masks a text that is shown line by line while it is written. `createStreamMasker` holds 16 KiB back and so shows the
- * words of an agent when it has ended; here a line is shown once it is whole, and what may be a secret over several lines
+ * Masks a text line by line while it is written: a line is shown once it is whole, and a possible secret over several lines
  * once its last line is there. Codes of terminals are taken out first: they could part a secret.
  *
  * @example

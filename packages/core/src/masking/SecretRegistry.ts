@@ -125,6 +125,43 @@ export class SecretRegistry {
 /** The default registry of every masker in this process. */
 export const secretRegistry: SecretRegistry = new SecretRegistry();
 
+/** What this process knows to be secret, for the whole process. Nothing of it changes what a graph keeps in its state. */
+export interface SecretsOptions {
+  /** Registers the values of environment variables that are named like secrets. @defaultValue true */
+  readonly fromEnv?: boolean;
+  /** Further exact values, of at least 6 characters each: masked wherever they are shown, at gates too, and by `scrub`. */
+  readonly values?: readonly string[];
+  /** Exact values that are never masked. */
+  readonly allow?: readonly string[];
+  /**
+   * What `scrub`, and with it the pipeline, takes out of texts of models, checks and people: what its own form gives away, or with
+   * `'broad'` also what only a name or its randomness does, which changes code and prose that agents write (`password=rules`).
+   * Choose it before the first run.
+   *
+   * @defaultValue 'precise'
+   */
+  readonly mask?: 'precise' | 'broad';
+}
+
+/** @throws RangeError for a value that is too short, a word that masks themselves write, or another `mask`. */
+export function registerSecrets(
+  { fromEnv = true, values = [], allow = [], mask = 'precise' }: SecretsOptions = {},
+  registry: SecretRegistry = secretRegistry,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): void {
+  assertMask(mask);
+  for (const value of allow) registry.allow(value);
+  for (const value of values) registry.register(value);
+  if (fromEnv) registry.registerFromEnv(env);
+  if (mask === 'broad') registry.maskBroadly();
+}
+
+/** For callers without types. */
+function assertMask(mask: unknown): void {
+  if (mask === 'precise' || mask === 'broad') return;
+  throw new RangeError(`Expected secrets.mask to be 'precise' or 'broad', got ${JSON.stringify(mask)}.`);
+}
+
 function patternForSecrets(values: Iterable<string>): RegExp {
   const forms = new Set([...values].flatMap(encodingsOf));
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
@@ -196,11 +233,9 @@ const MIN_VARIABLE = 8;
 
 /** In any place of a name: `DB_PASSWORD_2`, `SECRET_KEY_BASE`. */
 const SAYS_SECRET = /(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|SECRETS?|CREDENTIALS?|APIKEY)(?:_|$)/i;
-
 /** At the end of a name. `PWD` alone is the working directory. */
 const ENDS_SECRET =
   /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PWD|_AUTH|_DSN|_PAT)(?:_\d{1,3})?$/i;
-
 /** About a secret, not one: where it lies, what it is called, how long it lives. */
 const ABOUT_SECRET =
   /(?:NAME|URL|URI|FILE|PATH|DIR|ARN|TTL|LENGTH|MIN|MAX|USER|USERNAME|REGION|ENABLED|PROVIDER|BACKEND|TYPE)$/i;
@@ -223,41 +258,4 @@ function isSecretVariable(name: string, value: string): boolean {
 function isCommon(value: string): boolean {
   if (COMMON_WORDS.has(value.toLowerCase()) || PATH_OR_URL.test(value) || isPlaceholder(value)) return true;
   return new Set(value).size < 3 || /^\d{1,9}$/.test(value);
-}
-
-/** What this process knows to be secret, for the whole process. Nothing of it changes what a graph keeps in its state. */
-export interface SecretsOptions {
-  /** Registers the values of environment variables that are named like secrets. @defaultValue true */
-  readonly fromEnv?: boolean;
-  /** Further exact values, of at least 6 characters each: masked wherever they are shown, at gates too, and by `scrub`. */
-  readonly values?: readonly string[];
-  /** Exact values that are never masked. */
-  readonly allow?: readonly string[];
-  /**
-   * What `scrub`, and with it the pipeline, takes out of texts of models, checks and people: what its own form gives away, or with
-   * `'broad'` also what only a name or its randomness does, which changes code and prose that agents write (`password=rules`).
-   * Choose it before the first run.
-   *
-   * @defaultValue 'precise'
-   */
-  readonly mask?: 'precise' | 'broad';
-}
-
-/** @throws RangeError for a value that is too short, a word that masks themselves write, or another `mask`. */
-export function registerSecrets(
-  { fromEnv = true, values = [], allow = [], mask = 'precise' }: SecretsOptions = {},
-  registry: SecretRegistry = secretRegistry,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): void {
-  assertMask(mask);
-  for (const value of allow) registry.allow(value);
-  for (const value of values) registry.register(value);
-  if (fromEnv) registry.registerFromEnv(env);
-  if (mask === 'broad') registry.maskBroadly();
-}
-
-/** For callers without types. */
-function assertMask(mask: unknown): void {
-  if (mask === 'precise' || mask === 'broad') return;
-  throw new RangeError(`Expected secrets.mask to be 'precise' or 'broad', got ${JSON.stringify(mask)}.`);
 }

@@ -9,37 +9,26 @@ import { RANDOM_TOKEN_RULE } from './randomTokens.ts';
 
 const KEY_OF =
   'key(?<=(?:api|access|secret|private|encryption|signing|master|account|shared|preshared|license|service|session|storage|auth|app|application|client|consumer|integration|host|stream)[_. -]?key)';
-
 const NAME = `(?:token|passwort|kennwort|contrase[nñ]a|senha|mot[ _]de[ _]passe|wachtwoord|пароль|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|pass(?<!(?:by|com|tres|sur|over|under)pass)|(?:pw|auth)(?<![A-Za-z](?:pw|auth))|bindpw)`;
-
 const VARIANT =
   '(?:[_-]?value|[_-](?:prod|production|dev|staging|test|old|new|value|plain|data|\\d{2,3}|v?\\d{1,3}))?(?![A-Za-z0-9])';
-
 const NAMED = `${NAME}${VARIANT}`;
-
 // Values that are keys only if they look made up: `primary_key: id` is a setting.
 const KEY = `(?:key(?<!public[_-]?key)|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
 
 const QUOTE = `(?:\\\\{0,3}["'\`])`;
-
 const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.|'')*'|\`[^\`]*\`|["'](?![\\s)\\]},;])[^"'\\n]{1,4096}$)`;
-
 // A mark with more behind it is a value: what stands before the rest of a secret may have been written there.
 const MARK = '\\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\\]';
-
 const BARE = `(?:${MARK}|(?!(?:CREDENTIALS_)?REDACTED[\\]:])[^\\s"'\`,;&<>(){}\\[\\]\\u001b])[^\\s"'\`&<>\\u001b]*`;
 
 const NAMED_VALUE = `(?:${QUOTED}|${BARE})`;
 
 const LINE_START = '(?<=^[ \\t]{0,64}(?:- |export |set |ENV )?[A-Za-z0-9_.-]{0,64})';
-
 const TYPE = '(?:\\s?:\\s?[A-Za-z.|]{1,24}(?=\\s?=))?';
-
 /** What colours a terminal may stand between a name, its sign and its value. */
 const COLOUR = '(?:\\u001b\\[[0-9;]{0,16}m){0,3}';
-
 const ASSIGN = `${QUOTE}?\\]?${COLOUR}${TYPE}\\s{0,8}(?:=>|->|:=|=(?![=~])|:)\\s{0,8}${COLOUR}`;
-
 const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}value=|>|\\s{1,4})`;
 
 const rule = (
@@ -57,10 +46,8 @@ const rule = (
 
 /** Characters before a name in which a command is looked for whose word it is. */
 const LINE_REACH = 160;
-
 /** `kubectl get secret NAME`: the name of one. */
 const OF_KUBERNETES = /(?:^|[\s;&|(`$])(?:kubectl|oc|kubecolor|k)\s[^\n;&|]*$/;
-
 /** `--secret id=npmrc,src=…` of a build: where one is. */
 const MOUNTED = /^["']?(?:id|src|source|env|type|target|dst|uid|gid|mode|required)=/;
 
@@ -110,12 +97,10 @@ const NAME_RULES: readonly MaskRule[] = [
 
 /** What follows the mark on its line is no part of the header any more. */
 const MASKED_HEADER = new RegExp(`^${MARK}(?![A-Za-z0-9])`);
-
 /** The letter before a string of Python; "Basic knowledge of HTTP". */
 const HEADER_PROSE = /^(?:[bfru]{1,2}|[a-z]{1,16}(?: [a-z]{1,16}){1,}.*)$/i;
 
 const SCHEME = '(?:(?:bearer|basic|token|digest|negotiate|apikey)\\s{1,4})?';
-
 const HEADER_RULES: readonly MaskRule[] = [
   rule(
     'digest',
@@ -173,7 +158,6 @@ function holdsSession(header: string): boolean {
 }
 
 const COOKIE_ATTRIBUTE = /^(?:path|expires|max-age|domain|samesite|priority)$/i;
-
 const SESSION = /(?:sid|sess|token|auth|jwt|csrf|xsrf|id)/i;
 
 /** `host:port:database:user:password`, a line of its own. */
@@ -186,12 +170,9 @@ const PGPASS: MaskRule = {
 
 /** `[REDACTED:token]` is no name. */
 const NO_MARK = '(?<!REDACTED:[a-z0-9_]{0,64})';
-
 const COMMANDS =
   'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|requirepass|masterauth|rootpw|htpasswd|:\\/\\/|-u|--user|--proxy-user';
-
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
-
 /** How what NAMED and KEY match begins. */
 const STARTS =
   'token passwort kennwort contrase senha mot wachtwoord пароль secret passw psk pwd credential bearer signature session connection webhook key securestring pw auth bindpw salt sig code';
@@ -235,16 +216,11 @@ function maskInside(value: string): string {
 
 /** A shell closes its quotes, escapes one and opens them again: `'it'\''s'`. */
 const VALUE = `(?:"[^"\\n]{1,4096}"|'[^'\\n]{1,4096}'(?:\\\\''[^'\\n]{0,512}'){0,8}|[^\\s"'&<>\`\\u001b]+)`;
-
 /** `==` compares, `=>` and `=~` are no assignments either. */
 const SEPARATOR = '(\\s{0,4}(?::=|=(?![=>~])|:)[ \\t]{0,4})';
-
 const BEARER = /\bBearer([^\S\n]{1,8})([^\s"'`,;<>\\]+)/gi;
-
 const API_KEY = new RegExp(`\\bapi[_ -]?key${SEPARATOR}(${VALUE})`, 'gi');
-
 const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
-
 const SECRET = new RegExp(`(?:password|passwd|pwd|secret(?<!arn:[^\\s]{1,100}))${SEPARATOR}(${VALUE})`, 'gi');
 
 /** "Bearer tokens", `Bearer realm=`: what is said about credentials. */

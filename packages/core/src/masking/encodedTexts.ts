@@ -40,7 +40,7 @@ export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
 }
 
 /** What {@link BASE64_RUN} finds. */
-export function* base64Runs(text: string): Generator<RegExpExecArray> {
+function* base64Runs(text: string): Generator<RegExpExecArray> {
   for (const { 0: run, index } of charRuns(text, BASE64, 20)) {
     let to = index + run.length;
     if (text[index - 1] === '=') continue;
@@ -50,7 +50,7 @@ export function* base64Runs(text: string): Generator<RegExpExecArray> {
 }
 
 /** What {@link HEX} finds. */
-export function* hexRuns(text: string): Generator<RegExpExecArray> {
+function* hexRuns(text: string): Generator<RegExpExecArray> {
   for (const match of charRuns(text, ALPHANUMERIC, 32)) if (isHexText(match[0])) yield match;
 }
 

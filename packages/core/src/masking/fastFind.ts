@@ -4,7 +4,7 @@
 /** Which UTF-16 code units are in a class: `one[code] === 1`. */
 export type CharClass = Uint8Array;
 
-export function charClass(chars: string): CharClass {
+function charClass(chars: string): CharClass {
   const one = new Uint8Array(1 << 16);
   for (const char of chars) one[char.charCodeAt(0)] = 1;
   return one;

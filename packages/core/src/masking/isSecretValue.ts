@@ -1,4 +1,3 @@
-// Tells a value that a generator made from a word that a person chose, by how often the kinds of characters change.
 import { isPlaceholder } from './MaskRule.ts';
 
 /** Words that stand for a kind of value, references, and short numbers: settings and types, not secrets. */
@@ -17,7 +16,6 @@ const CALL =
 const WORDS = /^[A-Za-z]+(?:[-_.:/][A-Za-z]*\d{0,4})*$/;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** Also behind words, as keys of a cache are: `Linux-node-20-<hash>`. */
 const HASH = /^(?:[A-Za-z0-9.]{1,32}[-_:/]){0,8}(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64,128})$/i;
 
@@ -70,12 +68,10 @@ function withoutQuotes(value: string): string {
   return value.replace(/^[\\"'`]{1,4}/, '').replace(/[\\"'`]{1,4}$/, '');
 }
 
+// Tells a value that a generator made from a word that a person chose, by how often the kinds of characters change.
 const NONE = 0;
-
 const DIGIT = 1;
-
 const UPPER = 2;
-
 const LOWER = 3;
 
 interface Mixture {
@@ -90,15 +86,12 @@ interface Mixture {
 
 /** `PasswordResetTokenV2` changes a third of the time, random letters and digits three times in five. */
 const MIN_CHANGES = 0.42;
-
 const MIN_CHANGES_WITH_DIGITS = 0.36;
-
 /** Words with a number change once; random values of one case two times in five. */
 const MIN_DIGIT_CHANGES = 0.18;
 
 /** Times and counters are mostly digits; hex has five of eight. */
 const MAX_DIGITS = 0.78;
-
 /** How much less is asked for where a prefix says that a value follows. */
 const AFTER_PREFIX = 0.09;
 
@@ -141,57 +134,40 @@ const MAX_LOOKED_AT = 512;
 
 const SENSITIVE =
   '(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|(?:api|access|secret|private)[_-]?key|key)';
-
 const NAME = `(?:[A-Za-z]{1,24}[_-]?)?${SENSITIVE}`;
-
 const AFTER = '[?!;,.)\\]}\\s"\'`]{0,8}$';
 
 /** `password: password`, `$token`. */
 const OWN_NAME = new RegExp(`^["'\`]?[$@:*&]?${SENSITIVE}${AFTER}`, 'i');
-
 /** `--api-key KEY`, `token=MY_TOKEN`; in small letters somebody may have chosen it. */
 const PLACE_NAME = new RegExp(
   `^["'\`]?[$@:*&]?(?:[A-Z]{1,24}_)?(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|VALUE)${AFTER}`,
 );
-
 const VARIABLE = new RegExp(`^[*:@&](?:${NAME}|[a-z]+(?:_[a-z]+)+)${AFTER}`, 'i');
 
 const ROOTS =
   'process|import|env|os|config|configuration|conf|cfg|options|opts|settings|this|self|cls|var|vars|local|locals|data|module|params|props|args|argv|req|request|res|response|ctx|context|secrets|credentials|creds|vault|user|input|body|form|state|session|auth|client|account|app|std|crypto|path|row|record|item|event|payload|claims';
-
 /** `options.password`, `var.db_password`, `data.vault_generic_secret.app.data["token"]`. */
 const MEMBER = new RegExp(
   `^(?:(?:${ROOTS})(?:(?:\\??\\.|::)[A-Za-z_$][\\w$]{0,64})+|[A-Za-z_$][\\w$]{0,64}(?:\\??\\.[A-Za-z_$][\\w$]{0,64}){0,6}\\??\\.${NAME})(?:\\[[^\\]]{0,64}\\]?)?${AFTER}`,
   'i',
 );
-
 /** `getpass.getpass("…"`, `std::env::var(`, `models.CharField(max_length=128,`: the rest may be cut off. */
 const METHOD = /^(?:new )?[A-Za-z_$][\w$]{0,64}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,64}){1,8}[!?]?\(/;
-
 const CUT_CALL = /^[a-z_$][\w$]{0,64}\([A-Za-z_$][^()]{0,64},$/;
-
 /** `$request->input(…)`, cut at the `>`. */
 const PHP_MEMBER = /^\$[A-Za-z_]\w{0,64}-$/;
-
 const CMDLET = /^(?:Read|Get|ConvertTo|ConvertFrom|New|Import|Invoke)-[A-Z][A-Za-z]{2,32}[;)]?$/;
-
 const FLAG = /^--?[A-Za-z][A-Za-z-]{0,32}(?:=|$)/;
-
 const REGEXP = /^\/[\^([\\]/;
-
 /** `?`, `$1`, `%s`: a place in a statement. */
 const PARAMETER = /^["'`]?(?:\?|\$\d{1,2}|%s|%\([a-z_]{1,32}\)s)[;,)\s"'`]{0,4}$/;
-
 const TYPE = /^\[?(?:String|ID|Int|Float|Boolean|SecretStr|SecureString)[!?\])]{0,4}[,;]?$/;
-
 const SPECIAL = /^["'`]?\[[A-Z_ ]{2,32}\]["'`]?$/;
-
 /** `` `vault print token` ``: a command whose output is the value. */
 const COMMAND = /^`[a-z][a-z0-9_./-]{0,64} [^`]{0,256}`?$/;
-
 const STORES =
   /^["'`]?(?:(?:op|vault|ssm|keychain|secretsmanager|bws|doppler|infisical|akv|awssm|gcpsm|secretref|pass):(?:\/\/)?[A-Za-z]|arn:[a-z]|ref\+[a-z]|!Ref |!GetAtt |@Microsoft\.KeyVault\()/;
-
 const VERSION = /^["'`]?[~^<>=v]{0,3}\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+][0-9A-Za-z.-]{1,40})?["'`,;]{0,3}$/;
 
 const ALL: readonly RegExp[] = [

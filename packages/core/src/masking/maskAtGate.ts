@@ -72,7 +72,6 @@ interface GateMaskOptions {
 }
 
 const SHAPE_RULES: FindingRules = prefixed(asShapes(GATE_SHAPES));
-
 const PROCESS_KEY = randomBytes(32);
 
 const shownViews = new WeakSet<object>();

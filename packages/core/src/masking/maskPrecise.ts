@@ -15,7 +15,7 @@ export const OWN_FORMS: readonly RuleSet[] = [
   ...URL_CREDENTIAL_RULES,
 ];
 /** What values were masked by before they entered the state, until they were kept exactly: of runs that were recorded then. */
-export const PRECISE_RULES: readonly RuleSet[] = [
+const PRECISE_RULES: readonly RuleSet[] = [
   ...OWN_FORMS,
   ...encodedRules((text) => applyRules(text, OWN_FORMS).count > 0),
 ];

@@ -87,7 +87,7 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
 };
 
 /** What {@link RANDOM_RUN} finds. */
-export function* randomRuns(text: string): Generator<RegExpExecArray> {
+function* randomRuns(text: string): Generator<RegExpExecArray> {
   for (const match of charRuns(text, RUN, MIN_RUN)) {
     if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
   }

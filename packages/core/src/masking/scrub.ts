@@ -88,7 +88,6 @@ function withoutRegistered(text: string, registry: SecretRegistry): Masked<strin
 
 /** Types of content blocks of LangChain and of the providers that hold bytes, or say where they are. */
 const BYTES = /^(?:input_|output_)?(?:image|image_url|audio|video|file|media)$/;
-
 const HOLDS_BYTES = [
   'data',
   'url',
@@ -151,7 +150,6 @@ const LONGEST_TOKEN = 200;
 
 /** The beginning of a `data:` URL, up to its comma. */
 const DATA_URL = /data:(?:[A-Za-z]{1,32}\/[^\s,;"'`<>]{1,127})?(?:;[^\s,;"'`<>]{1,127}){0,8},/g;
-
 const AFTER_DATA_URL = /[\s"'`<>)\]}\\]/;
 
 interface Span {

@@ -5,9 +5,7 @@ export type Boundary = 'loose' | 'strict';
 export type TokenRow = readonly [name: string, boundary: Boundary, heads: string, tail: string];
 
 const UUID: string = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-
 export const END: string = '(?![A-Za-z0-9])';
-
 /** Three digits among the first characters: no word and no name in code. */
 const MIXED: string = '(?=(?:[A-Za-z_+/-]{0,24}\\d){3})';
 

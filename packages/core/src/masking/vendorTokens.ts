@@ -7,7 +7,7 @@ import {
   redacted,
   tokenRule,
 } from './MaskRule.ts';
-import { NEWER_SHAPES, TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
+import { END, NEWER_SHAPES, TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
 // JSON or a shell (`\n`, `\u003d`), or a sequence that colours a terminal, as it is or escaped.
@@ -16,41 +16,26 @@ const ESCAPES = [
   '\\\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})',
   '(?:[\\u001b\\u009b]|\\\\(?:u00[19][bB]|x[19][bB]|033|e))\\[?[0-9;:]{0,24}[A-Za-z]',
 ];
-
 const AFTER_ESCAPE = ESCAPES.map((sequence) => `(?<=${sequence})`).join('|');
-
 const LOOSE = `(?:(?<![A-Za-z0-9])|${AFTER_ESCAPE})`;
-
 /** The sign of a line in a diff is no part of what it begins with. */
 const STRICT = `(?:(?<![A-Za-z0-9_-])|(?<=(?:^|\\n)[+-])|${AFTER_ESCAPE})`;
 
-const END = '(?![A-Za-z0-9])';
-
 // Literals come first and what stands before them after: an engine finds a literal fast.
 const AWS_ACCESS_KEY = new RegExp(`A(?:KIA|SIA|BIA|CCA)(?<=${LOOSE}A...)[0-9A-Z]{16}${END}`, 'g');
-
 const AWS_SECRET_KEY =
   /(secret_?access_?key["'\\]{0,4}\s{0,4}[=:]\s{0,4}["'\\]{0,4})([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi;
-
 const AZURE_ACCOUNT_KEY = /((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{42,88}={0,2}/g;
-
 const AZURE_SAS = /([?&](?:amp;)?sig=)[A-Za-z0-9%+/]{43,80}=?/g;
 
 const AZURE_CLIENT_SECRET =
   /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])/g;
-
 const MAILCHIMP = new RegExp(`[0-9a-f]{32}(?<=${LOOSE}.{32})-us\\d{1,2}${END}`, 'g');
-
 const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
-
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
-
 const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
-
 const ASANA_LEGACY = new RegExp(`(?<![A-Za-z0-9/._-])0/[0-9a-f]{32}${END}`, 'g');
-
 const FACEBOOK_APP = /(?<![A-Za-z0-9|])\d{13,17}\|[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])/g;
-
 const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, 'g');
 
 /** What crypt(3), bcrypt, scrypt and Argon2 write: with it a password can be guessed elsewhere. */
@@ -59,36 +44,25 @@ const PASSWORD_HASH =
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
-
 const AZURE_SIGNATURE = /AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+A(?:St|Sb|Eh|Rm|Ba|MC|CR)/;
-
 const AZURE_KEY = new RegExp(
   `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURE.source})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
   'g',
 );
-
 const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
-
 const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn[0-9a-f]{12}${END}`, 'g');
-
 const MAILGUN = new RegExp(`[0-9a-f]{32}(?<=${STRICT}.{32})-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
-
 const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
-
 const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
-
 const SIGNATURE =
   /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
-
 const STRIPE_CLIENT = new RegExp(
   `${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`,
   'g',
 );
 
 const TELEGRAM_RULE = tokenRule('telegram', TELEGRAM, ':AA');
-
 const TERRAFORM_RULE = tokenRule('terraform', TERRAFORM, '.atlasv1.');
-
 const PASSWORD_HASH_RULE = tokenRule('password_hash', PASSWORD_HASH, '$');
 
 /** In any spelling that is met. */
@@ -109,7 +83,6 @@ const LABELLED: readonly RuleSet[] = [
   keepLabel('azure_account_key', AZURE_ACCOUNT_KEY, 'Key='),
   keepLabel('azure_sas', AZURE_SAS, 'sig='),
 ];
-
 const SIGNATURES: readonly RuleSet[] = [
   tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
   keepLabel('url_signature', SIGNATURE, SIGNATURES_ARE_NAMED),
@@ -213,7 +186,6 @@ function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule
 
 /** Between an id and its secret, in the forms they are written down in; characters. */
 const BETWEEN = '[\\s\\S]{1,200}?';
-
 const ALONE = '(?<![A-Za-z0-9/+_-])';
 
 const SECRET_END = '(?![A-Za-z0-9/+=_-])';

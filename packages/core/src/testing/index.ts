@@ -1,6 +1,5 @@
 /**
- * For tests of your own graph: an app in memory, a clock, crash points, stand-ins for agents and checks; and the cases
- * that a `Runs` of your own must pass.
+ * For tests of your own graph: an app in memory, a clock, crash points, stand-ins for agents and checks.
  *
  * @module @devs/core/testing
  */
@@ -8,7 +7,6 @@
 export { fakeAgents } from './fakeAgents.ts';
 export { MemoryRuns } from './MemoryRuns.ts';
 export { MemoryWorkspace } from './MemoryWorkspace.ts';
-export { runFilesCases, runsCases } from './runs/runsCases.ts';
 export { SkippingClock } from './SkippingClock.ts';
 export { scriptedChecks } from './scriptedChecks.ts';
 export { testApp } from './TestApp.ts';

@@ -14,7 +14,7 @@
 // The deadlines of gates are rows of the same table, fired in the same way; see `gateAnswers.ts`.
 //
 // Another kind of wait is a purpose in WaitStore, what comes for it in `WAIT_KINDS`, how a run that it makes due is
-// found in `waitSql.ts`, and a function beside `sleep` that calls `waitHere`.
+// found in `WaitStore.ts`, and a function beside `sleep` that calls `waitHere`.
 
 import type { EventSink } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';

@@ -128,6 +128,28 @@ describe('lines that are masked while they come', () => {
     expect(out + masker.end()).toBe(text);
   });
 
+  it('never end within a character', () => {
+    const masker = new LineMasker();
+    for (const piece of '🙂'.repeat(30_000).match(/[\s\S]{1,777}/g) ?? []) {
+      masker.push(piece);
+      const shown = masker.take();
+      expect(Buffer.from(shown).toString()).toBe(shown);
+    }
+    expect(masker.end()).toMatch(/^🙂*$/u);
+  });
+
+  it('end in a mark where one match goes on and on', () => {
+    const masker = new LineMasker();
+    masker.push('password="');
+    let out = '';
+    for (let piece = 0; piece < 60; piece += 1) {
+      masker.push('abcdefgh1'.repeat(4_000));
+      out += masker.take();
+    }
+    expect(out).toMatch(/\[REDACTED:overlong\]/);
+    expect(out).not.toContain('abcdefgh1');
+  });
+
   it('leave out what may be the rest of a secret after a gap', () => {
     const masker = new LineMasker();
     masker.push('before\n-----BEGIN PRIVATE KEY-----\n');

@@ -1,10 +1,9 @@
+import { type RunOnRecord, type RunStoreUnderTest, runStoreCases } from '@devs/conformance';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import type { RunOnRecord, RunStoreUnderTest } from '../../testing/runStore/RunStoreUnderTest.ts';
-import { runStoreCases } from '../../testing/runStore/runStoreCases.ts';
 import { SqliteRunStore } from '../SqliteRunStore.ts';
 import { StateFile } from '../StateFile.ts';
 import { aThread } from './aThread.ts';

@@ -34,9 +34,7 @@ const SELECT_ID = `
   SELECT blob_id FROM state_blobs WHERE sha256 = ?`;
 
 const HEAD_COLUMNS = 'blob_id AS blobId, sha256, size, encoding, base_id AS baseId, prefix, suffix, seal';
-
 const SELECT_HEAD = `SELECT ${HEAD_COLUMNS} FROM state_blobs WHERE blob_id = ?`;
-
 const SELECT_ROW = `SELECT ${HEAD_COLUMNS}, bytes FROM state_blobs WHERE blob_id = ?`;
 
 // Compared where they are: to copy them out costs more than the comparison.

@@ -66,11 +66,8 @@ const SELECT_OPEN = `
 
 const OF_CHECKPOINT = `
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
-
 const DELETE_CHECKPOINT = `DELETE FROM checkpoints ${OF_CHECKPOINT}`;
-
 const DELETE_WRITES = `DELETE FROM checkpoint_writes ${OF_CHECKPOINT}`;
-
 const DELETE_CHANNEL = `
   DELETE FROM checkpoint_blobs
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;

@@ -373,7 +373,7 @@ interface ChannelHead {
 }
 
 /** What is known about the channels of a namespace. */
-export interface NamespaceHeads {
+interface NamespaceHeads {
   readonly versions: Map<string, ChannelHead>;
   /** Of the last large value of a channel, which its next one probably resembles. */
   readonly blobs: Map<string, number>;

@@ -3,6 +3,12 @@ import { assertIntactFile, assertSameFile, keepingLog } from '../../db/fileIdent
 import { toStateFault } from '../../db/sqliteFault.ts';
 import { transaction } from '../../db/transaction.ts';
 
+/** A run and the epoch of the lease its driver holds. */
+export interface FencedLease {
+  readonly threadId: string;
+  readonly epoch: number;
+}
+
 /** A write whose caller goes on before it is committed: what it says can be found out again from what is committed. */
 export interface LateWrite {
   readonly lease: FencedLease;
@@ -134,10 +140,4 @@ function commitQuietly(db: Database): void {
   } catch {
     // The writes wait on.
   }
-}
-
-/** A run and the epoch of the lease its driver holds. */
-export interface FencedLease {
-  readonly threadId: string;
-  readonly epoch: number;
 }

@@ -58,7 +58,6 @@ const SELECT_NAMED = selectNamed();
 
 /** Few of a run, and asked for while it is looked at: they have an index, whose condition this is word for word. */
 const RARE: readonly EventName[] = ['GATE_SHOWN', 'RUN_SYNCED'];
-
 const SELECT_RARE = selectNamed("AND name IN ('GATE_SHOWN', 'RUN_SYNCED')");
 
 const SELECT_LAST_OF = `

@@ -55,7 +55,6 @@ const SELECT_PAGE = `
   WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
 const SELECT_FIRST = 'SELECT min(seq) FROM stream_events WHERE thread_id = ?';
-
 const SELECT_LAST = 'SELECT max(seq) FROM stream_events WHERE thread_id = ?';
 
 const TRIM = 'DELETE FROM stream_events WHERE thread_id = ? AND seq <= ?';

@@ -92,7 +92,6 @@ const LAST_CHARACTER = '\u{10ffff}';
 
 /** Statuses, as JSON: of a question that nobody has answered, and of one whose answer nobody has taken up, too. */
 const OPEN = '["awaiting_approval"]';
-
 const UNTAKEN = '["awaiting_approval", "decided"]';
 
 /**

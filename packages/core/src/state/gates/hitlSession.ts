@@ -27,6 +27,17 @@ export interface Principal {
   readonly id: string;
 }
 
+/** A yes of one of several who have to say it. */
+export interface Vote {
+  readonly principal: Principal;
+  /** SHA-256 (hex) of what they were shown. */
+  readonly artifactHash: string;
+  /** Masked. */
+  readonly feedback: string | null;
+  /** Milliseconds since the Unix epoch, UTC. */
+  readonly votedAt: number;
+}
+
 /** A question to a human, open or closed. The graph state it was asked in is not part of it and is never logged. */
 export interface HitlSession {
   readonly id: string;
@@ -64,14 +75,3 @@ export type AnsweredSession = Pick<
   | ('id' | 'taskId' | 'kind' | 'status' | 'threadId')
   | ('artifactHash' | 'decision' | 'principal' | 'via' | 'hidden' | 'decidedAt')
 >;
-
-/** A yes of one of several who have to say it. */
-export interface Vote {
-  readonly principal: Principal;
-  /** SHA-256 (hex) of what they were shown. */
-  readonly artifactHash: string;
-  /** Masked. */
-  readonly feedback: string | null;
-  /** Milliseconds since the Unix epoch, UTC. */
-  readonly votedAt: number;
-}

@@ -33,7 +33,6 @@ const selectRunPage = (condition: string): string => `
   ORDER BY found.created_at DESC, found.thread_id DESC LIMIT @limit`;
 
 const SELECT_PAGE = selectRunPage('');
-
 const SELECT_PAGE_OF_GRAPH = selectRunPage('graph_fingerprint = @graph AND');
 
 // Word for word the condition of its index, which SQLite would not choose: it has no figures of what is rare. The reason is

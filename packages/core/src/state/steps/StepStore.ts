@@ -15,21 +15,21 @@ import {
   type Refusal,
   type RenamedExecution,
   type ResultCodec,
-  type RunCost,
   readRefusal,
   type StepKey,
+  type StepKind,
   type StepOnRecord,
   StepResult,
   type StepSummary,
   type StepTimes,
   type StepUsage,
-  type TurnSpending,
+  type UnfinishedInside,
 } from './stepRecords.ts';
-import * as sql from './stepSql.ts';
+import { type RunCost, StepSpending, TURN, type TurnSpending } from './stepSpending.ts';
 
 export type * from './stepRecords.ts';
-export type { Refusal, ResultCodec, StepResult } from './stepRecords.ts';
 export { isOfExecution } from './stepRecords.ts';
+export type * from './stepSpending.ts';
 
 export interface StepStoreOptions extends StoreOptions {
   /** For results that are more than JSON. @defaultValue those are refused */
@@ -38,16 +38,140 @@ export interface StepStoreOptions extends StoreOptions {
 
 const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null, seal: null };
 
-/** The visit, and the thread and namespace in which the graphs inside it keep their checkpoints. */
-export interface UnfinishedInside {
-  readonly threadId: string;
-  readonly visitId: string;
-  readonly frame: string;
-  readonly checkpointNs: string;
-}
-
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
+
+/** A step without its result. */
+interface StepSummaryRow extends StepKey {
+  readonly node: string;
+  readonly taskId: string | null;
+  readonly kind: StepKind;
+  readonly state: 'intent' | 'failed' | 'done';
+  readonly attempt: number;
+  readonly tokensIn: number | null;
+  readonly tokensOut: number | null;
+  readonly costUsd: number | null;
+  readonly unpriced: number;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+interface StepRow extends StepSummaryRow {
+  readonly resultJson: string | null;
+  /** Hex, of `resultJson`; a blob has its own. */
+  readonly resultSha256: string | null;
+  /** How the result is encoded; `null`: as JSON. */
+  readonly codec: string | null;
+  readonly blobId: number | null;
+  /** As of {@link sealedColumns}; `null` where there is no result, and in rows of before. */
+  readonly seal: number | null;
+}
+
+/** What binds a step that has ended to its key. */
+const sealedColumns = (step: StepKey & Pick<StepRow, 'state' | 'codec' | 'resultSha256' | 'blobId'>) => [
+  ...[step.threadId, step.lgTaskId, step.name, step.state],
+  ...[step.codec, step.resultSha256, step.blobId],
+];
+
+/** Without results, which may be large. */
+const SUMMARY_COLUMNS = `
+  thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, kind, state, attempt,
+  tokens_in AS tokensIn, tokens_out AS tokensOut, cost_usd AS costUsd, unpriced,
+  started_at AS startedAt, finished_at AS finishedAt`;
+
+const COLUMNS = `${SUMMARY_COLUMNS},
+  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId, seal`;
+
+const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
+
+const SELECT = `SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`;
+
+const SELECT_TIMES = `
+  SELECT started_at AS startedAt, finished_at AS finishedAt FROM agent_steps WHERE ${KEY}`;
+
+// A visit's id, or one with a slash behind it. '0' is the character after the slash.
+const OF_VISIT = `
+  thread_id = @threadId AND lg_task_id >= @visitId AND lg_task_id < @visitId || '0'
+  AND (lg_task_id = @visitId OR substr(lg_task_id, length(@visitId) + 1, 1) = '/')`;
+
+const SELECT_VISIT = `SELECT 1 FROM agent_steps WHERE ${OF_VISIT} LIMIT 1`;
+
+// Of graphs inside a visit: a step of a task that has written nothing yet. What follows a visit's slash is the inner
+// task's id, and perhaps another slash. '}' is the character after the bar that parts the names of a namespace.
+const SELECT_UNFINISHED_INSIDE = `
+  WITH inner_steps AS (
+    SELECT substr(lg_task_id, length(@visitId) + 2) || '/' AS place FROM agent_steps
+    WHERE ${OF_VISIT} AND lg_task_id <> @visitId)
+  SELECT 1 FROM inner_steps
+  WHERE NOT EXISTS (
+    SELECT 1 FROM checkpoint_writes
+    WHERE thread_id = @frame AND checkpoint_ns >= @checkpointNs AND checkpoint_ns < @checkpointNs || '}'
+      AND task_id = substr(place, 1, instr(place, '/') - 1) AND idx >= 0)
+  LIMIT 1`;
+
+const MOVE_VISIT = `
+  UPDATE agent_steps SET
+    lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node,
+    seal = iif(seal IS NULL, NULL,
+               seal_of(thread_id, @toVisitId || substr(lg_task_id, length(@visitId) + 1), name, state,
+                       codec, result_sha256, blob_id))
+  WHERE ${OF_VISIT}`;
+
+const SELECT_FOR_THREAD = `
+  SELECT ${SUMMARY_COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
+
+const SELECT_IN_FLIGHT = `
+  SELECT ${SUMMARY_COLUMNS} FROM agent_steps
+  WHERE thread_id = ? AND state = 'intent' AND started_at >= ? ORDER BY started_at DESC LIMIT 1`;
+
+const INTEND = `
+  INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at, turn)
+  VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now, ${TURN})
+  ON CONFLICT (thread_id, lg_task_id, name)
+    DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, result_json = NULL, result_sha256 = NULL,
+                  seal = NULL,
+                  reserved_usd = excluded.reserved_usd,
+                  reserved_tokens = excluded.reserved_tokens, started_at = excluded.started_at
+    WHERE state <> 'done'
+  RETURNING attempt`;
+
+// The calls may have been made; nobody will ask for their results.
+const ABANDON = `
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  WHERE thread_id = ? AND state = 'intent'`;
+
+// '0' is the character after the slash.
+const IN_PLACE = `thread_id = @threadId AND (lg_task_id = @place OR (lg_task_id > @place || '/' AND lg_task_id < @place || '0'))`;
+
+const SELECT_IN = `
+  SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE ${IN_PLACE}`;
+
+const ABANDON_IN = `
+  UPDATE agent_steps SET state = 'failed', seal = NULL, failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  WHERE ${IN_PLACE} AND state = 'intent'`;
+
+// What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
+const ADD_USAGE = `
+  tokens_in = CASE WHEN @tokensIn IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @tokensIn END,
+  tokens_out = CASE WHEN @tokensOut IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @tokensOut END,
+  cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
+  unpriced = unpriced + @unpriced,
+  kind = iif(coalesce(@tokensIn, @tokensOut, @costUsd) IS NULL, kind, 'call'),
+  reserved_usd = 0, reserved_tokens = 0`;
+
+const FINISH = `
+  UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
+                         codec = @codec, blob_id = @blobId, finished_at = @now, seal = @seal, ${ADD_USAGE}
+  WHERE ${KEY} AND state = 'intent'`;
+
+const FAIL = `
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, codec = @codec, result_json = @resultJson,
+                         result_sha256 = @resultSha256, seal = @seal, ${ADD_USAGE}
+  WHERE ${KEY} AND state = 'intent'`;
+
+const ALLOW_REFUSED = `
+  UPDATE agent_steps SET codec = NULL, result_json = NULL, result_sha256 = NULL, seal = NULL
+  WHERE thread_id = @threadId AND codec = @codec`;
 
 /**
  * Results of durable steps. A step is finished when its row is committed; a finished step is never begun again,
@@ -58,15 +182,13 @@ export class StepStore {
   readonly #now: () => number;
   readonly #codec: ResultCodec | null;
   readonly #blobs: BlobStore;
-  readonly #select: Statement<[StepKey], sql.StepRow>;
+  readonly #select: Statement<[StepKey], StepRow>;
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
   readonly #selectVisit: Statement<[Pick<RenamedExecution, 'threadId' | 'visitId'>], number>;
   readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
-  readonly #selectForThread: Statement<[string], sql.StepSummaryRow>;
-  readonly #selectInFlight: Statement<[string, number], sql.StepSummaryRow>;
-  readonly #sumCost: Statement<[string], RunCost>;
-  readonly #sumSpending: Statement<[object], TurnSpending>;
-  readonly #sumSpendingOfTask: Statement<[object], TurnSpending>;
+  readonly #selectForThread: Statement<[string], StepSummaryRow>;
+  readonly #selectInFlight: Statement<[string, number], StepSummaryRow>;
+  readonly #spending: StepSpending;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[RenamedExecution]>;
@@ -83,23 +205,21 @@ export class StepStore {
     this.#codec = codec ?? null;
     this.#blobs = new BlobStore(db);
     useSeals(db);
-    this.#select = prepare(db, sql.SELECT);
-    this.#selectTimes = prepare(db, sql.SELECT_TIMES);
-    this.#selectVisit = prepare<[object], number>(db, sql.SELECT_VISIT).pluck();
-    this.#selectUnfinished = prepare<[UnfinishedInside], number>(db, sql.SELECT_UNFINISHED_INSIDE).pluck();
-    this.#selectForThread = prepare(db, sql.SELECT_FOR_THREAD);
-    this.#selectInFlight = prepare(db, sql.SELECT_IN_FLIGHT);
-    this.#sumCost = prepare(db, sql.SUM_COST);
-    this.#sumSpending = prepare(db, sql.SUM_SPENDING);
-    this.#sumSpendingOfTask = prepare(db, sql.SUM_SPENDING_OF_TASK);
-    this.#intend = prepare<[object], number>(db, sql.INTEND).pluck();
-    this.#finish = prepare(db, sql.FINISH);
-    this.#fail = prepare(db, sql.FAIL);
-    this.#allowRefused = prepare(db, sql.ALLOW_REFUSED);
-    this.#abandon = prepare(db, sql.ABANDON);
-    this.#abandonIn = prepare(db, sql.ABANDON_IN);
-    this.#selectIn = prepare(db, sql.SELECT_IN);
-    this.#moveVisit = prepare(db, sql.MOVE_VISIT);
+    this.#select = prepare(db, SELECT);
+    this.#selectTimes = prepare(db, SELECT_TIMES);
+    this.#selectVisit = prepare<[object], number>(db, SELECT_VISIT).pluck();
+    this.#selectUnfinished = prepare<[UnfinishedInside], number>(db, SELECT_UNFINISHED_INSIDE).pluck();
+    this.#selectForThread = prepare(db, SELECT_FOR_THREAD);
+    this.#selectInFlight = prepare(db, SELECT_IN_FLIGHT);
+    this.#spending = new StepSpending(db);
+    this.#intend = prepare<[object], number>(db, INTEND).pluck();
+    this.#finish = prepare(db, FINISH);
+    this.#fail = prepare(db, FAIL);
+    this.#allowRefused = prepare(db, ALLOW_REFUSED);
+    this.#abandon = prepare(db, ABANDON);
+    this.#abandonIn = prepare(db, ABANDON_IN);
+    this.#selectIn = prepare(db, SELECT_IN);
+    this.#moveVisit = prepare(db, MOVE_VISIT);
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */
@@ -107,7 +227,7 @@ export class StepStore {
     const row = this.#select.get(normalizedStepKey(step));
     if (row === undefined) return null;
     const { state, attempt, codec, resultJson, resultSha256, seal } = row;
-    if (seal !== null && seal !== sealNumber(sql.sealedColumns(row))) throw damagedResult(row);
+    if (seal !== null && seal !== sealNumber(sealedColumns(row))) throw damagedResult(row);
     if (state !== 'done') {
       return { state, attempt, ...(codec === REFUSED && { refused: readRefusal(resultJson, resultSha256) }) };
     }
@@ -116,7 +236,7 @@ export class StepStore {
       attempt,
       result: this.#resultOf(row),
       ...(codec !== null && { codec }),
-      usage: sql.rowUsage(row),
+      usage: rowUsage(row),
       finishedAt: row.finishedAt ?? 0,
     };
   }
@@ -171,8 +291,8 @@ export class StepStore {
     const placed = result instanceof StepResult ? result : StepResult.plain(result); // a bad value must not open a transaction
     this.#fenced(fence, () => {
       const done = { ...normalizedStepKey(step), ...this.#place(placed), state: 'done' } as const;
-      const seal = sealNumber(sql.sealedColumns(done));
-      const values = { ...done, seal, ...sql.usageColumns(usage), now: this.#now() };
+      const seal = sealNumber(sealedColumns(done));
+      const values = { ...done, seal, ...usageColumns(usage), now: this.#now() };
       if (this.#finish.run(values).changes === 1) return;
       throw new RangeError(`Step "${step.name}" has no open intent; call intent() first.`);
     });
@@ -180,7 +300,7 @@ export class StepStore {
 
   /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
   fail(step: StepKey, usage: StepUsage, fence: Fence): void {
-    const values = { ...normalizedStepKey(step), ...sql.usageColumns(usage), ...NO_REFUSAL };
+    const values = { ...normalizedStepKey(step), ...usageColumns(usage), ...NO_REFUSAL };
     this.#fenced(fence, () => this.#fail.run(values));
   }
 
@@ -198,8 +318,8 @@ export class StepStore {
       resultSha256,
       blobId: null,
     } as const;
-    const seal = sealNumber(sql.sealedColumns(refused));
-    const values = { ...refused, resultJson, seal, ...sql.usageColumns(usage) };
+    const seal = sealNumber(sealedColumns(refused));
+    const values = { ...refused, resultJson, seal, ...usageColumns(usage) };
     this.#fenced(fence, () => this.#fail.run(values));
   }
 
@@ -245,32 +365,31 @@ export class StepStore {
 
   /** Steps of a run, oldest first. */
   listForThread(threadId: string): readonly StepSummary[] {
-    return this.#selectForThread.all(threadId).map(sql.stepSummary);
+    return this.#selectForThread.all(threadId).map(stepSummary);
   }
 
   /** The step of a run that was begun last and has not ended, if it was not begun before `since`, in ms since the Unix epoch. */
   inFlight(threadId: string, since: number): StepSummary | null {
     const row = this.#selectInFlight.get(threadId, since);
-    return row === undefined ? null : sql.stepSummary(row);
+    return row === undefined ? null : stepSummary(row);
   }
 
   costOf(threadId: string): RunCost {
-    return this.#sumCost.get(threadId) ?? sql.NO_COST;
+    return this.#spending.costOf(threadId);
   }
 
   /** What a step that is about to be made finds spent and held back in this turn, by its run or, with `taskId`, by one task. */
   spendingBefore(step: StepKey, taskId: string | null): TurnSpending {
-    const sum = taskId === null ? this.#sumSpending : this.#sumSpendingOfTask;
-    return sum.get({ ...normalizedStepKey(step), taskId }) ?? sql.NO_SPENDING;
+    return this.#spending.before(step, taskId);
   }
 
-  #place({ json, codec }: StepResult): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId' | 'codec'> {
+  #place({ json, codec }: StepResult): Pick<StepRow, 'resultJson' | 'resultSha256' | 'blobId' | 'codec'> {
     if (json === null || Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
       return { resultJson: json, resultSha256: StepResult.sha256(json, codec), blobId: null, codec };
     return { resultJson: null, resultSha256: null, blobId: this.#blobs.put(Buffer.from(json)), codec };
   }
 
-  #resultOf(row: sql.StepRow): unknown {
+  #resultOf(row: StepRow): unknown {
     const { resultJson, blobId } = row;
     assertUndamaged(row);
     const json = blobId === null ? resultJson : Buffer.from(this.#blobs.get(blobId)).toString('utf8');
@@ -285,7 +404,35 @@ export class StepStore {
   }
 }
 
-function assertUndamaged(row: sql.StepRow): void {
+function usageColumns({ tokensIn, tokensOut, costUsd, unpriced }: StepUsage): object {
+  return {
+    tokensIn: tokensIn ?? null,
+    tokensOut: tokensOut ?? null,
+    costUsd: costUsd ?? null,
+    unpriced: unpriced ?? 0,
+  };
+}
+
+function rowUsage({ tokensIn, tokensOut, costUsd, unpriced }: StepSummaryRow): StepUsage {
+  return {
+    ...(tokensIn !== null && { tokensIn }),
+    ...(tokensOut !== null && { tokensOut }),
+    ...(costUsd !== null && { costUsd }),
+    ...(unpriced > 0 && { unpriced }),
+  };
+}
+
+function stepSummary(row: StepSummaryRow): StepSummary {
+  const { threadId, lgTaskId, name, node, taskId, kind, state, attempt, startedAt, finishedAt } = row;
+  return {
+    ...{ threadId, lgTaskId, name, node, taskId, kind, state, attempt },
+    usage: rowUsage(row),
+    startedAt,
+    finishedAt,
+  };
+}
+
+function assertUndamaged(row: StepRow): void {
   const { resultJson, resultSha256, blobId, codec } = row;
   const isKnown = codec === null || codec === ENCODED;
   const isIntact = blobId !== null || StepResult.sha256(resultJson, codec) === resultSha256;

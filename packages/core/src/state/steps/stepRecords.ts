@@ -49,6 +49,14 @@ export interface RenamedExecution {
   readonly node: string;
 }
 
+/** The visit, and the thread and namespace in which the graphs inside it keep their checkpoints. */
+export interface UnfinishedInside {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly frame: string;
+  readonly checkpointNs: string;
+}
+
 /** What a step's calls cost. An absent figure is unknown. */
 export interface StepUsage {
   readonly tokensIn?: number;
@@ -87,39 +95,6 @@ export interface StepSummary extends Omit<NewStep, 'reserve' | 'kind'> {
   /** Milliseconds since the Unix epoch, UTC: begin of the last attempt. */
   readonly startedAt: number;
   readonly finishedAt: number | null;
-}
-
-export interface RunCost {
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  /** US dollars. */
-  readonly costUsd: number;
-  /** Finished steps that reported tokens or a cost. */
-  readonly calls: number;
-  /** Finished calls whose cost is not known, or only in part. */
-  readonly unpriced: number;
-}
-
-/** What the calls of a run or task took, and what those in flight hold back. */
-export interface Spending {
-  /** US dollars, with what is reserved. */
-  readonly usd: number;
-  /** With what is reserved. */
-  readonly tokens: number;
-  /** Made or in flight; one that threw and was made again counts twice. */
-  readonly calls: number;
-  readonly reservedUsd: number;
-  readonly reservedTokens: number;
-  /** The dearest finished call, in US dollars. */
-  readonly largestUsd: number;
-  /** The longest finished call, in tokens in and out. */
-  readonly largestTokens: number;
-}
-
-/** Of the turn that a run stands in. */
-export interface TurnSpending extends Spending {
-  /** From 1. */
-  readonly turn: number;
 }
 
 /** What the state file says of a result that is encoded by the port below; one that is plain JSON says nothing. */

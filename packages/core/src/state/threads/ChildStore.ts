@@ -5,7 +5,7 @@ import { CHILD_SEAL, isSound, resealed, sealOf, useSeals } from '../rows/rowSeal
 import type { StoreOptions } from '../rows/StoreOptions.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 import { ENDED } from './threadRows.ts';
-import { IS_ASKED } from './waitSql.ts';
+import { IS_ASKED } from './WaitStore.ts';
 
 /** How a child had ended when its parent was told. */
 export interface ChildEnd {

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { useSeals } from '../rows/rowSeals.ts';
+import { isSound, resealed, sealOf, useSeals, WAIT_SEAL } from '../rows/rowSeals.ts';
 import type { StoreOptions } from '../rows/StoreOptions.ts';
-import * as sql from './waitSql.ts';
+import { ENDED } from './threadRows.ts';
 
 /** What a wait is for. The table takes any word; this list is what the engine knows. */
-export const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;
+const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;
 
 export type WaitPurpose = (typeof WAIT_PURPOSES)[number];
 
@@ -53,6 +53,90 @@ export interface DueCriteria {
   readonly begunBy: number;
 }
 
+const COLUMNS = `
+  seq, thread_id AS threadId, place, name, purpose, subject, interrupt_id AS interruptId, due_at AS dueAt, state,
+  met_by AS metBy`;
+
+const NEW = [
+  ...['@threadId', '@place', '@name', '@purpose', '@subject', '@interruptId', '@dueAt', "'pending'", 'NULL'],
+];
+
+const SOUND = isSound(WAIT_SEAL);
+
+// One that was given up and is come back to goes on with the date it had.
+const INSERT = `
+  INSERT INTO waits (thread_id, place, name, purpose, subject, interrupt_id, due_at, created_at, row_sha256)
+  VALUES (@threadId, @place, @name, @purpose, @subject, @interruptId, @dueAt, @now, ${sealOf(WAIT_SEAL, NEW)})
+  ON CONFLICT (thread_id, place, name) DO UPDATE SET
+    state = 'pending', ended_at = NULL, row_sha256 = ${resealed(WAIT_SEAL, { state: "'pending'" })}
+  WHERE state = 'void'`;
+
+const SELECT = `
+  SELECT ${COLUMNS} FROM waits WHERE thread_id = @threadId AND place = @place AND name = @name AND ${SOUND}`;
+
+const SELECT_AT = `
+  SELECT ${COLUMNS} FROM waits
+  WHERE thread_id = @threadId AND interrupt_id IN (SELECT value FROM json_each(@interruptIds)) AND ${SOUND}
+  ORDER BY seq`;
+
+const SELECT_DEADLINES = `
+  SELECT ${COLUMNS} FROM waits
+  WHERE thread_id = @threadId AND purpose = 'deadline' AND place IN (SELECT value FROM json_each(@gates)) AND ${SOUND}
+  ORDER BY due_at, seq`;
+
+const FIRE = `
+  UPDATE waits SET state = 'due', ended_at = @now, row_sha256 = ${resealed(WAIT_SEAL, { state: "'due'" })}
+  WHERE seq = @seq AND state = 'pending' AND due_at <= @at AND ${SOUND}`;
+
+const MEET = `
+  UPDATE waits SET state = 'met', met_by = @metBy, ended_at = @now,
+                   row_sha256 = ${resealed(WAIT_SEAL, { state: "'met'", met_by: '@metBy' })}
+  WHERE seq = @seq AND state = 'pending' AND ${SOUND}`;
+
+const KEEP_ONLY = `
+  UPDATE waits SET state = 'void', ended_at = @now, row_sha256 = ${resealed(WAIT_SEAL, { state: "'void'" })}
+  WHERE thread_id = @threadId AND state = 'pending' AND purpose <> 'deadline'
+    AND interrupt_id NOT IN (SELECT value FROM json_each(@interruptIds)) AND ${SOUND}`;
+
+const MOVED = '@toVisitId || substr(place, length(@visitId) + 1)';
+
+// A visit's id, or one with a slash behind it.
+const MOVE_VISIT = `
+  UPDATE waits SET place = ${MOVED}, row_sha256 = ${resealed(WAIT_SEAL, { place: MOVED })}
+  WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')
+    AND ${SOUND}`;
+
+/** Of `waits AS w`: that of a gate counts as long as somebody may decide it. */
+export const IS_ASKED = `
+  (w.purpose <> 'deadline' OR EXISTS (
+    SELECT 1 FROM hitl_sessions AS h WHERE h.id = w.place AND h.status = 'awaiting_approval'))`;
+
+const IS_TIME = `w.due_at <= @now AND ${IS_ASKED}`;
+
+const HAS_COME = `
+  w.purpose = 'signal' AND EXISTS (
+    SELECT 1 FROM signals AS s
+    WHERE s.thread_id = w.thread_id AND s.consumed_at IS NULL AND s.kind = 'message'
+      AND s.payload_json ->> 'name' = w.subject)
+  OR w.purpose = 'child' AND EXISTS (
+    SELECT 1 FROM threads AS c
+    WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
+
+// A run that waits; one whose driver is gone or was told to leave; and one that was given a turn that nobody has driven.
+const DUE = `
+  SELECT t.thread_id AS threadId, coalesce(w.due_at, w.created_at) AS since, t.rowid AS place
+  FROM threads AS t JOIN waits AS w ON w.thread_id = t.thread_id
+  WHERE t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME})
+  UNION ALL
+  SELECT t.thread_id, t.updated_at, t.rowid FROM threads AS t
+  WHERE t.status = 'running' OR (t.status = 'paused' AND t.reason = @leftFor)
+     OR (t.status = 'created' AND @begunBy >= coalesce(
+          (SELECT max(i.begun_at) FROM thread_inputs AS i WHERE i.thread_id = t.thread_id), t.created_at))`;
+
+const SELECT_DUE = `SELECT threadId FROM (${DUE}) GROUP BY threadId ORDER BY min(since), place`;
+
+const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;
+
 /**
  * What runs wait for that is no human. A row is pending until its time or what it waits for came, whichever is first:
  * one conditional update ends it, and nothing changes it afterwards.
@@ -72,17 +156,17 @@ export class WaitStore {
   begin(wait: NewWait): Wait {
     if (!WAIT_PURPOSES.includes(wait.purpose))
       throw new RangeError(`purpose: unknown purpose "${wait.purpose}"`);
-    prepare<[object]>(this.#db, sql.INSERT).run({ ...wait, now: this.#now() });
+    prepare<[object]>(this.#db, INSERT).run({ ...wait, now: this.#now() });
     return this.find(wait) as Wait;
   }
 
   find({ threadId, place, name }: WaitKey): Wait | null {
-    return prepare<[object], Wait>(this.#db, sql.SELECT).get({ threadId, place, name }) ?? null;
+    return prepare<[object], Wait>(this.#db, SELECT).get({ threadId, place, name }) ?? null;
   }
 
   /** The waits that a run's open interrupts stand for. */
   at(threadId: string, interruptIds: readonly string[]): readonly Wait[] {
-    return prepare<[object], Wait>(this.#db, sql.SELECT_AT).all({
+    return prepare<[object], Wait>(this.#db, SELECT_AT).all({
       threadId,
       interruptIds: JSON.stringify(interruptIds),
     });
@@ -90,7 +174,7 @@ export class WaitStore {
 
   /** The deadlines of gates, ended or not, the earliest first. @param gates - Ids of sessions. */
   deadlines(threadId: string, gates: readonly string[]): readonly Wait[] {
-    return prepare<[object], Wait>(this.#db, sql.SELECT_DEADLINES).all({
+    return prepare<[object], Wait>(this.#db, SELECT_DEADLINES).all({
       threadId,
       gates: JSON.stringify(gates),
     });
@@ -98,17 +182,17 @@ export class WaitStore {
 
   /** Ends a wait whose time has come: true for exactly one caller. @param at - Milliseconds since the Unix epoch. */
   fire({ seq }: Pick<Wait, 'seq'>, at: number): boolean {
-    return prepare<[object]>(this.#db, sql.FIRE).run({ seq, at, now: this.#now() }).changes === 1;
+    return prepare<[object]>(this.#db, FIRE).run({ seq, at, now: this.#now() }).changes === 1;
   }
 
   /** Ends a wait with what came: true for exactly one caller. */
   meet({ seq }: Pick<Wait, 'seq'>, metBy: string): boolean {
-    return prepare<[object]>(this.#db, sql.MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
+    return prepare<[object]>(this.#db, MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
   }
 
   /** Gives up the pending waits of a run's nodes but those of these interrupts: nobody comes back to the others. */
   keepOnly(threadId: string, interruptIds: readonly string[]): void {
-    prepare<[object]>(this.#db, sql.KEEP_ONLY).run({
+    prepare<[object]>(this.#db, KEEP_ONLY).run({
       threadId,
       interruptIds: JSON.stringify(interruptIds),
       now: this.#now(),
@@ -117,18 +201,18 @@ export class WaitStore {
 
   /** Hands the waits of a visit to the one that takes its place. */
   moveVisit(moved: MovedWaits): void {
-    prepare<[object]>(this.#db, sql.MOVE_VISIT).run(moved);
+    prepare<[object]>(this.#db, MOVE_VISIT).run(moved);
   }
 
   /** Runs that can go on without a human, those whose time came first in front. */
   dueRuns(since: DueCriteria): readonly string[] {
-    return prepare<[object], { readonly threadId: string }>(this.#db, sql.SELECT_DUE)
+    return prepare<[object], { readonly threadId: string }>(this.#db, SELECT_DUE)
       .all(since)
       .map(({ threadId }) => threadId);
   }
 
   /** Whether a run is among {@link dueRuns}. */
   isDue(threadId: string, since: DueCriteria): boolean {
-    return prepare<[object]>(this.#db, sql.SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
+    return prepare<[object]>(this.#db, SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
   }
 }

@@ -5,6 +5,11 @@ import { prepare } from '../../db/prepare.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
 import { NOBODY } from './hostIdentity.ts';
 
+// Of who counts them elsewhere: for the span of a recovery `begin` counts none beside.
+const COUNT_DEATHS = `
+  UPDATE threads SET recoveries = @deaths, worked_epoch = NULL, recovery_counted_at = @now
+  WHERE @deaths > 0 OR recoveries > 0`;
+
 /**
  * How many drivers of a file have died without progress, where whoever hands the file out counts them: what the file itself has
  * counted is set to that, and the death before this drive is not counted once more.
@@ -26,11 +31,6 @@ export class CountedDeaths {
     return this.#hasRecovered.get() !== undefined;
   }
 }
-
-// Of who counts them elsewhere: for the span of a recovery `begin` counts none beside.
-export const COUNT_DEATHS = `
-  UPDATE threads SET recoveries = @deaths, worked_epoch = NULL, recovery_counted_at = @now
-  WHERE @deaths > 0 OR recoveries > 0`;
 
 const ABANDON = 'UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NULL';
 

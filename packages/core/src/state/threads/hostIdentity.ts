@@ -50,9 +50,7 @@ interface ProcessStat {
 }
 
 const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X', 'x']);
-
 const FIELDS_BEFORE_STATE = 2;
-
 const START_TIME_FIELD = 22;
 
 function isAliveInProc(pid: number, startTime: string): boolean {

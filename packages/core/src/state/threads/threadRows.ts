@@ -29,9 +29,9 @@ export const INSERT = `
 export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;
 
 // Of one member: the whole record holds the shape of the run's graph.
-export const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
+const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
 
-export const SELECT_DECLARED = 'SELECT declared_sha256 FROM threads WHERE thread_id = ?';
+const SELECT_DECLARED = 'SELECT declared_sha256 FROM threads WHERE thread_id = ?';
 
 export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`;
 

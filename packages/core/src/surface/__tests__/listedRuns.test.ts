@@ -1,8 +1,8 @@
+import { driveMail, mailApp } from '@devs/conformance';
 import { describe, expect, test, vi } from 'vitest';
 import { localHost } from '../../state/threads/hostIdentity.ts';
 import { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { fakeAgents, MemoryRuns, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { driveMail, mailApp } from '../../testing/runs/mail.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 
 const BRIEF = '# CSV export\n\nExport the table as CSV.\n';

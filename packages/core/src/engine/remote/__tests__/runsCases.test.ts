@@ -1,7 +1,7 @@
+import { runFilesCases, runsCases } from '@devs/conformance';
 import { describe, test } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
-import { runFilesCases, runsCases } from '../../../testing/runs/runsCases.ts';
 import { FileRuns } from '../FileRuns.ts';
 
 describe('runs in one state file', () => {

@@ -1,7 +1,7 @@
+import { driveMail, mailApp } from '@devs/conformance';
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { driveMail, mailApp } from '../../../testing/runs/mail.ts';
 import { FileRuns } from '../../remote/FileRuns.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;

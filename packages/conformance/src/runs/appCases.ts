@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Gate } from '../../engine/gates/Gate.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
 import { FOLLOW_CASES } from './followCases.ts';
-import { ADA, BOB, driveMail, type MailApp, mailApp, waitingMail, YES } from './mail.ts';
+import { ADA, BOB, driveMail, type MailApp, mailApp, rejected, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { rejected } from './tellMail.ts';
 
 const STARTS: readonly RunsCase[] = [
   {
@@ -272,7 +271,7 @@ const STANDS: readonly RunsCase[] = [
   },
 ];
 
-/** What holds through an app, wherever its runs are. */
+/** Promises through an app, wherever its runs are. */
 export const APP_CASES: readonly RunsCase[] = [
   ...STARTS,
   ...NAMES,

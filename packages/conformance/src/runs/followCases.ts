@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import { ADA, BOB, driveMail, type MailApp, mailApp, waitingMail, YES } from './mail.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
+import { ADA, BOB, driveMail, type MailApp, mailApp, rejected, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { rejected } from './tellMail.ts';
 
 const FOLLOWS: readonly RunsCase[] = [
   {
@@ -121,5 +120,5 @@ const FORKS: readonly RunsCase[] = [
   },
 ];
 
-/** Who follows a run, and who forks or deletes one. */
+/** Following, forking and deleting a run. */
 export const FOLLOW_CASES: readonly RunsCase[] = [...FOLLOWS, ...FORKS];

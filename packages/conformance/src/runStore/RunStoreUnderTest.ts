@@ -1,6 +1,6 @@
-import type { RunStore } from '../../state/RunStore.ts';
+import type { RunStore } from '../../../core/src/state/RunStore.ts';
 
-/** What is on record of a run, in words. */
+/** The record of a run, in words. */
 export interface RunOnRecord {
   readonly status: string;
   readonly recoveries: number;
@@ -10,32 +10,32 @@ export interface RunOnRecord {
   readonly steps: readonly string[];
   /** `interrupt awaiting_approval`: kind and status of its questions, oldest first. */
   readonly questions: readonly string[];
-  /** What it waits for, such as `deadline pending`, oldest first. */
+  /** Its waits, such as `deadline pending`, oldest first. */
   readonly waits: readonly string[];
   /** Names of its events, oldest first. */
   readonly events: readonly string[];
-  /** Kinds of what it was asked for and has not done. */
+  /** Kinds of its open requests. */
   readonly requests: readonly string[];
-  /** Pieces of what its steps have told. */
+  /** Pieces of the transcripts of its steps. */
   readonly pieces: number;
 }
 
-/** A storage with two who use it at once, as two processes do. */
+/** A storage with two users at once, as two processes are. */
 export interface RunStoreUnderTest {
   readonly runs: RunStore;
-  /** Over the same storage, with nothing in common but that. */
+  /** Over the same storage; they share only that. */
   readonly elsewhere: RunStore;
-  /** Records a run that nobody drives. */
+  /** Records a run without a driver. */
   admit(threadId: string): void;
-  /** What others find on record. */
+  /** The record as others find it. */
   read(threadId: string): RunOnRecord;
-  /** Names of the events that listeners of `runs` were told, in order. */
+  /** Names of the events that listeners of `runs` got, in order. */
   readonly told: readonly string[];
 }
 
 /** One promise of the port. */
 export interface RunStoreCase {
-  /** A sentence that says what holds. */
+  /** The promise as a sentence. */
   readonly name: string;
   /** @throws AssertionError where it does not hold. */
   readonly check: (made: RunStoreUnderTest) => void | Promise<void>;

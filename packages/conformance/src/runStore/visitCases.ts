@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { StepEnd } from '../../state/RunStore.ts';
+import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { StepEnd } from '../../../core/src/state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';
 import { aQuestion, aTurn, DRAFT, MAY_BEGIN, RUN, started } from './verbs.ts';
@@ -201,5 +201,5 @@ const ASKING: readonly RunStoreCase[] = [
   },
 ];
 
-/** What a node's execution relies on. */
+/** A node's execution relies on these. */
 export const VISIT_CASES: readonly RunStoreCase[] = [...LEAVING, ...STEPS, ...ASKING];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { isDevsError } from '../../errors/DevsError.ts';
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { Lease } from '../../state/threads/threadRecords.ts';
+import { isDevsError } from '../../../core/src/errors/DevsError.ts';
+import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { Lease } from '../../../core/src/state/threads/threadRecords.ts';
 import type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './RunStoreUnderTest.ts';
 import { DRIVERS_VERBS, type DriversVerb, QUIET_VERBS, RUN, started, type VerbCall } from './verbs.ts';
 
-/** A fact that no row can hold: whoever writes it fails half way. */
+/** A fact that a row cannot hold: writing it fails half way. */
 const unwritableFact = { ...started, payload: { node: 'work', attempt: 1n } } as unknown as NewEvent;
 
 const left = new Error('left half way');
@@ -20,7 +20,7 @@ export function claimed({ admit, runs }: RunStoreUnderTest): Lease {
 
 export const isLost = (error: unknown): boolean => isDevsError(error, 'LEASE_LOST');
 
-/** Gives the run to another driver, who begins where the first one stands. */
+/** Gives the run to another driver, which begins where the first one stands. */
 export function takenOver({ runs, elsewhere }: RunStoreUnderTest, lease: Lease): void {
   runs.release(lease);
   assert.equal(elsewhere.claim(RUN).kind, 'claimed');
@@ -37,7 +37,7 @@ function prepareCall(
   return called;
 }
 
-/** What `work` has changed: the record before and after, and what was told. */
+/** The effect of `work`: the record before and after, and the events that listeners got. */
 function changesOf(made: RunStoreUnderTest, work: () => unknown): { readonly before: RunOnRecord } {
   const before = made.read(RUN);
   const told = made.told.length;
@@ -98,7 +98,7 @@ function inOne(verb: DriversVerb): RunStoreCase {
   };
 }
 
-/** What holds of every verb of a driver. */
+/** Promises of every verb of a driver. */
 export const DRIVERS_CASES: readonly RunStoreCase[] = [
   ...DRIVERS_VERBS.flatMap((verb) => [onRecord(verb), halfWay(verb), fencedCase(verb), inOne(verb)]),
   ...QUIET_VERBS.flatMap((verb) => [fencedCase(verb), inOne(verb)]),

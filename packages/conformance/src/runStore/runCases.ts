@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StatusUpdate } from '../../state/RunStore.ts';
+import type { StatusUpdate } from '../../../core/src/state/RunStore.ts';
 import { claimed, isLost, takenOver } from './driversCases.ts';
 import type { RunStoreCase } from './RunStoreUnderTest.ts';
 import { RUN, started } from './verbs.ts';
@@ -162,5 +162,5 @@ const TOLD: readonly RunStoreCase[] = [
   },
 ];
 
-/** What a driver relies on, beside {@link VISIT_CASES}. */
+/** A driver relies on these, beside {@link VISIT_CASES}. */
 export const RUN_CASES: readonly RunStoreCase[] = [...LEASES, ...STANDING, ...TOLD];

@@ -4,7 +4,7 @@ import { RUN_CASES } from './runCases.ts';
 import { VISIT_CASES } from './visitCases.ts';
 
 /**
- * What every `RunStore` keeps to: each case is a name and a check with plain assertions, on a storage of its own.
+ * The promises of every `RunStore`: each case is a name and a check with plain assertions, on a storage of its own.
  *
  * @example
  * ```ts

@@ -1,17 +1,20 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../engine/durable.ts';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import { sleep, waitFor } from '../../engine/node/waitFor.ts';
-import type { RunRelease, Runs } from '../../engine/runs/Runs.ts';
+import { durable } from '../../../core/src/engine/durable.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
+import { sleep, waitFor } from '../../../core/src/engine/node/waitFor.ts';
+import type { RunRelease, RunSignal, Runs } from '../../../core/src/engine/runs/Runs.ts';
+import { isDevsError } from '../../../core/src/errors/DevsError.ts';
+import type { RunsUnderTest } from './RunsUnderTest.ts';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;
+
 export const BOB = { kind: 'human', id: 'bob' } as const;
 
 const Mail = Annotation.Root({
   log: Annotation<string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
 });
 
-/** What a node of the graph does. */
+/** The work of a node of the graph. */
 type MailWork = () => Promise<string> | string;
 
 const WORKS = {
@@ -36,8 +39,8 @@ export interface MailOptions {
 /**
  * An app over `runs`.
  *
- * @param does - What its first node does.
- * @param options - How many have to say yes before the second.
+ * @param does - The work of its first node.
+ * @param options - The number of approvals before the second.
  */
 export function mailApp(
   runs: Runs,
@@ -82,3 +85,48 @@ export async function waitingMail(app: MailApp, id: string): Promise<Gate> {
   await driveMail(app, id);
   return (await app.gates(id))[0] as Gate;
 }
+
+export const LATER: AbortSignal = new AbortController().signal;
+
+export const rejected = (code: string) => (error: unknown) => isDevsError(error) && error.code === code;
+
+export const word = (text: string): RunSignal => ({
+  ...{ id: `message:${text}`, kind: 'message', name: 'word', payload: text, by: ADA, signalId: text },
+});
+
+/** Sends a signal to a run, as of a new look. */
+export async function sendSignal(
+  { runs }: Pick<RunsUnderTest, 'runs'>,
+  id: string,
+  signal: RunSignal,
+): Promise<boolean> {
+  const looked = await runs.open(id);
+  try {
+    return await looked.tell(signal);
+  } finally {
+    looked.close();
+  }
+}
+
+/** A run that waits at its question, and that question as a decision. */
+export async function waitingDecision(
+  { runs }: Pick<RunsUnderTest, 'runs'>,
+  id: string,
+): Promise<RunSignal & { readonly kind: 'decision' }> {
+  const app = mailApp(runs, 'asks');
+  await app.start(id, { log: [] });
+  const { gates } = await driveMail(app, id);
+  const { sessionId = '', artifactHash = '' } = gates[0] ?? {};
+  const answer = { value: 'yes', by: ADA };
+  return { id: `decision:${sessionId}`, kind: 'decision', sessionId, artifactHash, answer, closes: true };
+}
+
+/** The state of a waiting run, for the holder that releases it. */
+export const STANDS = {
+  status: 'waiting',
+  reason: null,
+  title: null,
+  view: null,
+  gates: [],
+  until: null,
+} as const;

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
-import type { RunSignal } from '../../engine/runs/Runs.ts';
-import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import type { RunSignal } from '../../../core/src/engine/runs/Runs.ts';
+import { ThreadStore } from '../../../core/src/state/threads/ThreadStore.ts';
 import { LOOK_CASES } from './lookCases.ts';
-import { ADA, driveMail, mailApp } from './mail.ts';
+import {
+  ADA,
+  driveMail,
+  LATER,
+  mailApp,
+  rejected,
+  STANDS,
+  sendSignal,
+  waitingDecision,
+  word,
+} from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';
 
 const signalIds = (signals: readonly RunSignal[]): readonly string[] => signals.map(({ id }) => id);
 
@@ -186,5 +195,5 @@ const HOLDING: readonly RunsCase[] = [
   },
 ];
 
-/** What holds where each run has a file of its own. */
+/** Promises of a storage in which each run has a file of its own. */
 export const FILE_CASES: readonly RunsCase[] = [...TELLING, ...LOOK_CASES, ...HOLDING];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
-import { durable } from '../../engine/durable.ts';
-import type { Gate } from '../../engine/gates/Gate.ts';
-import type { Runs } from '../../engine/runs/Runs.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
-import { EventStore } from '../../state/events/EventStore.ts';
-import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
-import type { Principal } from '../../state/gates/hitlSession.ts';
+import { durable } from '../../../core/src/engine/durable.ts';
+import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
+import type { Runs } from '../../../core/src/engine/runs/Runs.ts';
+import { isDevsError } from '../../../core/src/errors/DevsError.ts';
+import { EventStore } from '../../../core/src/state/events/EventStore.ts';
+import { HitlSessionStore } from '../../../core/src/state/gates/HitlSessionStore.ts';
+import type { Principal } from '../../../core/src/state/gates/hitlSession.ts';
 import { ADA, driveMail } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 
@@ -33,7 +33,7 @@ async function waitingSale(app: SaleApp): Promise<Gate> {
   return (await app.gates('s'))[0] as Gate;
 }
 
-/** What a run's file says of a question. */
+/** A question as a run's file has it. */
 async function recordedSession(runs: Runs, sessionId: string) {
   const { db, close } = await runs.open('s');
   const session = new HitlSessionStore(db).require(sessionId);
@@ -44,7 +44,7 @@ async function recordedSession(runs: Runs, sessionId: string) {
 
 const AT = Date.UTC(2030, 0, 1);
 
-/** What a driver writes into the file of what somebody has decided elsewhere. */
+/** The rows that a driver writes for a decision from elsewhere. */
 export const DECISION_CASES: readonly RunsCase[] = [
   {
     name: 'a value that does not fit is refused by who knows the schema, else it is on record, and asked again',

@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../events/EventBus.ts';
-import type { NodeTurn, RunStore, WriteScope } from '../../state/RunStore.ts';
-import type { NewStep } from '../../state/steps/stepRecords.ts';
-import type { Lease } from '../../state/threads/threadRecords.ts';
-import type { TurnType } from '../../state/types.ts';
+import type { NewEvent } from '../../../core/src/events/EventBus.ts';
+import type { NodeTurn, RunStore, WriteScope } from '../../../core/src/state/RunStore.ts';
+import type { NewStep } from '../../../core/src/state/steps/stepRecords.ts';
+import type { Lease } from '../../../core/src/state/threads/threadRecords.ts';
+import type { TurnType } from '../../../core/src/state/types.ts';
 
 /** The run that the cases are about. */
 export const RUN = 'run-1';
@@ -43,12 +43,12 @@ export const aQuestion = {
   checkpointId: 'c-1',
 } as const;
 
-/** What a verb is called with. */
+/** The arguments of a verb. */
 export interface VerbCall {
   readonly runs: RunStore;
   readonly at: WriteScope;
   readonly lease: Lease;
-  /** Told with what it writes. */
+  /** Events that go with its rows. */
   readonly facts: readonly NewEvent[];
 }
 
@@ -88,7 +88,7 @@ export const DRIVERS_VERBS: readonly DriversVerb[] = [
   { name: 'goal', call: ({ runs, lease, facts }) => runs.goal(lease, { epic: 'one' }, facts) },
 ];
 
-/** Verbs of a driver that tell nothing, or what they choose. */
+/** Verbs of a driver that emit no event, or one that they choose. */
 export const QUIET_VERBS: readonly DriversVerb[] = [
   {
     name: 'transcribe',

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { ThreadStore } from '../../state/threads/ThreadStore.ts';
-import { driveMail, mailApp } from './mail.ts';
+import { ThreadStore } from '../../../core/src/state/threads/ThreadStore.ts';
+import { driveMail, LATER, mailApp, rejected, STANDS, sendSignal, waitingDecision, word } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
-import { LATER, rejected, STANDS, sendSignal, waitingDecision, word } from './tellMail.ts';
 
-/** Who looks at a run that has a file of its own, and looks again. */
+/** Looking at a run that has a file of its own, and looking again. */
 export const LOOK_CASES: readonly RunsCase[] = [
   {
     name: 'who looks again is given what is new, as a whole, and nothing where nothing is',
