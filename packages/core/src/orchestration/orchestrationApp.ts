@@ -59,3 +59,9 @@ export function orchestrationApp(
 }
 
 export type OrchestrationApp = ReturnType<typeof orchestrationApp>;
+
+/** The pipeline over its file, with the ports of its nodes: `null` for runs without agents, which have no files. */
+export interface OpenPipeline<Ports extends PipelineDeps | null = PipelineDeps | null> {
+  readonly app: OrchestrationApp;
+  readonly pipeline: Ports;
+}
