@@ -10,7 +10,7 @@ import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
-import type { CodeOfRuns, CommitView, PipelineDeps } from '../orchestration/ports.ts';
+import type { CodeOfRuns, CommitView, PipelinePorts } from '../orchestration/ports.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
@@ -38,7 +38,7 @@ export type { DriveRunOptions };
 
 /** What a handle on a run is given; `null` where it is not there. */
 export interface RunDeps {
-  readonly pipeline: PipelineDeps | null;
+  readonly pipeline: PipelinePorts | null;
   readonly code: CodeOfRuns | null;
 }
 
@@ -48,7 +48,7 @@ export interface RunDeps {
  */
 export class Run extends RecordedRun {
   readonly #app: PipelineApp;
-  readonly #pipeline: PipelineDeps | null;
+  readonly #pipeline: PipelinePorts | null;
   readonly #commented: CommentedGates;
 
   constructor(id: string, app: PipelineApp, { pipeline, code }: RunDeps) {

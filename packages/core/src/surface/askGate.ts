@@ -23,7 +23,7 @@ import type {
   AnsweringStage,
   AnswerRequest,
   AnswerResult,
-  PipelineDeps,
+  PipelinePorts,
   StageAgents,
   WorkspaceReader,
 } from '../orchestration/ports.ts';
@@ -166,10 +166,10 @@ export function whyUnasked(session: HitlSession, agents: StageAgents | null): st
 
 interface Answerer {
   readonly answer: AnswerAgent;
-  readonly pipeline: PipelineDeps;
+  readonly pipeline: PipelinePorts;
 }
 
-function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answerer {
+function answererOf(session: HitlSession, pipeline: PipelinePorts | null): Answerer {
   const why = whyUnasked(session, pipeline?.agents ?? null);
   const answer = pipeline?.agents.answer?.bind(pipeline.agents);
   if (pipeline !== null && answer !== undefined && why === null) return { answer, pipeline };
@@ -221,7 +221,7 @@ function answeringStage({ kind, question }: HitlSession): AnsweringStage | null 
 async function answerRequest(
   session: HitlSession,
   question: string,
-  { app, pipeline }: OpenPipeline<PipelineDeps>,
+  { app, pipeline }: OpenPipeline<PipelinePorts>,
 ): Promise<AnswerRequest> {
   const threadId = session.threadId ?? '';
   const state = await app.values(threadId);
@@ -247,7 +247,10 @@ async function answerRequest(
 }
 
 /** A run has its folder before its first gate is asked. */
-async function readerOf(threadId: string, { workspace }: PipelineDeps): Promise<WorkspaceReader> {
+async function readerOf(
+  threadId: string,
+  { workspace }: Pick<PipelinePorts, 'workspace'>,
+): Promise<WorkspaceReader> {
   const opened = await workspace.open(threadId);
   return { dir: opened.dir, list: () => opened.list(), read: (path) => opened.read(path) };
 }

@@ -1,9 +1,9 @@
 import type { StepCall } from '../../engine/node/step.ts';
 import { formatBaseline } from '../checks/CheckSummary.ts';
-import type { Instructions, PipelineDeps, ResearchRequest, RunWorkspace } from '../ports.ts';
+import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';
-import { openWorkspace } from './openWorkspace.ts';
+import { openWorkspace, type WorkspacePorts } from './openWorkspace.ts';
 import { RecordedTree } from './RecordedTree.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
@@ -32,10 +32,10 @@ export class StageView {
   /** @param touched - Paths whose instructions count, besides the root's. */
   static async open(
     state: GraphState,
-    deps: PipelineDeps,
+    ports: WorkspacePorts,
     touched: readonly string[] = [],
   ): Promise<StageView> {
-    const workspace = await openWorkspace(state, deps);
+    const workspace = await openWorkspace(state, ports);
     const tree = await RecordedTree.at(workspace, 'look');
     const instructions = await instructionsFor(workspace, touched);
     const { baseline } = state.projectConfig;

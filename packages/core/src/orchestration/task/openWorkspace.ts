@@ -5,13 +5,16 @@ import { activeNode } from '../../engine/node/nodeContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
-import type { Driver, PipelineDeps, RunWorkspace } from '../ports.ts';
+import type { Driver, PipelinePorts, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
+
+/** The ports that open the folder of a run. */
+export type WorkspacePorts = Pick<PipelinePorts, 'workspace' | 'travels'>;
 
 /** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
 export function openWorkspace(
   { projectConfig }: GraphState,
-  { workspace, travels = false }: PipelineDeps,
+  { workspace, travels = false }: WorkspacePorts,
 ): Promise<RunWorkspace> {
   const { store, visit, told } = activeNode('a task');
   const { threadId, epoch, signal } = visit;
