@@ -2,7 +2,8 @@ import { onceForLasting } from '../values/lasting.ts';
 import type { CheckResult } from './ports.ts';
 import type { CheckedTree, EpicRecord, GraphState, ProjectStatus, TaskRecord } from './types.ts';
 
-// The tasks of a plan: what they are called, when they are finished or ready, how one is begun, changed or given up.
+// The tasks of a plan: their names, when they are finished or ready, how one begins, changes or is given up; and the status of
+// the project, which follows them.
 // Pure; every router and node uses these.
 
 type Tasks = Pick<GraphState, 'tasks' | 'activeTaskId'>;

@@ -16,7 +16,7 @@ export function agentsIdentityOf({ name, provenance, fingerprint }: StageAgents)
 }
 
 /** One line: `openai:gpt-5 (live; prompts v1 1a2b3c4d5e6f)`. Equal words are equal agents. */
-export function formatIdentity({ name, provenance, fingerprint }: AgentsIdentity): string {
+function formatIdentity({ name, provenance, fingerprint }: AgentsIdentity): string {
   return `${name} (${fingerprint === undefined ? provenance : `${provenance}; ${fingerprint}`})`;
 }
 

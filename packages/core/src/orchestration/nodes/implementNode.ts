@@ -82,7 +82,7 @@ function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partia
 }
 
 /** How a turn ended, in words for the log and the next attempt. */
-export interface TurnReport {
+interface TurnReport {
   readonly passed: boolean;
   /** What the turn left: the id of its git tree. Equal trees are equal outputs. */
   readonly tree: string;

@@ -3,6 +3,8 @@ import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
 import { taskLabel, taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
+// Plans of tasks: a proposal or an edit is checked, then becomes records of the state. Pure.
+
 type TaskPlan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**

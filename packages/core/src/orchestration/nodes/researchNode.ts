@@ -65,7 +65,7 @@ const OUTPUT_SHOWN = 4_000;
 const NO_TESTS_YET =
   /ENOENT[^\n]*package\.json|Could not read package\.json|Missing script:? "?test\b|no test specified|ERR_PNPM_NO_(?:SCRIPT|IMPORTER_MANIFEST|PKG_MANIFEST)|No test files? found|No tests? (?:files? )?(?:were )?(?:found|ran|collected)|no tests ran|Couldn't find any files to test|Could not find '?[^\n]*test|collected 0 items/i;
 
-export interface RecordedBaseline {
+interface RecordedBaseline {
   readonly baseline: Baseline;
   /** End of what the checks printed; `null` where all is well. */
   readonly red: string | null;

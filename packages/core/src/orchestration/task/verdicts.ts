@@ -4,14 +4,14 @@ import type { FileVersions } from '../checks/testSource.ts';
 import type { CheckResult, TestCase, TestLoss } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 
+// How the loop judges what the checks said, against what they said before anything was done.
+
 /** Whether something holds and, where it does not, why: one or two sentences for people and agents. */
 export type Judgement = { readonly holds: true } | { readonly holds: false; readonly why: string };
 
 const holds: Judgement = { holds: true };
 
 const fails = (why: string): Judgement => ({ holds: false, why });
-
-// How the loop judges what the checks said, against what they said before anything was done.
 
 type Project = Pick<GraphState, 'projectConfig'>;
 
