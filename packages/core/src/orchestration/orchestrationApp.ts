@@ -28,7 +28,7 @@ export interface OrchestrationAppOptions extends OrchestrationOptions {
   readonly db: Database;
 }
 
-/** The pipeline as a graph that is durable over any file: with what `durable` cannot know of a graph. */
+/** The pipeline as a graph that is durable over any file, with the settings that `durable` cannot derive from a graph. */
 export function orchestrationPlan(
   pipeline: PipelinePorts | null,
   { config, ...options }: OrchestrationOptions,

@@ -305,7 +305,7 @@ export interface StageAgents {
   close?(): Promise<void>;
 }
 
-/** All of it, as the working nodes use it (law L10). A function that needs a part says `Pick<PipelinePorts, …>`. */
+/** All of it, as the working nodes use it (law L10). A function that needs a part takes `Pick<PipelinePorts, …>`. */
 export interface PipelinePorts {
   readonly agents: StageAgents;
   readonly workspace: Workspace;

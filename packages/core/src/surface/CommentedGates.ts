@@ -26,7 +26,7 @@ export interface PlacesOptions {
   readonly code?: boolean;
 }
 
-/** What a gate shows, as texts that comments quote; `read` is `null` where the code of runs cannot be read. */
+/** The texts of a gate that comments quote; `read` is `null` where the code of runs cannot be read. */
 interface QuotableTexts {
   readonly places: QuotableSections;
   readonly read: ReadQuotedCode | null;

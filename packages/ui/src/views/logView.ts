@@ -27,7 +27,7 @@ const SHOWN = 200;
 const LOOKED_AT = 20_000;
 const PAGE = 1_000;
 
-/** The filters that show an event; with none, only the whole log does. */
+/** The filters that show an event. An event without a filter is only in the whole log. */
 const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   RECURSION_DEPTH_WARNING: ['guards'],
   RECURSION_LIMIT_REACHED: ['guards'],

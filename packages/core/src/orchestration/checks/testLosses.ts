@@ -22,9 +22,8 @@ export interface ChangedTests {
 }
 
 /**
- * What tests lose by a change: files, cases, assertions, cases that no longer run, and what judges them. It reads
- * sources, so it takes what it does not know for no loss; what ordinary work does (a case added, renamed or moved, a
- * dependency, a script beside) is none.
+ * Losses of tests in a change: files, cases, assertions, cases that no longer run, and settings that ask less. It reads sources
+ * and counts nothing that it does not know. Ordinary work is no loss: a case added, renamed or moved, a dependency, another script.
  */
 export function testLosses({ files, before, now }: ChangedTests): readonly TestLoss[] {
   const changed = files.filter((file) => file.before !== file.after);

@@ -17,16 +17,16 @@ const CONFIGS: readonly RegExp[] = [
 const CI =
   /^\.github\/(?:workflows|actions)\/|^\.gitlab-ci\.yml$|^\.circleci\/|^azure-pipelines\.ya?ml$|^\.travis\.yml$|^Jenkinsfile$|^\.husky\/|^lefthook\.ya?ml$|^\.pre-commit-config\.yaml$/;
 
-/** Whether a file says what the checks of a project are, or how strict. */
+/** Whether a file defines the checks of a project, or how strict they are. */
 const isCheckConfig = (path: string): boolean => CONFIGS.some((pattern) => pattern.test(path));
 
-/** Whether a file says what runs on a server, or before a commit. */
+/** Whether a file defines the checks on a server, or before a commit. */
 const isCiConfig = (path: string): boolean => CI.test(path);
 
 const isTsConfig = (path: string): boolean => /(?:^|\/)[jt]sconfig(?:\.[\w-]+)?\.json$/.test(path);
 
 /**
- * What a file of settings no longer asks; `null` for a file that holds none.
+ * Returns how a file of settings asks less than before; `null` for another kind of file.
  *
  * @param all - All files that differ: the same settings may be in another one.
  */

@@ -40,7 +40,7 @@ export interface TurnSubject {
   readonly rejected: string | null;
 }
 
-/** The steps of one attempt at a task, each recorded under its name, and what is to be told of them. */
+/** The steps of one attempt at a task, each recorded under its name, and the notes on them. */
 export class TaskAttempt {
   readonly #tree: RecordedTree;
   readonly #ports: PipelinePorts;
@@ -76,7 +76,7 @@ export class TaskAttempt {
     return this.#notes;
   }
 
-  /** What agents did, in order. */
+  /** The actions of agents, in order. */
   get action(): string {
     return this.#actions.join(', ');
   }
@@ -174,7 +174,7 @@ export class TaskAttempt {
     return this.#tree.goesOnFromAdopted();
   }
 
-  /** What the tests lose by the work. */
+  /** The losses of the tests in this work. */
   async losses(green: CheckResult): Promise<readonly TestLoss[]> {
     const { trees, id: after } = this.#tree;
     const before = await this.#before();

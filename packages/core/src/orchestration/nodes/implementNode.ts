@@ -84,15 +84,15 @@ function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partia
 /** How a turn ended, in words for the log and the next attempt. */
 interface TurnReport {
   readonly passed: boolean;
-  /** What the turn left: the id of its git tree. Equal trees are equal outputs. */
+  /** Id of the git tree after the turn. Equal trees are equal outputs. */
   readonly tree: string;
   readonly action: string;
   readonly observation: string;
   /** Of the task, all its attempts together. */
   readonly testFiles: readonly string[];
-  /** What showed the reviewer that the acceptance criteria are met. */
+  /** The reviewer's evidence for the acceptance criteria. */
   readonly evidence?: readonly CriterionEvidence[];
-  /** What let the work pass. */
+  /** The checks that accepted the work. */
   readonly green?: CheckedTree;
   readonly losses?: readonly TestLoss[];
 }

@@ -67,7 +67,7 @@ const NO_TESTS_YET =
 
 interface RecordedBaseline {
   readonly baseline: Baseline;
-  /** End of what the checks printed; `null` where all is well. */
+  /** End of the checks' output; `null` if they are green. */
   readonly red: string | null;
 }
 
@@ -99,7 +99,7 @@ async function recordBaseline(
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
 }
 
-/** What fails now and did not when a human was asked before. */
+/** New failures since a person was asked before. */
 function appearedIn(
   { failing }: Pick<Baseline, 'failing'>,
   { projectConfig: { failedBefore } }: GraphState,

@@ -14,7 +14,7 @@ const OUTPUT_SHOWN = 4_000;
  * The suspension that has a human shown the code that is due; `null` when none is. Everything it is made of is
  * committed by then: the next node's entry asks.
  *
- * @param state - With what the node has finished.
+ * @param state - With the node's finished work.
  * @param check - Of this visit, if it ran one.
  */
 export async function askForReview(
@@ -112,7 +112,7 @@ interface DueReview {
   readonly moved?: Readonly<Record<string, string>>;
 }
 
-/** What has to be shown now, by the state and the run's branch; `null` for nothing. */
+/** The review that is due, by the state and the run's branch; `null` if none is. */
 async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<DueReview | null> {
   const commits = await workspace.log();
   const subject = reviewSubject(state, commits);

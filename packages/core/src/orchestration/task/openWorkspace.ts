@@ -11,7 +11,7 @@ import type { GraphState } from '../types.ts';
 /** The ports that open the folder of a run. */
 export type WorkspacePorts = Pick<PipelinePorts, 'workspace' | 'travels'>;
 
-/** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
+/** Opens the folder of the run that this process executes. A stop also ends its setup, and listeners receive its activity. */
 export function openWorkspace(
   { projectConfig }: GraphState,
   { workspace, travels = false }: WorkspacePorts,
@@ -42,7 +42,7 @@ export function driverOf(
 type Ability = 'adopt' | 'sync' | 'withdraw' | 'reinstate' | 'follow';
 
 /**
- * What not every workspace can do.
+ * Returns a method that not every workspace has.
  *
  * @throws DevsError `CONFIG_INVALID` when this one cannot.
  */
