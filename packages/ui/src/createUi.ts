@@ -3,7 +3,7 @@ import { DraftFolder } from './drafts/DraftFolder.ts';
 import { errorResponse, UiError } from './http/errors.ts';
 import { requestRefusal } from './http/guard.ts';
 import { findRoute } from './http/router.ts';
-import { type ReadAsset, type Route, type RouteDeps, readBuiltAsset } from './routes/Route.ts';
+import { type ReadAsset, type Route, type RouteContext, readBuiltAsset } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type Asking, RunsPlace, type RunsPlaceOptions } from './state/RunsPlace.ts';
@@ -76,7 +76,7 @@ export function createUi({
 }: UiOptions): UiHandler {
   const place = new RunsPlace(at);
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
-  const deps: RouteDeps = {
+  const deps: RouteContext = {
     ...{
       place,
       feed: new ChangeFeed(place),

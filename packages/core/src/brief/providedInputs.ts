@@ -4,6 +4,8 @@ import type { DraftDocument, PlanResult, TaskKind } from '../orchestration/ports
 import { hashOf } from '../values/canonicalJson.ts';
 import type { Brief } from './brief.ts';
 
+// What a run starts with in place of the work of its first stages: documents and plans of a person, or of small work.
+
 /** Documents or a plan of a person, used instead of a stage's output. */
 export interface ProvidedInputs {
   /** Read at the design gate; research and design are skipped. */

@@ -66,8 +66,8 @@ export type RunOutcome<Question = Gate> =
   | FailedOutcome<Question>
   | EndedOutcome<Question>;
 
-/** Result of `run`: the status, open gates and the graph's output. */
-export type RunResult<Output = unknown> = RunOutcome & {
+/** The part of a result that depends on the graph and its turns. */
+interface RunOutput<Output> {
   /**
    * Values of the graph's output schema, as `invoke` returns them; `app.values()` returns the whole state. `null`
    * before the first checkpoint. For an earlier turn: the values at its end, or `null` after pruning.
@@ -75,7 +75,15 @@ export type RunResult<Output = unknown> = RunOutcome & {
   readonly values: Output | null;
   /** Key of the turn that this result belongs to; absent if the run has no turn key. */
   readonly turn?: string;
-};
+}
+
+/** Result of `run`: the status, open gates and the graph's output. */
+export type RunResult<Output = unknown> = RunOutcome & RunOutput<Output>;
+
+/** The part of a result that runs of every graph have. A new member of `RunOutput` does not compile until it is left out here. */
+export function outcomeOf({ values: _values, turn: _turn, ...outcome }: RunResult): RunOutcome {
+  return outcome satisfies RunOutcome & Without<RunOutput<unknown>>;
+}
 
 /** A run in a list. Times are ISO 8601, UTC. */
 export interface RunInfo {

@@ -1,6 +1,6 @@
 import type { CommitView, CriterionEvidence, FileChange, TestLoss } from './ports.ts';
 
-/** After what a human is shown the code that was committed: every task, or every epic. */
+/** When a person reviews the committed code: after every task, or after every epic. */
 export type ReviewScope = 'task' | 'epic';
 
 /** The tasks whose code is shown together. */
@@ -32,7 +32,7 @@ export interface ReviewedTask {
   /** Its newest in the range. */
   readonly commit: string | null;
   readonly criteria: readonly ReviewedCriterion[];
-  /** What the tests lose by it; absent where that is nothing. */
+  /** The losses of the tests; absent if there are none. */
   readonly losses?: readonly TestLoss[];
 }
 
@@ -70,7 +70,7 @@ export interface ReviewRejection {
   readonly feedback: string;
 }
 
-/** What a decision on code was about; kept with the decision. */
+/** The subject of a decision on code; kept with the decision. */
 export interface ReviewRecord extends ReviewSubject {
   readonly from: string;
   readonly to: string;

@@ -14,7 +14,7 @@ import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
-import type { PipelineDeps } from './ports.ts';
+import type { PipelinePorts } from './ports.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
 import type { GraphState } from './types.ts';
 
@@ -28,7 +28,7 @@ export { routeAfterVerify, type VerifyRoute } from './routing.ts';
 
 export interface OrchestrationGraphOptions {
   /** Without agents the nodes only move the project on. */
-  readonly pipeline?: PipelineDeps;
+  readonly pipeline?: PipelinePorts;
   /** An open state file: turns are journalled and steps recorded in it. */
   readonly db?: Database;
   readonly events?: EventBus;
@@ -95,7 +95,7 @@ export class OrchestrationGraph {
 }
 
 function compilePipeline(
-  pipeline: PipelineDeps | null,
+  pipeline: PipelinePorts | null,
   checkpointer: BaseCheckpointSaver,
   engine: NodeEngine<GraphState>,
 ) {

@@ -6,7 +6,7 @@ import type { EngineStore } from '../engine/EngineStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
-import type { PipelineDeps } from './ports.ts';
+import type { PipelinePorts } from './ports.ts';
 import { driverOf } from './task/openWorkspace.ts';
 import type { GraphState } from './types.ts';
 
@@ -28,9 +28,9 @@ export interface OrchestrationAppOptions extends OrchestrationOptions {
   readonly db: Database;
 }
 
-/** The pipeline as a graph that is durable over any file: with what `durable` cannot know of a graph. */
+/** The pipeline as a graph that is durable over any file, with the settings that `durable` cannot derive from a graph. */
 export function orchestrationPlan(
-  pipeline: PipelineDeps | null,
+  pipeline: PipelinePorts | null,
   { config, ...options }: OrchestrationOptions,
   recordedAs?: string,
 ) {
@@ -52,10 +52,16 @@ export type OrchestrationPlan = ReturnType<typeof orchestrationPlan>;
 
 /** The pipeline as a durable app over a file. */
 export function orchestrationApp(
-  pipeline: PipelineDeps | null,
+  pipeline: PipelinePorts | null,
   { db, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
 ) {
   return orchestrationPlan(pipeline, options).open({ db, ...(store && { store }) }).app;
 }
 
 export type OrchestrationApp = ReturnType<typeof orchestrationApp>;
+
+/** The pipeline over its file, with the ports of its nodes: `null` for runs without agents, which have no files. */
+export interface OpenPipeline<Ports extends PipelinePorts | null = PipelinePorts | null> {
+  readonly app: OrchestrationApp;
+  readonly pipeline: Ports;
+}

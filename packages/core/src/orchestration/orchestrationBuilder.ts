@@ -9,7 +9,7 @@ import { implementNode, makeImplementNode } from './nodes/implementNode.ts';
 import { makePivotNode } from './nodes/pivotNode.ts';
 import { makeResearchNode, researchNode } from './nodes/researchNode.ts';
 import { makeVerifyNode, verifyNode } from './nodes/verifyNode.ts';
-import type { PipelineDeps } from './ports.ts';
+import type { PipelinePorts } from './ports.ts';
 import { transientRetryPolicy } from './robustness/classifyError.ts';
 import { captureError } from './robustness/errorNode.ts';
 import { errorNode, pivotAgentNode } from './robustness.ts';
@@ -31,14 +31,14 @@ import { OrchestratorAnnotation } from './types.ts';
  * The nine nodes and the edges between them. Every edge but the first is conditional: a router must be able to
  * lead a suspended run to a node that can ask.
  *
- * @param deps - Without agents the nodes only move the project on, so that the whole topology runs with no model.
+ * @param ports - Without agents the nodes only move the project on, so that the whole topology runs with no model.
  */
 export function orchestrationBuilder(
-  deps: PipelineDeps | null,
+  ports: PipelinePorts | null,
   retryPolicy: RetryPolicy = transientRetryPolicy,
 ) {
   const nodes =
-    deps === null
+    ports === null
       ? {
           research: researchNode,
           design: designNode,
@@ -47,7 +47,7 @@ export function orchestrationBuilder(
           verify: verifyNode,
           pivot_agent: pivotAgentNode,
         }
-      : workingNodes(deps);
+      : workingNodes(ports);
   return new StateGraph(OrchestratorAnnotation)
     .addNode('research', nodes.research)
     .addNode('design', nodes.design)
@@ -74,13 +74,13 @@ export function orchestrationBuilder(
 /** Where the question of a pending suspension is asked. */
 const ASKING: AskingNode[] = ['research', 'design', 'distill', 'implement'];
 
-function workingNodes(deps: PipelineDeps) {
+function workingNodes(ports: PipelinePorts) {
   return {
-    research: makeResearchNode(deps),
-    design: makeDesignNode(deps),
-    distill: makeDistillNode(deps),
-    implement: makeImplementNode(deps),
-    verify: makeVerifyNode(deps),
-    pivot_agent: makePivotNode(deps),
+    research: makeResearchNode(ports),
+    design: makeDesignNode(ports),
+    distill: makeDistillNode(ports),
+    implement: makeImplementNode(ports),
+    verify: makeVerifyNode(ports),
+    pivot_agent: makePivotNode(ports),
   };
 }

@@ -67,7 +67,7 @@ export function endOfPipeline(values: unknown): EndOfRun {
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
 }
 
-/** What was tried, for the human who is asked. */
+/** The attempts so far, for the person at the failure gate. */
 function suspensionEvidence(state: GraphState, suspension: PendingSuspension): unknown {
   const { kind, review, taskId, node, reason, entropy } = suspension;
   if (review !== undefined) return review;
@@ -170,7 +170,7 @@ function wasTerminal(task: TaskRecord | undefined, { activeTaskId }: GraphState)
   return task !== undefined && isTaskTerminal(task, activeTaskId);
 }
 
-/** What the guards of the pipeline found in what a node changed: equal errors, turns, equal outputs. Pure. */
+/** Findings of the pipeline's guards in the update of a node: equal errors, turns, equal outputs. Pure. */
 function pipelineFindings(before: GraphState, after: GraphState): readonly GuardFinding[] {
   return [...errorFindings(before, after), ...pivotFindings(before, after)];
 }
@@ -193,7 +193,7 @@ function pivotFindings(before: GraphState, after: GraphState): readonly GuardFin
   return [tripped(turns.level >= turns.limit || sameOutput === null ? turns : sameOutput)];
 }
 
-/** What will make the next `implement` hand the task to the pivot, while the task has pivots left. Pure. */
+/** The levels at which the next `implement` hands the task to the pivot, while the task has pivots left. Pure. */
 function dueForPivot(state: GraphState): readonly GuardLevel[] {
   if (state.taskPivots >= MAX_PIVOTS) return [];
   const levels = [turnsLevel(state), sameOutputLevel(state)];

@@ -63,7 +63,7 @@ const READ = 4_000;
 const PASSED = /\b(\d{1,6}) (?:passed|passing)\b|# pass (\d{1,6})\b/g;
 const FAILED = /\b(\d{1,6}) (?:failed|failing)\b|# fail (\d{1,6})\b/g;
 
-/** What a test runner's output says of its tests; `null` where it does not say it in a known way. */
+/** The numbers of tests in a runner's output; `null` if it does not print them in a known way. */
 export function readTestCounts(output: string): TestCounts | null {
   const text = stripVTControlCharacters(output.slice(-READ));
   const passed = lastCount(text, PASSED);

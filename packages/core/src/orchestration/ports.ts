@@ -305,8 +305,8 @@ export interface StageAgents {
   close?(): Promise<void>;
 }
 
-/** What the working nodes need from outside (law L10). */
-export interface PipelineDeps {
+/** All of it, as the working nodes use it (law L10). A function that needs a part takes `Pick<PipelinePorts, …>`. */
+export interface PipelinePorts {
   readonly agents: StageAgents;
   readonly workspace: Workspace;
   readonly checks: Checks;

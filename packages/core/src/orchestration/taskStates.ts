@@ -2,8 +2,8 @@ import { onceForLasting } from '../values/lasting.ts';
 import type { CheckResult } from './ports.ts';
 import type { CheckedTree, EpicRecord, GraphState, ProjectStatus, TaskRecord } from './types.ts';
 
-// The tasks of a plan: what they are called, when they are finished or ready, how one is begun, changed or given up.
-// Pure; every router and node uses these.
+// The tasks of a plan: their names, when they are finished or ready, how one begins, changes or is given up. The status of
+// the project follows them. Pure; every router and node uses these.
 
 type Tasks = Pick<GraphState, 'tasks' | 'activeTaskId'>;
 
@@ -12,7 +12,7 @@ export function taskNumber(taskId: string): number {
   return Number(taskId.slice(taskId.lastIndexOf(':') + 1)) || 0;
 }
 
-/** What people call a task: `T3` for `csv-export-1a2b3c:3`. */
+/** The name of a task for people: `T3` for `csv-export-1a2b3c:3`. */
 export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
 
 /**
@@ -210,7 +210,7 @@ export function checkKept(tree: string, check: CheckResult): CheckedTree {
   return { tree, check: { ...check, output: check.output.slice(-OUTPUT_KEPT) } };
 }
 
-/** What the checks said of a tree, where that is still known; else `null`. */
+/** The result of the checks on a tree; `null` if the state does not have it any more. */
 export function checkOf({ tasks }: Pick<GraphState, 'tasks'>, tree: string): CheckResult | null {
   return tasks.findLast(({ green }) => green?.tree === tree)?.green?.check ?? null;
 }

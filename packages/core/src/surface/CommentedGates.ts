@@ -26,6 +26,12 @@ export interface PlacesOptions {
   readonly code?: boolean;
 }
 
+/** The texts of a gate that comments quote; `read` is `null` where the code of runs cannot be read. */
+interface QuotableTexts {
+  readonly places: QuotableSections;
+  readonly read: ReadQuotedCode | null;
+}
+
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
   readonly #threadId: string;
@@ -78,10 +84,10 @@ export class CommentedGates {
   }
 
   lastComments(gate: Gate): Promise<readonly LastComment[]> {
-    return lastComments(gate, { ...this.#shown(gate.kind), sessions: this.#store.sessions });
+    return lastComments(gate, this.#shown(gate.kind), this.#store.sessions);
   }
 
-  #shown(kind: HitlSessionKind): { readonly places: QuotableSections; readonly read: ReadQuotedCode | null } {
+  #shown(kind: HitlSessionKind): QuotableTexts {
     const { places = () => [] } = ruleOf(this.#store.rules, kind);
     return { places, read: this.#read };
   }
@@ -98,16 +104,11 @@ export interface LastComment extends GateComment {
   readonly since: QuoteStatus;
 }
 
-interface CommentDeps {
-  readonly sessions: HitlSessionStore;
-  readonly places: QuotableSections;
-  readonly read: ReadQuotedCode | null;
-}
-
 /** The comments of the rejection before a gate, in the order they were given. */
 async function lastComments(
   gate: Gate,
-  { sessions, places, read }: CommentDeps,
+  { places, read }: QuotableTexts,
+  sessions: HitlSessionStore,
 ): Promise<readonly LastComment[]> {
   const last = decisionBefore(gate, sessions);
   if (last === null) return [];
@@ -228,7 +229,7 @@ async function shownFiles(gate: Reviewed, read: ReadQuotedCode | null): Promise<
 async function quotedFiles(
   gate: Reviewed,
   answer: { readonly comments?: unknown },
-  { places, read }: { readonly places: QuotableSections; readonly read: ReadQuotedCode | null },
+  { places, read }: QuotableTexts,
 ): Promise<readonly QuotableSection[]> {
   const given = comments().safeParse(answer.comments);
   if (!given.success) return [];

@@ -25,7 +25,7 @@ import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
-import type { Checks, CodeOfRuns, PipelineDeps, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { Checks, CodeOfRuns, PipelinePorts, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { Policies, Thread } from '../state/threads/ThreadStore.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
@@ -136,7 +136,7 @@ export interface StartOptions extends ProvidedInputs, QueueOptions {
 export class Orchestrator {
   readonly events: EventBus;
   readonly #home: PipelineHome;
-  readonly #pipeline: PipelineDeps | null;
+  readonly #pipeline: PipelinePorts | null;
   readonly #now: () => number;
   readonly #hush: () => void;
 
@@ -392,7 +392,7 @@ function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOp
 function pipelineOf(
   { agents, workspace, checks, agentChecks = 3 }: OrchestratorOptions,
   now: () => number,
-): PipelineDeps | null {
+): PipelinePorts | null {
   if (agents === undefined) return null;
   if (workspace === undefined || checks === undefined) {
     throw new TypeError('`agents` needs `workspace` and `checks`.');

@@ -7,7 +7,7 @@ import type { EventBus } from '../events/EventBus.ts';
 import { registerSecrets } from '../masking/SecretRegistry.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/orchestrationApp.ts';
-import type { PipelineDeps } from '../orchestration/ports.ts';
+import type { PipelinePorts } from '../orchestration/ports.ts';
 import { storedState } from '../orchestration/storedState.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { ResultCodec } from '../state/steps/stepRecords.ts';
@@ -46,7 +46,7 @@ export class PipelineApp {
   }
 
   /** @throws RangeError as `durable`, and DevsError `CONFIG_INVALID`: what is wrong with an option is told at once. */
-  static open(pipeline: PipelineDeps | null, options: PipelineAppOptions): PipelineApp {
+  static open(pipeline: PipelinePorts | null, options: PipelineAppOptions): PipelineApp {
     const { config, db, events, now, newId } = options;
     if (options.budget !== undefined) parseBudget(options.budget);
     registerSecrets(options.secrets);

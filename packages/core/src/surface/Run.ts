@@ -9,7 +9,8 @@ import { asHuman, principalOf, principalText } from '../engine/gates/principals.
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import type { CodeOfRuns, CommitView, PipelineDeps } from '../orchestration/ports.ts';
+import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
+import type { CodeOfRuns, CommitView, PipelinePorts } from '../orchestration/ports.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
@@ -20,7 +21,6 @@ import { type DriveRunOptions, driveRun } from './driveRun.ts';
 import { lastShown, sessionOfRun } from './gatesOfRun.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import { RecordedRun } from './RecordedRun.ts';
-import type { RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
 import {
@@ -38,7 +38,7 @@ export type { DriveRunOptions };
 
 /** What a handle on a run is given; `null` where it is not there. */
 export interface RunDeps {
-  readonly pipeline: PipelineDeps | null;
+  readonly pipeline: PipelinePorts | null;
   readonly code: CodeOfRuns | null;
 }
 
@@ -48,7 +48,7 @@ export interface RunDeps {
  */
 export class Run extends RecordedRun {
   readonly #app: PipelineApp;
-  readonly #pipeline: PipelineDeps | null;
+  readonly #pipeline: PipelinePorts | null;
   readonly #commented: CommentedGates;
 
   constructor(id: string, app: PipelineApp, { pipeline, code }: RunDeps) {
@@ -187,7 +187,7 @@ export class Run extends RecordedRun {
   ): Promise<GateExchange> {
     assertAgents(this.id, this.#app.store, this.#pipeline);
     const { askGate } = await graphWork();
-    return askGate(this.id, gate, { ...options, text }, await this.#engineDeps());
+    return askGate(this.id, gate, { ...options, text }, await this.#opened());
   }
 
   /**
@@ -298,14 +298,14 @@ export class Run extends RecordedRun {
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
     assertAgents(this.id, this.#app.store, this.#pipeline);
     const { rewindRun } = await graphWork();
-    return rewindRun(this.id, task, request, await this.#engineDeps());
+    return rewindRun(this.id, task, request, await this.#opened());
   }
 
   /** Returns the tasks that {@link rewind} would undo. Throws the same errors and changes nothing. */
   async previewRewind(task: string): Promise<RewindPlan | null> {
     assertAgents(this.id, this.#app.store, this.#pipeline);
     const { previewRewind } = await graphWork();
-    return previewRewind(this.id, task, await this.#engineDeps());
+    return previewRewind(this.id, task, await this.#opened());
   }
 
   /**
@@ -317,7 +317,7 @@ export class Run extends RecordedRun {
   async undoRewind(request: RewindRequest): Promise<RewindUndone> {
     assertAgents(this.id, this.#app.store, this.#pipeline);
     const { undoRewind } = await graphWork();
-    return undoRewind(this.id, request, await this.#engineDeps());
+    return undoRewind(this.id, request, await this.#opened());
   }
 
   /** Subscribes to masked activity of this run in this process. Returns a function that unsubscribes. */
@@ -332,7 +332,7 @@ export class Run extends RecordedRun {
     return (await (await workspaceInUse(this.id, { app: this.#app, pipeline: this.#pipeline }))?.log()) ?? [];
   }
 
-  async #engineDeps(): Promise<RewindDeps> {
+  async #opened(): Promise<OpenPipeline> {
     return { app: await this.#app.engine(), pipeline: this.#pipeline };
   }
 }

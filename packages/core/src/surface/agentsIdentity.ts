@@ -1,6 +1,6 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import type { PipelineDeps, Provenance, StageAgents } from '../orchestration/ports.ts';
+import type { PipelinePorts, Provenance, StageAgents } from '../orchestration/ports.ts';
 import type { ThreadStore } from '../state/threads/ThreadStore.ts';
 
 /** Which agents a run was started with; part of its record. */
@@ -16,7 +16,7 @@ export function agentsIdentityOf({ name, provenance, fingerprint }: StageAgents)
 }
 
 /** One line: `openai:gpt-5 (live; prompts v1 1a2b3c4d5e6f)`. Equal words are equal agents. */
-export function formatIdentity({ name, provenance, fingerprint }: AgentsIdentity): string {
+function formatIdentity({ name, provenance, fingerprint }: AgentsIdentity): string {
   return `${name} (${fingerprint === undefined ? provenance : `${provenance}; ${fingerprint}`})`;
 }
 
@@ -44,13 +44,13 @@ export function tellChangedAgents(threadId: string, agents: StageAgents, store: 
 export function assertAgents(
   id: string,
   store: { readonly threads: ThreadStore },
-  pipeline: PipelineDeps | null,
+  pipeline: PipelinePorts | null,
 ): void {
   if (recordedAgents(id, store) !== null) requirePipeline(id, pipeline);
 }
 
 /** @throws DevsError `CONFIG_INVALID` where none are given. */
-export function requirePipeline(id: string, pipeline: PipelineDeps | null): PipelineDeps {
+export function requirePipeline(id: string, pipeline: PipelinePorts | null): PipelinePorts {
   if (pipeline !== null) return pipeline;
   throw new DevsError(`Run "${id}" was started with agents, but no agents are set now.`, {
     code: 'CONFIG_INVALID',

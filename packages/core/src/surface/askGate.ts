@@ -17,13 +17,13 @@ import { scrub } from '../masking/scrub.ts';
 import { isBlank } from '../masking/visibleText.ts';
 import { briefOf, draftsOf } from '../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../orchestration/nodes/pivotNode.ts';
-import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type {
   AgentCall,
   AnsweringStage,
   AnswerRequest,
   AnswerResult,
-  PipelineDeps,
+  PipelinePorts,
   StageAgents,
   WorkspaceReader,
 } from '../orchestration/ports.ts';
@@ -51,12 +51,6 @@ export interface AskedGate {
   readonly artifactHash: string;
 }
 
-interface AskDeps {
-  readonly app: OrchestrationApp;
-  /** `null` for a run without agents. */
-  readonly pipeline: PipelineDeps | null;
-}
-
 type AnswerAgent = (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
 
 const NEVER: AbortSignal = new AbortController().signal;
@@ -66,23 +60,23 @@ export async function askGate(
   threadId: string,
   gate: AskedGate,
   { text, by, signal = NEVER }: AskOptions & { readonly text: string },
-  deps: AskDeps,
+  opened: OpenPipeline,
 ): Promise<GateExchange> {
   const principal = principalText(asHuman(by, threadId, 'ask about'));
   const { value: question, count: redacted } = scrub(questionFrom(text));
-  const { store } = internalsOf(deps.app);
-  const session = openSession(threadId, gate, deps);
-  const { answer, pipeline } = answererOf(session, deps.pipeline);
+  const { store } = internalsOf(opened.app);
+  const session = openSession(threadId, gate, opened);
+  const { answer, pipeline } = answererOf(session, opened.pipeline);
   const key = exchangeKey(threadId, session.id, question);
-  return internalsOf(deps.app).withLease(threadId, async (lease) => {
-    openSession(threadId, gate, deps);
+  return internalsOf(opened.app).withLease(threadId, async (lease) => {
+    openSession(threadId, gate, opened);
     abandonQuestions(threadId, store.steps);
-    const recorded = recordedAt(key, deps);
+    const recorded = recordedAt(key, opened);
     if (recorded !== null) return recorded;
-    const request = await answerRequest(session, question, { app: deps.app, pipeline });
+    const request = await answerRequest(session, question, { app: opened.app, pipeline });
     const ask: GateAsk = { lease, key, session, principal, redacted };
-    await askAndRecord(ask, request, { answer, signal }, deps);
-    return recordedAt(key, deps) as GateExchange;
+    await askAndRecord(ask, request, { answer, signal }, opened);
+    return recordedAt(key, opened) as GateExchange;
   });
 }
 
@@ -100,7 +94,7 @@ async function askAndRecord(
   ask: GateAsk,
   request: AnswerRequest,
   { answer, signal }: { readonly answer: AnswerAgent; readonly signal: AbortSignal },
-  { app }: AskDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): Promise<void> {
   const { store } = internalsOf(app);
   const { lease, key, session, principal } = ask;
@@ -156,7 +150,7 @@ function admitAsk(
 function openSession(
   threadId: string,
   { sessionId, artifactHash }: AskedGate,
-  { app }: AskDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): HitlSession {
   const session = sessionOfRun(threadId, sessionId, internalsOf(app).store.sessions);
   assertDecidable(session, artifactHash);
@@ -172,10 +166,10 @@ export function whyUnasked(session: HitlSession, agents: StageAgents | null): st
 
 interface Answerer {
   readonly answer: AnswerAgent;
-  readonly pipeline: PipelineDeps;
+  readonly pipeline: PipelinePorts;
 }
 
-function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answerer {
+function answererOf(session: HitlSession, pipeline: PipelinePorts | null): Answerer {
   const why = whyUnasked(session, pipeline?.agents ?? null);
   const answer = pipeline?.agents.answer?.bind(pipeline.agents);
   if (pipeline !== null && answer !== undefined && why === null) return { answer, pipeline };
@@ -186,7 +180,7 @@ function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answer
   });
 }
 
-function recordedAt(key: StepKey, { app }: AskDeps): GateExchange | null {
+function recordedAt(key: StepKey, { app }: Pick<OpenPipeline, 'app'>): GateExchange | null {
   const step = internalsOf(app).store.steps.find(key);
   if (step?.state !== 'done') return null;
   const answeredAt = new Date(step.finishedAt).toISOString();
@@ -223,16 +217,11 @@ function answeringStage({ kind, question }: HitlSession): AnsweringStage | null 
   return STAGES[kind] ?? null;
 }
 
-interface RequestDeps {
-  readonly app: OrchestrationApp;
-  readonly pipeline: PipelineDeps;
-}
-
 /** What the agent is told: what the person is shown, on the documents its work was made from. */
 async function answerRequest(
   session: HitlSession,
   question: string,
-  { app, pipeline }: RequestDeps,
+  { app, pipeline }: OpenPipeline<PipelinePorts>,
 ): Promise<AnswerRequest> {
   const threadId = session.threadId ?? '';
   const state = await app.values(threadId);
@@ -258,7 +247,10 @@ async function answerRequest(
 }
 
 /** A run has its folder before its first gate is asked. */
-async function readerOf(threadId: string, { workspace }: PipelineDeps): Promise<WorkspaceReader> {
+async function readerOf(
+  threadId: string,
+  { workspace }: Pick<PipelinePorts, 'workspace'>,
+): Promise<WorkspaceReader> {
   const opened = await workspace.open(threadId);
   return { dir: opened.dir, list: () => opened.list(), read: (path) => opened.read(path) };
 }

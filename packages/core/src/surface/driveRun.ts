@@ -3,6 +3,7 @@ import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
+import { outcomeOf } from '../engine/RunResult.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';
@@ -33,11 +34,7 @@ export async function driveRun(
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
   await finishRewindOfEnded(id, deps);
-  const {
-    values: _,
-    turn: __,
-    ...outcome
-  } = await whileAgentsAreKept(deps, () =>
+  const result = await whileAgentsAreKept(deps, () =>
     internalsOf(engine).drive(id, {
       ...options,
       ...told,
@@ -50,7 +47,7 @@ export async function driveRun(
     }),
   );
   const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
-  return { ...outcome, ...handed, cost: store.steps.costOf(id) };
+  return { ...outcomeOf(result), ...handed, cost: store.steps.costOf(id) };
 }
 
 /** What agents keep running between their calls ends with the drive. */

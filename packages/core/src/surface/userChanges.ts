@@ -3,8 +3,8 @@
 import { internalsOf } from '../engine/appInternals.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../engine/gates/principals.ts';
-import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
-import type { Author, CheckResult, Delivery, PipelineDeps, Synced } from '../orchestration/ports.ts';
+import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
+import type { Author, CheckResult, Delivery, PipelinePorts, Synced } from '../orchestration/ports.ts';
 import { withCurrentCommits } from '../orchestration/storedState.ts';
 import { ability, driverOf } from '../orchestration/task/openWorkspace.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
@@ -35,7 +35,7 @@ const NEVER: AbortSignal = new AbortController().signal;
 export async function adoptChanges(
   id: string,
   { by, author, message = 'Changes made by hand', signal = NEVER }: Adoption,
-  { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
+  { app, pipeline }: OpenPipeline<PipelinePorts>,
 ): Promise<Adopted | null> {
   const human = asHuman(by, id, 'adopt changes for');
   return internalsOf(app).betweenNodes(id, async (lease) => {
@@ -70,7 +70,7 @@ export interface SyncedRun extends Synced {
 export async function syncRun(
   id: string,
   { by }: SyncRequest,
-  { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
+  { app, pipeline }: OpenPipeline<PipelinePorts>,
 ): Promise<SyncedRun | null> {
   const human = asHuman(by, id, 'sync');
   return internalsOf(app).betweenNodes(id, async (lease) => {

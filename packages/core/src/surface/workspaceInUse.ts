@@ -1,10 +1,10 @@
-import type { OpenOptions, PipelineDeps, RunWorkspace } from '../orchestration/ports.ts';
+import type { OpenOptions, PipelinePorts, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineApp } from './PipelineApp.ts';
 
 /** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
 export interface RunWithDeps {
   readonly app: PipelineApp;
-  readonly pipeline: PipelineDeps | null;
+  readonly pipeline: PipelinePorts | null;
 }
 
 /** The workspace of a run; `null` before the first task: opening a workspace makes it. */

@@ -9,8 +9,8 @@ import type { Asking, RunsPlace } from '../state/RunsPlace.ts';
 import type { ReadCommit, ReadGateCode } from '../views/gateCode.ts';
 import type { WithRewindable } from '../views/rewindView.ts';
 
-/** What routes work with. */
-export interface RouteDeps {
+/** The page that routes work with. */
+export interface RouteContext {
   readonly place: RunsPlace;
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
@@ -31,7 +31,7 @@ export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export type RouteDepsFor<By> = RouteDeps & { readonly by: By };
+export type RouteContextFor<By> = RouteContext & { readonly by: By };
 
 /**
  * `open`: anybody on this machine, it shows nothing of a run. `read`: who was identified. `decide`: the same, where
@@ -39,10 +39,10 @@ export type RouteDepsFor<By> = RouteDeps & { readonly by: By };
  */
 export type Route = Routed &
   (
-    | { readonly access: 'open'; handle(asked: RouteRequest, deps: RouteDeps): Promise<Response> }
+    | { readonly access: 'open'; handle(asked: RouteRequest, deps: RouteContext): Promise<Response> }
     | {
         readonly access: 'read' | 'decide';
-        handle(asked: RouteRequest, deps: RouteDepsFor<Principal>): Promise<Response>;
+        handle(asked: RouteRequest, deps: RouteContextFor<Principal>): Promise<Response>;
       }
   );
 

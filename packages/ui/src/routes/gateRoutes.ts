@@ -17,7 +17,7 @@ import type { ReadableRun } from '../state/RunsPlace.ts';
 import { type GateCode, newestCommit } from '../views/gateCode.ts';
 import { gateNamed, gateView, type ShownGateView } from '../views/gateView.ts';
 import { revealedView, viewAtGate } from '../views/shownView.ts';
-import type { Route, RouteDeps, RouteDepsFor, RouteRequest } from './Route.ts';
+import type { Route, RouteContext, RouteContextFor, RouteRequest } from './Route.ts';
 
 const optionalString = z.exactOptional(z.string());
 
@@ -157,7 +157,7 @@ const editable: Route = {
   },
 };
 
-const draftKey = (asked: RouteRequest, { by }: RouteDepsFor<DraftKey['by']>, hash: string): DraftKey => ({
+const draftKey = (asked: RouteRequest, { by }: RouteContextFor<DraftKey['by']>, hash: string): DraftKey => ({
   threadId: gateParams(asked).run,
   sessionId: gateParams(asked).sessionId,
   artifactHash: hash,
@@ -165,7 +165,7 @@ const draftKey = (asked: RouteRequest, { by }: RouteDepsFor<DraftKey['by']>, has
 });
 
 /** @throws UiError for a gate that is not of the run in the path. */
-async function assertOfRun(asked: RouteRequest, { place }: RouteDeps): Promise<void> {
+async function assertOfRun(asked: RouteRequest, { place }: RouteContext): Promise<void> {
   const { run, sessionId } = gateParams(asked);
   await place.read((reader) => reader.view(run, (of) => gateNamed(of, sessionId)));
 }

@@ -1,4 +1,4 @@
-import type { LogEntry } from '@devs/core';
+import type { EventName, LogEntry } from '@devs/core';
 import type { ReadableRun } from '../state/RunsPlace.ts';
 
 /** Of what kind the lines are that are wanted. */
@@ -27,11 +27,63 @@ const SHOWN = 200;
 const LOOKED_AT = 20_000;
 const PAGE = 1_000;
 
-const KINDS: Readonly<Record<LogKind, RegExp>> = {
-  people: /^(?:HITL_|GATE_|FAILURE_GATE|AGENT_ASKED|REW|RUN_REVIVED|STATE_UPDATED|CHANGES_ADOPTED|SANDBOX)/,
-  guards: /^(?:GUARD_|RECURSION_|RETRIED|NODE_FAILED|PIVOTED|USAGE_REFUSED)/,
-  tasks: /^TASK_/,
-  work: /^(?:NODE_|STEP_|RETRIED)/,
+/** The filters that show an event. An event without a filter is only in the whole log. */
+const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
+  RECURSION_DEPTH_WARNING: ['guards'],
+  RECURSION_LIMIT_REACHED: ['guards'],
+  HITL_SESSION_OPENED: ['people'],
+  HITL_SESSION_DECIDED: ['people'],
+  GATE_VOTED: ['people'],
+  GATE_REMINDED: ['people'],
+  GATE_REASSIGNED: ['people'],
+  HITL_ANSWER_VOIDED: ['people'],
+  HITL_ANSWER_REFUSED: ['people'],
+  SIGNAL_PASSED_OVER: [],
+  GATE_SHOWN: ['people'],
+  GATE_REVEALED: ['people'],
+  GATE_ASKED: ['people'],
+  AGENT_ASKED: ['people'],
+  FAILURE_GATE_OPENED: ['people'],
+  CHECKPOINT_SAVE_FAILED: [],
+  RUN_DEGRADED: [],
+  NODE_STARTED: ['work'],
+  NODE_FINISHED: ['work'],
+  STEP_FINISHED: ['work'],
+  TRANSCRIPT_LOST: [],
+  NODE_FAILED: ['guards', 'work'],
+  TASK_COMPLETED: ['tasks'],
+  TASK_FAILED: ['tasks'],
+  TASK_SKIPPED: ['tasks'],
+  TASK_REOPENED: ['tasks'],
+  TASK_BLOCKED: ['tasks'],
+  PIVOTED: ['guards'],
+  REWOUND: ['people'],
+  REWIND_UNDONE: ['people'],
+  AGENTS_CHANGED: [],
+  SANDBOX_WAIVED: ['people'],
+  WORKSPACE_RESCUED: [],
+  CHANGES_ADOPTED: ['people'],
+  RUN_SYNCED: [],
+  RUN_RECOVERED: [],
+  RUN_REVIVED: ['people'],
+  RUN_FORKED: [],
+  STATE_UPDATED: ['people'],
+  RETRIED: ['guards', 'work'],
+  GUARD_WARNED: ['guards'],
+  GUARD_TRIPPED: ['guards'],
+  GUARD_SUPPRESSED: ['guards'],
+  GOAL_SET: [],
+  GOAL_REACHED: [],
+  RUN_SUSPENDED: [],
+  TIMER_FIRED: [],
+  SIGNAL_RECEIVED: [],
+  SIGNAL_TAKEN: [],
+  RUN_REMOVED: [],
+  RUN_FINISHED: [],
+  GRAPH_ACCEPTED: [],
+  LEASE_LOST: [],
+  USAGE_REFUSED: ['guards'],
+  SECRET_REDACTED: [],
 };
 
 /** The newest lines that are wanted. */
@@ -52,8 +104,12 @@ export async function logView(run: Pick<ReadableRun, 'log'>, query: LogQuery): P
 
 function isEntryWanted(entry: LogEntry, { task, kind, text = '' }: LogQuery): boolean {
   if (task !== undefined && labelOfTask(entry.taskId) !== task) return false;
-  if (kind !== undefined && !KINDS[kind].test(entry.name)) return false;
+  if (kind !== undefined && !kindsOf(entry.name).includes(kind)) return false;
   return text === '' || JSON.stringify(entry).toLowerCase().includes(text.toLowerCase());
 }
+
+/** A newer release may have recorded a name that this one does not know. */
+const kindsOf = (name: string): readonly LogKind[] =>
+  Object.hasOwn(KINDS, name) ? KINDS[name as EventName] : [];
 
 const labelOfTask = (taskId: string | null): string => `T${/:(\d+)$/.exec(taskId ?? '')?.[1] ?? '0'}`;

@@ -29,7 +29,7 @@ const isOf = ({ name }: CheckPart, caseName: string): boolean => caseName.starts
 /** Names that are kept of one check. */
 const MAX_NAMES = 2_000;
 
-/** What is kept of a check: small enough for the state of a run. */
+/** A check, small enough for the state of a run. */
 export interface CheckSummary {
   readonly command: string;
   readonly passed: boolean;
@@ -73,7 +73,7 @@ export function comparableFailures({ failing, missing }: CheckSummary): readonly
   return missing === undefined && failing.length < MAX_NAMES ? failing : undefined;
 }
 
-/** How many of these cases ran; `null` where none are told. */
+/** How many of these cases ran; `null` if the runner did not report cases. */
 export function ranCases(cases: readonly TestCase[] | undefined): number | null {
   return cases?.filter(({ state }) => state !== 'skipped').length ?? null;
 }

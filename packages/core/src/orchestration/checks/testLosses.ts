@@ -10,7 +10,7 @@ import {
   skipMarks,
   withoutComments,
 } from './testSource.ts';
-import { weakenedLines, weakenedManifest, weakenedTsConfig } from './weakenedSettings.ts';
+import { weakenedSettings } from './weakenedSettings.ts';
 
 export interface ChangedTests {
   /** All files that differ, also those that are no tests. A renamed one is two. */
@@ -22,9 +22,8 @@ export interface ChangedTests {
 }
 
 /**
- * What tests lose by a change: files, cases, assertions, cases that no longer run, and what judges them. It reads
- * sources, so it takes what it does not know for no loss; what ordinary work does (a case added, renamed or moved, a
- * dependency, a script beside) is none.
+ * Losses of tests in a change: files, cases, assertions, cases that no longer run, and settings that ask less. It reads sources
+ * and counts nothing that it does not know. Ordinary work is no loss: a case added, renamed or moved, a dependency, another script.
  */
 export function testLosses({ files, before, now }: ChangedTests): readonly TestLoss[] {
   const changed = files.filter((file) => file.before !== file.after);
@@ -64,27 +63,9 @@ function lostSnapshot({ path, after }: FileVersions, all: readonly FileVersions[
 
 function weakened(file: FileVersions, all: readonly FileVersions[]): readonly TestLoss[] {
   const { path } = file;
-  return weakeningsOf(file, all).map((words) => ({ kind: 'weakened-check' as const, path, words }));
-}
-
-function weakeningsOf(file: FileVersions, all: readonly FileVersions[]): readonly string[] {
-  const { path } = file;
-  if (/(?:^|\/)package\.json$/.test(path)) return weakenedManifest(file);
-  const isConfig = isCheckConfig(path);
-  if (!isConfig && !isCiConfig(path) && !isTsConfig(path)) {
-    return weakenedSource(file, isTestFile(path) || /(?:^|\/)(?:tests?|__tests__|spec)\//.test(path));
-  }
-  if (file.after === null) return all.some((other) => isHeirFile(other, file)) ? [] : ['deleted'];
-  if (isTsConfig(path)) return weakenedTsConfig(file);
-  return weakenedLines(file);
-}
-
-/** The same settings in a file of another ending. */
-function isHeirFile(other: FileVersions, { path, before }: FileVersions): boolean {
-  if (other.before !== null || other.after === null) return false;
-  const stem = (name: string): string =>
-    name.replace(/^.*\//, '').replace(/\.(?:[cm]?[jt]s|jsonc?|ya?ml)$/, '');
-  return stem(other.path) === stem(path) && weakenedLines({ path, before, after: other.after }).length === 0;
+  const isTest = isTestFile(path) || /(?:^|\/)(?:tests?|__tests__|spec)\//.test(path);
+  const weakenings = weakenedSettings(file, all) ?? weakenedSource(file, isTest);
+  return weakenings.map((words) => ({ kind: 'weakened-check' as const, path, words }));
 }
 
 function fewer(before: CheckSummary | null, now: CheckResult | null): readonly TestLoss[] {
@@ -93,28 +74,6 @@ function fewer(before: CheckSummary | null, now: CheckResult | null): readonly T
   if (had === null || has === null || now?.passed !== true || has >= had) return [];
   return [{ kind: 'fewer-cases', path: null, words: `${has} cases ran, where ${had} did before` }];
 }
-
-const CONFIGS: readonly RegExp[] = [
-  /(?:^|\/)(?:vitest|vite|jest|ava|karma|playwright|cypress|wdio|web-test-runner|stryker|eslint|prettier|xo|stylelint|commitlint)\.(?:config|conf|workspace|setup)\.[cm]?[jt]s(?:on)?$/,
-  /(?:^|\/)vitest\.workspace\.[jt]s$|(?:^|\/)(?:jest|vitest)[.-](?:setup|preset)[\w.-]*\.[cm]?[jt]s$|(?:^|\/)setupTests\.[jt]sx?$/,
-  /(?:^|\/)\.(?:mocharc|eslintrc|prettierrc|stylelintrc|xo-config|nycrc|c8rc|taprc|oxlintrc|swcrc|babelrc)(?:\.[a-z]+)?$/,
-  /(?:^|\/)\.(?:eslintignore|prettierignore|stylelintignore|npmrc|coveragerc|flake8|pylintrc|rspec|rubocop\.yml|golangci\.ya?ml)$/,
-  /(?:^|\/)(?:biome|oxlint|deno|nx|turbo|lerna|codecov|c8|jasmine)\.jsonc?$|(?:^|\/)codecov\.ya?ml$/,
-  /(?:^|\/)(?:pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|conftest\.py|mypy\.ini|ruff\.toml|\.ruff\.toml)$/,
-  /(?:^|\/)(?:Makefile|GNUmakefile|justfile|Justfile|Taskfile\.ya?ml|Rakefile|build\.gradle(?:\.kts)?|pom\.xml|phpunit\.xml(?:\.dist)?|clippy\.toml|\.clippy\.toml)$/,
-  /(?:^|\/)devs\.config\.json$|(?:^|\/)\.devs(?:\/|\.json$)/,
-];
-
-const CI =
-  /^\.github\/(?:workflows|actions)\/|^\.gitlab-ci\.yml$|^\.circleci\/|^azure-pipelines\.ya?ml$|^\.travis\.yml$|^Jenkinsfile$|^\.husky\/|^lefthook\.ya?ml$|^\.pre-commit-config\.yaml$/;
-
-/** Whether a file says what the checks of a project are, or how strict. */
-const isCheckConfig = (path: string): boolean => CONFIGS.some((pattern) => pattern.test(path));
-
-/** Whether a file says what runs on a server, or before a commit. */
-const isCiConfig = (path: string): boolean => CI.test(path);
-
-const isTsConfig = (path: string): boolean => /(?:^|\/)[jt]sconfig(?:\.[\w-]+)?\.json$/.test(path);
 
 /** Words of two texts that both have, of all they have: 0 to 1. */
 const ALIKE = 0.5;

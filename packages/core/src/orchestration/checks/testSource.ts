@@ -47,7 +47,7 @@ const SLASHES = /(["'`])(?:\\.|(?!\1)[^\\\n])*\1|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 const HASHES = /("""|''')[\s\S]*?\1|(["'])(?:\\.|(?!\2)[^\\\n])*\2|#[^\n]*/g;
 
-/** A source without its comments. What stands in a text stays. */
+/** A source without its comments. String literals stay. */
 export function withoutComments(path: string, source: string): string {
   const pattern = HASH.test(path) ? HASHES : SLASHES;
   return source.replaceAll(pattern, (found) => (/^(?:\/\/|\/\*|#)/.test(found) ? '' : found));

@@ -3,12 +3,56 @@
 import { isRecord } from '../../values/isRecord.ts';
 import { type FileVersions, linesOnlyIn } from './testSource.ts';
 
+const CONFIGS: readonly RegExp[] = [
+  /(?:^|\/)(?:vitest|vite|jest|ava|karma|playwright|cypress|wdio|web-test-runner|stryker|eslint|prettier|xo|stylelint|commitlint)\.(?:config|conf|workspace|setup)\.[cm]?[jt]s(?:on)?$/,
+  /(?:^|\/)vitest\.workspace\.[jt]s$|(?:^|\/)(?:jest|vitest)[.-](?:setup|preset)[\w.-]*\.[cm]?[jt]s$|(?:^|\/)setupTests\.[jt]sx?$/,
+  /(?:^|\/)\.(?:mocharc|eslintrc|prettierrc|stylelintrc|xo-config|nycrc|c8rc|taprc|oxlintrc|swcrc|babelrc)(?:\.[a-z]+)?$/,
+  /(?:^|\/)\.(?:eslintignore|prettierignore|stylelintignore|npmrc|coveragerc|flake8|pylintrc|rspec|rubocop\.yml|golangci\.ya?ml)$/,
+  /(?:^|\/)(?:biome|oxlint|deno|nx|turbo|lerna|codecov|c8|jasmine)\.jsonc?$|(?:^|\/)codecov\.ya?ml$/,
+  /(?:^|\/)(?:pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|conftest\.py|mypy\.ini|ruff\.toml|\.ruff\.toml)$/,
+  /(?:^|\/)(?:Makefile|GNUmakefile|justfile|Justfile|Taskfile\.ya?ml|Rakefile|build\.gradle(?:\.kts)?|pom\.xml|phpunit\.xml(?:\.dist)?|clippy\.toml|\.clippy\.toml)$/,
+  /(?:^|\/)devs\.config\.json$|(?:^|\/)\.devs(?:\/|\.json$)/,
+];
+
+const CI =
+  /^\.github\/(?:workflows|actions)\/|^\.gitlab-ci\.yml$|^\.circleci\/|^azure-pipelines\.ya?ml$|^\.travis\.yml$|^Jenkinsfile$|^\.husky\/|^lefthook\.ya?ml$|^\.pre-commit-config\.yaml$/;
+
+/** Whether a file defines the checks of a project, or how strict they are. */
+const isCheckConfig = (path: string): boolean => CONFIGS.some((pattern) => pattern.test(path));
+
+/** Whether a file defines the checks on a server, or before a commit. */
+const isCiConfig = (path: string): boolean => CI.test(path);
+
+const isTsConfig = (path: string): boolean => /(?:^|\/)[jt]sconfig(?:\.[\w-]+)?\.json$/.test(path);
+
+/**
+ * Returns how a file of settings asks less than before; `null` for another kind of file.
+ *
+ * @param all - All files that differ: the same settings may be in another one.
+ */
+export function weakenedSettings(file: FileVersions, all: readonly FileVersions[]): readonly string[] | null {
+  const { path } = file;
+  if (/(?:^|\/)package\.json$/.test(path)) return weakenedManifest(file);
+  const isConfig = isCheckConfig(path) || isCiConfig(path);
+  if (!isConfig && !isTsConfig(path)) return null;
+  if (file.after === null) return all.some((other) => isHeirFile(other, file)) ? [] : ['deleted'];
+  return isTsConfig(path) ? weakenedTsConfig(file) : weakenedLines(file);
+}
+
+/** The same settings in a file of another ending. */
+function isHeirFile(other: FileVersions, { path, before }: FileVersions): boolean {
+  if (other.before !== null || other.after === null) return false;
+  const stem = (name: string): string =>
+    name.replace(/^.*\//, '').replace(/\.(?:[cm]?[jt]s|jsonc?|ya?ml)$/, '');
+  return stem(other.path) === stem(path) && weakenedLines({ path, before, after: other.after }).length === 0;
+}
+
 type ManifestJson = Readonly<Record<string, unknown>>;
 
 /** Scripts that judge, beside those they call. */
 const JUDGE = /^(?:pre|post)?(?:test|lint|type-?check|types|check|verify|ci|coverage|attw|tsd)(?::.*)?$/;
 
-const CONFIGS = [
+const RUNNER_SETTINGS = [
   'ava',
   'c8',
   'eslintConfig',
@@ -38,7 +82,7 @@ const SABOTAGES = /\|\||;|\bexit\b|\brm\b|\bsed\b|\bmv\b|\bcp\b|\bgit\b/;
 const PLACEHOLDER = /no test specified/;
 
 /** What a `package.json` no longer asks of the work: scripts that judge, settings of runners, and the runners. */
-export function weakenedManifest({ before, after }: FileVersions): readonly string[] {
+function weakenedManifest({ before, after }: FileVersions): readonly string[] {
   const old = parseManifest(before);
   const now = parseManifest(after);
   if (old === null) return [];
@@ -87,7 +131,7 @@ function isWeaker(had: string, has: string | undefined): boolean {
 }
 
 function settings(old: ManifestJson, now: ManifestJson): readonly string[] {
-  return CONFIGS.flatMap((key) => {
+  return RUNNER_SETTINGS.flatMap((key) => {
     if (old[key] !== undefined && now[key] === undefined) return [`it has no settings of "${key}" any more`];
     return weakenedLines({ path: key, before: jsonOrNull(old[key]), after: jsonOrNull(now[key]) }).map(
       (words) => `${key}: ${words}`,
@@ -216,7 +260,7 @@ const COMMAND =
 const NUMBER = /^['"]?([\w.-]+)['"]?\s*[:=]\s*(\d+(?:\.\d+)?)\D?$/;
 
 /** What a file of settings no longer asks, line by line: languages differ, the words hardly do. */
-export function weakenedLines(file: FileVersions): readonly string[] {
+function weakenedLines(file: FileVersions): readonly string[] {
   const before = flatText(file.before);
   const after = flatText(file.after);
   const added = linesOnlyIn(after, before).filter(isNoComment);

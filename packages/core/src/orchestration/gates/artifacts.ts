@@ -94,7 +94,7 @@ function sortedBy<Key extends string, Item extends Readonly<Record<Key, string>>
   return [...items].sort((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0));
 }
 
-// What of a proposal may be quoted in comments on it.
+// The sections of a proposal that comments may quote.
 
 /** The documents, line for line. */
 export function documentSections(artifact: unknown): readonly QuotableSection[] {

@@ -35,12 +35,12 @@ export const baselineGate = {
 
 export type BaselineAnswer = AnswerTo<typeof baselineGate>;
 
-/** What a human reads at the gate. */
+/** The content of the gate. */
 export interface ShownBaseline
   extends Pick<Baseline, 'command' | 'parts' | 'failing' | 'appeared' | 'flaky' | 'missing'> {
   /** Test cases that ran; `null` where the runner does not tell. */
   readonly cases: number | null;
-  /** End of what the checks printed. */
+  /** End of the checks' output. */
   readonly output: string;
 }
 

@@ -5,7 +5,7 @@ import type {
   CheckResult,
   Instructions,
   OfferedChecks,
-  PipelineDeps,
+  PipelinePorts,
   ReviewRequest,
   ReviewResult,
   RunWorkspace,
@@ -40,10 +40,10 @@ export interface TurnSubject {
   readonly rejected: string | null;
 }
 
-/** The steps of one attempt at a task, each recorded under its name, and what is to be told of them. */
+/** The steps of one attempt at a task, each recorded under its name, and the notes on them. */
 export class TaskAttempt {
   readonly #tree: RecordedTree;
-  readonly #deps: PipelineDeps;
+  readonly #ports: PipelinePorts;
   readonly #subject: TurnSubject;
   readonly #request: TaskRequest;
   readonly #documents: readonly DocumentFile[];
@@ -53,9 +53,9 @@ export class TaskAttempt {
   #documented = '';
   #green: CheckedTree | null = null;
 
-  constructor(tree: RecordedTree, deps: PipelineDeps, subject: TurnSubject) {
+  constructor(tree: RecordedTree, ports: PipelinePorts, subject: TurnSubject) {
     this.#tree = tree;
-    this.#deps = deps;
+    this.#ports = ports;
     this.#subject = subject;
     this.#request = taskRequest(subject);
     this.#testFiles = subject.task.testFiles ?? [];
@@ -76,7 +76,7 @@ export class TaskAttempt {
     return this.#notes;
   }
 
-  /** What agents did, in order. */
+  /** The actions of agents, in order. */
   get action(): string {
     return this.#actions.join(', ');
   }
@@ -154,7 +154,7 @@ export class TaskAttempt {
   async checkNamed(): Promise<CheckResult | null> {
     const { kind, checkedBy = 'review' } = this.#subject.task;
     if (kind !== 'checked-by' || checkedBy === 'review') return null;
-    const { checks } = this.#deps;
+    const { checks } = this.#ports;
     const argv = commandWords(checkedBy);
     const { runCommand } = checks;
     if (argv === null || runCommand === undefined) throw cannotRun(checkedBy);
@@ -174,7 +174,7 @@ export class TaskAttempt {
     return this.#tree.goesOnFromAdopted();
   }
 
-  /** What the tests lose by the work. */
+  /** The losses of the tests in this work. */
   async losses(green: CheckResult): Promise<readonly TestLoss[]> {
     const { trees, id: after } = this.#tree;
     const before = await this.#before();
@@ -207,7 +207,7 @@ export class TaskAttempt {
         check: green,
         ...(losses.length > 0 && { losses }),
       };
-      return this.#deps.agents.review(request, agentCall(call, checks));
+      return this.#ports.agents.review(request, agentCall(call, checks));
     };
     return this.#tree.ask('review', ask, this.#offer);
   }
@@ -227,7 +227,7 @@ export class TaskAttempt {
   /** Lets an agent edit. @param kept - What it may not change. */
   async #edit(name: string, agent: EditingAgent, kept: readonly string[] = []): Promise<AgentEdit> {
     this.#actions.push(name);
-    const { agents } = this.#deps;
+    const { agents } = this.#ports;
     const documents = this.#documents.map(({ path }) => path);
     const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
     const edit = await this.#tree.change(
@@ -243,12 +243,12 @@ export class TaskAttempt {
   }
 
   get #offer(): Offer {
-    const { checks, agentChecks = AGENT_CHECKS } = this.#deps;
+    const { checks, agentChecks = AGENT_CHECKS } = this.#ports;
     return { run: (request) => checks.run(request), limit: agentChecks };
   }
 
   async #check(name: string, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
-    const { checks } = this.#deps;
+    const { checks } = this.#ports;
     const result = await this.#tree.check(name, (request) => checks.run(request), { treeOf });
     const { flaky = [] } = result;
     if (flaky.length > 0)

@@ -1,4 +1,4 @@
-import type { DesignRequest, DocumentsResult, PipelineDeps } from '../ports.ts';
+import type { DesignRequest, DocumentsResult, PipelinePorts } from '../ports.ts';
 import { StageView } from '../task/StageView.ts';
 import { agentCall } from '../task/scrubbedStep.ts';
 import { advance } from '../taskStates.ts';
@@ -16,17 +16,17 @@ export function designNode(state: GraphState): Partial<GraphState> {
  * `design`: reads brief, reports, repository and a human's feedback, writes the documents of the first gate. Documents that
  * name files which are not there are sent back once; what the second answer still names is shown at the gate.
  */
-export function makeDesignNode(deps: PipelineDeps) {
+export function makeDesignNode(ports: PipelinePorts) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     if (isProposedAt(state, 'design_approval')) return designNode(state);
-    const view = await StageView.open(state, deps);
+    const view = await StageView.open(state, ports);
     const changes = await changesSince(state, 'design_approval', view);
     const request = {
       ...proposalRequest(state, 'design_approval'),
       ...view.seen,
       ...(changes.length > 0 && { changes }),
     };
-    const { documents, unknownFiles } = await new Design(state, deps, view).ask(request);
+    const { documents, unknownFiles } = await new Design(state, ports, view).ask(request);
     const { unknownFiles: _before, ...projectConfig } = proposedOn(state, 'design_approval', view);
     return {
       ...designNode({
@@ -45,12 +45,12 @@ interface Designed {
 
 class Design {
   readonly #state: GraphState;
-  readonly #deps: PipelineDeps;
+  readonly #ports: Pick<PipelinePorts, 'agents' | 'now'>;
   readonly #view: StageView;
 
-  constructor(state: GraphState, deps: PipelineDeps, view: StageView) {
+  constructor(state: GraphState, ports: Pick<PipelinePorts, 'agents' | 'now'>, view: StageView) {
     this.#state = state;
-    this.#deps = deps;
+    this.#ports = ports;
     this.#view = view;
   }
 
@@ -68,7 +68,7 @@ class Design {
   }
 
   async #propose(name: string, request: DesignRequest) {
-    const { agents, now } = this.#deps;
+    const { agents, now } = this.#ports;
     const answer = await this.#view.ask(name, (call) => agents.design(request, agentCall(call)));
     const unknownFiles = await this.#view.lookUp(`${name}: files`, (files) =>
       unknownFilesIn(answer.documents, files),

@@ -1,4 +1,4 @@
-import type { PipelineDeps } from '../ports.ts';
+import type { PipelinePorts } from '../ports.ts';
 import { StageView } from '../task/StageView.ts';
 import { agentCall } from '../task/scrubbedStep.ts';
 import { advance, isEpicOpen } from '../taskStates.ts';
@@ -23,11 +23,11 @@ export function distillNode(state: GraphState): Partial<GraphState> {
 }
 
 /** `distill`: reads the approved documents, writes requirements, epics and the task DAG of the second gate. */
-export function makeDistillNode(deps: PipelineDeps) {
-  const { agents } = deps;
+export function makeDistillNode(ports: PipelinePorts) {
+  const { agents } = ports;
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     if (isPlanProposed(state)) return distillNode(state);
-    const view = await StageView.open(state, deps);
+    const view = await StageView.open(state, ports);
     const changes = await changesSince(state, 'dag_approval', view);
     const request = {
       ...proposalRequest(state, 'dag_approval'),

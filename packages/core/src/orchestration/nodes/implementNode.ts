@@ -1,6 +1,6 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
-import type { CheckResult, CriterionEvidence, PipelineDeps, TestLoss } from '../ports.ts';
+import type { CheckResult, CriterionEvidence, PipelinePorts, TestLoss } from '../ports.ts';
 import { rejectedDiff, timesReopened } from '../review/reviewDecisions.ts';
 import {
   checkTurnBudget,
@@ -30,16 +30,16 @@ export function implementNode(state: GraphState): Partial<GraphState> {
 }
 
 /** `implement`: one turn of the TDD loop on the active task. The turn's own verdict can only be red; green is verify's. */
-export function makeImplementNode(deps: PipelineDeps) {
+export function makeImplementNode(ports: PipelinePorts) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     const update = implementNode(state);
     const next: GraphState = { ...state, ...update };
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, evidence, testFiles, green, losses, ...turn } = await runTddTurn(task, next, deps);
+    const { tree, evidence, testFiles, green, losses, ...turn } = await runTddTurn(task, next, ports);
     const thought = `Turn ${next.implementationTurns}`;
-    const log = agentLog(next, { task, thought, ...turn }, deps.now());
+    const log = agentLog(next, { task, thought, ...turn }, ports.now());
     const status = turn.passed ? underWay() : 'failed';
     return {
       ...update,
@@ -82,17 +82,17 @@ function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partia
 }
 
 /** How a turn ended, in words for the log and the next attempt. */
-export interface TurnReport {
+interface TurnReport {
   readonly passed: boolean;
-  /** What the turn left: the id of its git tree. Equal trees are equal outputs. */
+  /** Id of the git tree after the turn. Equal trees are equal outputs. */
   readonly tree: string;
   readonly action: string;
   readonly observation: string;
   /** Of the task, all its attempts together. */
   readonly testFiles: readonly string[];
-  /** What showed the reviewer that the acceptance criteria are met. */
+  /** The reviewer's evidence for the acceptance criteria. */
   readonly evidence?: readonly CriterionEvidence[];
-  /** What let the work pass. */
+  /** The checks that accepted the work. */
   readonly green?: CheckedTree;
   readonly losses?: readonly TestLoss[];
 }
@@ -102,12 +102,12 @@ export interface TurnReport {
  * green run, its review. Every call is a durable step, and each starts from the tree the step before recorded. The
  * commit, the sixth step, is the `verify` node's.
  */
-async function runTddTurn(task: TaskRecord, state: GraphState, deps: PipelineDeps): Promise<TurnReport> {
-  const workspace = await openWorkspace(state, deps);
+async function runTddTurn(task: TaskRecord, state: GraphState, ports: PipelinePorts): Promise<TurnReport> {
+  const workspace = await openWorkspace(state, ports);
   const tree = await RecordedTree.at(workspace);
   const instructions = await instructionsFor(workspace, namedPaths(task));
   const rejected = await rejectedDiff(state, task.taskId, workspace);
-  const turn = new TaskAttempt(tree, deps, { task, state, workspace, instructions, rejected });
+  const turn = new TaskAttempt(tree, ports, { task, state, workspace, instructions, rejected });
   await turn.putDocuments();
   const report = await runAttempt(turn, task, state);
   const { testFiles, notes } = turn;

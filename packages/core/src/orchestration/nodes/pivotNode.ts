@@ -2,7 +2,7 @@ import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
-import type { PipelineDeps, PivotReason, PivotRequest, PivotResult } from '../ports.ts';
+import type { PipelinePorts, PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { namedPaths } from '../task/instructions.ts';
 import { StageView } from '../task/StageView.ts';
@@ -29,8 +29,8 @@ type PivotUpdate = Partial<GraphState> & { readonly [METADATA_KEY]?: NodeMetadat
  * {@link MAX_PIVOTS} pivots, the task goes to a human. Without a pivot agent, or a task, the run ends as in
  * {@link pivotAgentNode}.
  */
-export function makePivotNode(deps: PipelineDeps) {
-  const { agents } = deps;
+export function makePivotNode(ports: PipelinePorts) {
+  const { agents } = ports;
   const pivot = agents.pivot?.bind(agents);
   if (pivot === undefined) return pivotAgentNode;
   return async (state: GraphState): Promise<PivotUpdate> => {
@@ -38,7 +38,7 @@ export function makePivotNode(deps: PipelineDeps) {
     if (task === null) return pivotAgentNode(state);
     if (state.taskPivots >= MAX_PIVOTS) return handOverTask(state);
 
-    const view = await StageView.open(state, deps, namedPaths(task));
+    const view = await StageView.open(state, ports, namedPaths(task));
     const ask = (name: string, refused: string | null): Promise<PivotResult | null> =>
       strategyIn(
         view.ask(name, (call) =>

@@ -3,6 +3,8 @@ import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
 import { taskLabel, taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
+// Plans of tasks: a proposal or an edit is checked, then becomes records of the state. Pure.
+
 type TaskPlan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**
@@ -89,13 +91,13 @@ function planRecords(
   };
 }
 
-/** Ids of records by what a plan calls them. */
+/** Ids of records by their names in a plan. */
 interface PlanIds {
   readonly task: ReadonlyMap<string, string>;
   readonly requirement: ReadonlyMap<string, string>;
 }
 
-/** What no plan says about a task. */
+/** The members of a task that a plan does not have. */
 function freshStatus(known: TaskRecord | undefined): Partial<TaskRecord> {
   if (known === undefined) return {};
   const { status, agentRole, gitHash } = known;

@@ -10,7 +10,7 @@ import { planDraftOf } from './plan.ts';
 // A proposal that its gate was not asked about yet is not asked of an agent again: it was given when the run was
 // started, or its stage was done before a guard stopped the run.
 
-/** True when the run came, or was started, at a gate whose proposal nobody has decided on. */
+/** True when the run came, or was started, at a gate with an undecided proposal. */
 export function isProposedAt(
   { pendingApprovalGate }: Pick<GraphState, 'pendingApprovalGate'>,
   gate: HitlGate,
@@ -34,7 +34,7 @@ export function isResearched({
   return status === 'researching' || pendingApprovalGate !== null;
 }
 
-/** What an agent is told whose proposal a human will read at `gate`. */
+/** The request for a proposal that a person will read at `gate`. */
 export function proposalRequest(state: GraphState, gate: HitlGate): DesignRequest {
   const isRejected = gate === 'design_approval' && wasSentBack(state, gate);
   return {
@@ -61,7 +61,7 @@ function wasSentBack({ hitlDecisions }: Pick<GraphState, 'hitlDecisions'>, gate:
   return last !== undefined && !last.signal.approved && last.edit === undefined;
 }
 
-/** A human's reason for sending a proposal back, and what was said at its gate, for the next attempt at it. */
+/** A person's reason for rejecting a proposal, and the talk at its gate, for the next attempt. */
 export function feedbackOn(
   { hitlDecisions }: GraphState,
   gate: 'design_approval' | 'dag_approval',
@@ -70,7 +70,7 @@ export function feedbackOn(
   return last?.signal.approved === false ? withTalk(rejectionText(last.signal), gate) : null;
 }
 
-// What a stage is told that does its work again.
+// For a stage that does its work again.
 
 /** The plan that was sent back, its tasks under their labels; `null` where none was. */
 export function rejectedPlan(state: GraphState): PlanResult | null {
@@ -100,7 +100,7 @@ export function keptIds(state: GraphState, { epics }: PlanResult): ReadonlyMap<s
   return kept;
 }
 
-/** What became of a proposal since it was made: edits of humans before they sent it back, and other files. */
+/** Changes since a proposal was made: edits of people before they rejected it, and changed files. */
 export async function changesSince(
   state: GraphState,
   gate: HitlGate,

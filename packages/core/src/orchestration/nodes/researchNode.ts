@@ -2,7 +2,7 @@ import { principalText } from '../../engine/gates/principals.ts';
 import { activeNode, currentNodeStore } from '../../engine/node/nodeContext.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
-import type { CheckResult, PipelineDeps, RunWorkspace, Synced } from '../ports.ts';
+import type { CheckResult, PipelinePorts, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { StageView } from '../task/StageView.ts';
@@ -21,22 +21,22 @@ export function researchNode(state: GraphState): Partial<GraphState> {
  * `research`: has the checks run on the untouched tree, then reads the brief and writes reports; none where what they are
  * for was given. Red checks suspend the run before anything is paid.
  */
-export function makeResearchNode(deps: PipelineDeps) {
+export function makeResearchNode(ports: PipelinePorts) {
   return async (given: GraphState): Promise<Partial<GraphState>> => {
-    const taken = given.projectConfig.baseline === undefined ? await recordBaseline(given, deps) : null;
+    const taken = given.projectConfig.baseline === undefined ? await recordBaseline(given, ports) : null;
     const { baseline = given.projectConfig.baseline, red = null } = taken ?? {};
     const { failedBefore: _, ...config } = given.projectConfig;
     const projectConfig = { ...config, ...(baseline && { baseline }) };
     const state: GraphState = { ...given, projectConfig };
     if (red !== null) return { projectConfig, pendingSuspension: redBaseline(state, red) };
-    return research(state, deps);
+    return research(state, ports);
   };
 }
 
-async function research(state: GraphState, deps: PipelineDeps): Promise<Partial<GraphState>> {
-  const { agents, now } = deps;
+async function research(state: GraphState, ports: PipelinePorts): Promise<Partial<GraphState>> {
+  const { agents, now } = ports;
   if (isResearched(state)) return researchNode(state);
-  const view = await StageView.open(state, deps);
+  const view = await StageView.open(state, ports);
   const request = { brief: briefOf(state), attempt: 1, ...view.seen };
   const { documents } = await view.ask('research', (call) => agents.research(request, agentCall(call)));
   const at = new Date(now()).toISOString();
@@ -65,9 +65,9 @@ const OUTPUT_SHOWN = 4_000;
 const NO_TESTS_YET =
   /ENOENT[^\n]*package\.json|Could not read package\.json|Missing script:? "?test\b|no test specified|ERR_PNPM_NO_(?:SCRIPT|IMPORTER_MANIFEST|PKG_MANIFEST)|No test files? found|No tests? (?:files? )?(?:were )?(?:found|ran|collected)|no tests ran|Couldn't find any files to test|Could not find '?[^\n]*test|collected 0 items/i;
 
-export interface RecordedBaseline {
+interface RecordedBaseline {
   readonly baseline: Baseline;
-  /** End of what the checks printed; `null` where all is well. */
+  /** End of the checks' output; `null` if they are green. */
   readonly red: string | null;
 }
 
@@ -76,12 +76,15 @@ export interface RecordedBaseline {
  *
  * @returns `null` where there is nothing to judge: the run begins in an empty folder.
  */
-async function recordBaseline(state: GraphState, deps: PipelineDeps): Promise<RecordedBaseline | null> {
-  const workspace = await openWorkspace(state, deps);
+async function recordBaseline(
+  state: GraphState,
+  ports: Pick<PipelinePorts, 'workspace' | 'travels' | 'checks'>,
+): Promise<RecordedBaseline | null> {
+  const workspace = await openWorkspace(state, ports);
   await beginAnew(workspace);
   if ((await workspace.list()).length === 0) return null;
   const tree = await RecordedTree.at(workspace);
-  const result = await tree.check('baseline', (request) => deps.checks.run(request), { mayMiss: true });
+  const result = await tree.check('baseline', (request) => ports.checks.run(request), { mayMiss: true });
   const isNothing = hasNoTestsYet(result);
   const summary = summariseCheck(result);
   const appeared = appearedIn(summary, state);
@@ -96,7 +99,7 @@ async function recordBaseline(state: GraphState, deps: PipelineDeps): Promise<Re
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
 }
 
-/** What fails now and did not when a human was asked before. */
+/** New failures since a person was asked before. */
 function appearedIn(
   { failing }: Pick<Baseline, 'failing'>,
   { projectConfig: { failedBefore } }: GraphState,

@@ -1,4 +1,4 @@
-import type { CheckResult, PipelineDeps } from '../ports.ts';
+import type { CheckResult, PipelinePorts } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
@@ -31,24 +31,24 @@ export function verifyNode(state: GraphState): Partial<GraphState> {
  * Red: the task failed, stays active and is tried again. A turn that `implement` already called red is not checked.
  * Code that a human wants to be shown is asked about before an epic or the project is closed.
  */
-export function makeVerifyNode(deps: PipelineDeps) {
+export function makeVerifyNode(ports: PipelinePorts) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     const task = activeTask(state);
     if (state.pendingRecoveryNode === 'pivot_agent') return verifyNode(state);
-    if (task === null) return reviewOrClose(state, null, deps);
+    if (task === null) return reviewOrClose(state, null, ports);
     if (task.status === 'failed') return {};
 
-    const workspace = await openWorkspace(state, deps);
+    const workspace = await openWorkspace(state, ports);
     const tree = await RecordedTree.left(workspace);
-    const result = await checkedBefore(task, tree, deps);
-    if (!judgeGreen(state, result).holds) return red(state, task, result.output, deps);
+    const result = await checkedBefore(task, tree, ports);
+    if (!judgeGreen(state, result).holds) return red(state, task, result.output, ports);
     const gitHash = await scrubbedStep(
       'commit',
       ({ key }) =>
-        workspace.commit({ tree: tree.id, message: taskCommitMessage(task, state, deps), stepKey: key }),
+        workspace.commit({ tree: tree.id, message: taskCommitMessage(task, state, ports), stepKey: key }),
       { kind: 'work' },
     );
-    return reviewOrClose(withCompleted(state, task, gitHash), result, deps);
+    return reviewOrClose(withCompleted(state, task, gitHash), result, ports);
   };
 }
 
@@ -56,7 +56,7 @@ export function makeVerifyNode(deps: PipelineDeps) {
 function checkedBefore(
   { green }: TaskRecord,
   tree: RecordedTree,
-  { checks }: PipelineDeps,
+  { checks }: Pick<PipelinePorts, 'checks'>,
 ): Promise<CheckResult> | CheckResult {
   if (green !== undefined && green.tree === tree.id) return green.check;
   return tree.check('verify', (request) => checks.run(request));
@@ -72,9 +72,9 @@ function withCompleted(state: GraphState, { taskId }: TaskRecord, gitHash: strin
 async function reviewOrClose(
   state: GraphState,
   check: CheckResult | null,
-  deps: PipelineDeps,
+  ports: PipelinePorts,
 ): Promise<Partial<GraphState>> {
-  const pendingSuspension = await askForReview(state, check, deps);
+  const pendingSuspension = await askForReview(state, check, ports);
   if (pendingSuspension === null) return closeProject(state, state.tasks);
   return { tasks: state.tasks, pendingSuspension };
 }
@@ -83,7 +83,7 @@ function red(
   state: GraphState,
   task: TaskRecord,
   observation: string,
-  { now }: PipelineDeps,
+  { now }: Pick<PipelinePorts, 'now'>,
 ): Partial<GraphState> {
   const log = agentLog(
     state,
@@ -103,7 +103,11 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
   return { tasks, epics, ...(isDone && advance(state, status)) };
 }
 
-function taskCommitMessage(task: TaskRecord, state: GraphState, { agents }: PipelineDeps): string {
+function taskCommitMessage(
+  task: TaskRecord,
+  state: GraphState,
+  { agents }: Pick<PipelinePorts, 'agents'>,
+): string {
   const { taskId, name, evidence = [] } = task;
   const rework = timesReopened(state, taskId);
   const title = singleLine(name) || taskLabel(taskId);

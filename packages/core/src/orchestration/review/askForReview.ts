@@ -1,5 +1,5 @@
 import type { CodeReview, ReviewedCheck, ReviewedRange, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
-import type { CheckResult, CommitView, PipelineDeps, RunWorkspace } from '../ports.ts';
+import type { CheckResult, CommitView, PipelinePorts, RunWorkspace } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
@@ -14,19 +14,19 @@ const OUTPUT_SHOWN = 4_000;
  * The suspension that has a human shown the code that is due; `null` when none is. Everything it is made of is
  * committed by then: the next node's entry asks.
  *
- * @param state - With what the node has finished.
+ * @param state - With the node's finished work.
  * @param check - Of this visit, if it ran one.
  */
 export async function askForReview(
   state: GraphState,
   check: CheckResult | null,
-  deps: PipelineDeps,
+  ports: Pick<PipelinePorts, 'workspace' | 'travels' | 'checks'>,
 ): Promise<PendingSuspension | null> {
   if (state.projectConfig.review === undefined) return null;
-  const workspace = await openWorkspace(state, deps);
+  const workspace = await openWorkspace(state, ports);
   const due = await scrubbedStep('changes', () => dueReview(state, workspace), { kind: 'work' });
   if (due === null) return null;
-  const result = check ?? (await checkAgain(due, state, deps));
+  const result = check ?? (await checkAgain(due, state, ports));
   const { subject } = due;
   const taskId = subject.epicId ?? (subject.taskIds.at(-1) as string);
   return {
@@ -42,12 +42,12 @@ export async function askForReview(
 async function checkAgain(
   { range }: DueReview,
   state: GraphState,
-  deps: PipelineDeps,
+  ports: Pick<PipelinePorts, 'workspace' | 'travels' | 'checks'>,
 ): Promise<CheckResult | null> {
   const known = checkOf(state, range.tree);
   if (known !== null) return known;
-  const tree = await RecordedTree.at(await openWorkspace(state, deps));
-  return tree.id === range.tree ? tree.check('verify', (request) => deps.checks.run(request)) : null;
+  const tree = await RecordedTree.at(await openWorkspace(state, ports));
+  return tree.id === range.tree ? tree.check('verify', (request) => ports.checks.run(request)) : null;
 }
 
 function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | null): CodeReview {
@@ -112,7 +112,7 @@ interface DueReview {
   readonly moved?: Readonly<Record<string, string>>;
 }
 
-/** What has to be shown now, by the state and the run's branch; `null` for nothing. */
+/** The review that is due, by the state and the run's branch; `null` if none is. */
 async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<DueReview | null> {
   const commits = await workspace.log();
   const subject = reviewSubject(state, commits);

@@ -3,7 +3,7 @@ import type { ReviewRecord } from '../CodeReview.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
 
-// What humans have decided about code so far. Pure readings of the recorded decisions.
+// Decisions of people on code so far, as they are recorded, and the code that they sent back.
 
 type Decisions = Pick<GraphState, 'hitlDecisions'>;
 

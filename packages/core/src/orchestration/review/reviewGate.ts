@@ -62,7 +62,7 @@ function assertReopens(answer: object, { id, question }: HitlSession): void {
   });
 }
 
-/** What a review shows itself; the code is read from the commits that it names. */
+/** The texts in a review itself; its code is read from the commits that it names. */
 function reviewedTasks(artifact: unknown): readonly QuotableSection[] {
   const { tasks: shown = [] } = artifact as Partial<CodeReview>;
   return shown.map(({ taskId, name, criteria }) => {

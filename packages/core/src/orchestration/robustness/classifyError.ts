@@ -92,7 +92,7 @@ const stringOrEmpty = (value: unknown): string => (typeof value === 'string' ? v
 /** Times a node is tried in one visit. */
 export const MAX_ATTEMPTS = 3;
 
-/** What stops the pipeline where it stands, until somebody mends it: its folder, its sandbox, its recording, its configuration. */
+/** Faults around the pipeline: its folder, sandbox, recording or configuration. They stop a run until someone fixes them. */
 export const SURROUNDINGS: ReadonlySet<ErrorCode> = new Set([
   'CONFIG_INVALID',
   'REPLAY_MISS',

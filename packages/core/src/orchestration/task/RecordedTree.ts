@@ -12,7 +12,7 @@ import type {
 } from '../ports.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
-/** What a step that edits leaves in the state file: the tree's id, never the files. */
+/** The result of a step that edits, as the state file keeps it: the tree's id, without the files. */
 interface EditedTree {
   readonly tree: string;
   readonly summary: string;
@@ -23,7 +23,7 @@ interface EditedTree {
   readonly wrongTest?: string;
 }
 
-/** What an agent's edit came to. */
+/** The result of an agent's edit. */
 export interface AgentEdit {
   readonly summary: string;
   /** Paths that differ from the tree before. */
@@ -36,7 +36,7 @@ export interface AgentEdit {
   readonly wrongTest: string | null;
 }
 
-/** What a check said, and of what. */
+/** The result of a check, and its tree. */
 export interface CheckOfTree extends CheckResult {
   /** Absent in a step of an older release: it may have been another one than it would be today. */
   readonly tree?: string;
@@ -97,7 +97,7 @@ export class RecordedTree {
     return new RecordedTree(workspace, await scrubbedStep(name, () => workspace.snapshot(), WORK));
   }
 
-  /** What the step before recorded, and nothing that came into the folder since. */
+  /** The tree of the last step, without later changes in the folder. */
   static async left(workspace: RunWorkspace): Promise<RecordedTree> {
     const left = async (): Promise<string> => (await workspace.left?.()) ?? workspace.snapshot();
     return new RecordedTree(workspace, await scrubbedStep('base', left, WORK));
@@ -176,12 +176,12 @@ export class RecordedTree {
     });
   }
 
-  /** Whether this visit began with what a person made, untouched by agents. */
+  /** Whether this execution of the node began with a person's tree, untouched by agents. */
   async beganAdopted(): Promise<boolean> {
     return this.#isAdopted('adopted', this.#base);
   }
 
-  /** Whether what was integrated last is what a person made, whatever agents have added in the folder. */
+  /** Whether the last integrated tree is a person's, even if agents have changed the folder since. */
   async goesOnFromAdopted(): Promise<boolean> {
     const tree = await this.integrated();
     return tree === null ? false : this.#isAdopted('byHand', tree);
@@ -298,7 +298,7 @@ function tellRescue({ ref, commit, files }: Rescue): void {
 /** Trees of a run, whatever lies in its folder. */
 type Trees = Required<Pick<RunWorkspace, 'integrated' | 'overlay' | 'compare' | 'readAt'>>;
 
-/** What a workspace tells of its trees; `null` for one that does not. */
+/** The methods of a workspace that read its trees; `null` if it has none. */
 function treesOf(workspace: RunWorkspace): Trees | null {
   const { integrated, overlay, compare, readAt } = workspace;
   if (!integrated || !overlay || !compare || !readAt) return null;

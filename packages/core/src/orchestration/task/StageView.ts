@@ -1,13 +1,13 @@
 import type { StepCall } from '../../engine/node/step.ts';
 import { formatBaseline } from '../checks/CheckSummary.ts';
-import type { Instructions, PipelineDeps, ResearchRequest, RunWorkspace } from '../ports.ts';
+import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';
-import { openWorkspace } from './openWorkspace.ts';
+import { openWorkspace, type WorkspacePorts } from './openWorkspace.ts';
 import { RecordedTree } from './RecordedTree.ts';
 import { scrubbedStep } from './scrubbedStep.ts';
 
-/** Names listed of what changed, before it says how many more there are. */
+/** Most names of changed files in one line; the rest is a number. */
 const MAX_NAMED = 20;
 
 /** The repository as a stage sees it that proposes and edits nothing: opened and set up before its first call. */
@@ -32,10 +32,10 @@ export class StageView {
   /** @param touched - Paths whose instructions count, besides the root's. */
   static async open(
     state: GraphState,
-    deps: PipelineDeps,
+    ports: WorkspacePorts,
     touched: readonly string[] = [],
   ): Promise<StageView> {
-    const workspace = await openWorkspace(state, deps);
+    const workspace = await openWorkspace(state, ports);
     const tree = await RecordedTree.at(workspace, 'look');
     const instructions = await instructionsFor(workspace, touched);
     const { baseline } = state.projectConfig;
@@ -50,7 +50,7 @@ export class StageView {
     return this.#tree.id;
   }
 
-  /** What a request says of the repository, and of the checks before any work. */
+  /** The members of a request about the repository, and about the checks before any work. */
   get seen(): Pick<ResearchRequest, 'workspace' | 'instructions' | 'checks'> {
     const checks = this.#checks;
     return {
@@ -70,7 +70,7 @@ export class StageView {
     return scrubbedStep(name, async () => find(await this.#workspace.list()), { kind: 'work' });
   }
 
-  /** What differs from an earlier tree, in one line; `null` for nothing, or where it is not known. */
+  /** The changes since an earlier tree, in one line; `null` without changes, or if they are unknown. */
   async changesSince(earlier: string | undefined): Promise<string | null> {
     if (earlier === undefined || earlier === this.tree || this.#workspace.compare === undefined) return null;
     const { files } = await this.#workspace.compare(earlier, this.tree, 0);

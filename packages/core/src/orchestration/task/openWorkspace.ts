@@ -5,13 +5,16 @@ import { activeNode } from '../../engine/node/nodeContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
-import type { Driver, PipelineDeps, RunWorkspace } from '../ports.ts';
+import type { Driver, PipelinePorts, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 
-/** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
+/** The ports that open the folder of a run. */
+export type WorkspacePorts = Pick<PipelinePorts, 'workspace' | 'travels'>;
+
+/** Opens the folder of the run that this process executes. A stop also ends its setup, and listeners receive its activity. */
 export function openWorkspace(
   { projectConfig }: GraphState,
-  { workspace, travels = false }: PipelineDeps,
+  { workspace, travels = false }: WorkspacePorts,
 ): Promise<RunWorkspace> {
   const { store, visit, told } = activeNode('a task');
   const { threadId, epoch, signal } = visit;
@@ -39,7 +42,7 @@ export function driverOf(
 type Ability = 'adopt' | 'sync' | 'withdraw' | 'reinstate' | 'follow';
 
 /**
- * What not every workspace can do.
+ * Returns a method that not every workspace has.
  *
  * @throws DevsError `CONFIG_INVALID` when this one cannot.
  */

@@ -23,12 +23,12 @@ async function tellScrubbed(place: string, count: number): Promise<void> {
   const { runs, visit, taskId } = active;
   const scope = { threadId: visit.threadId, taskId };
   const fact = { name: 'SECRET_REDACTED', payload: { place, count }, scope } as const;
-  // What was paid for is not given up because another process writes.
+  // A paid result is not lost because another process writes.
   const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
   await runs.whenFree(() => runs.note(visit, [fact]), wait);
 }
 
-/** What an agent is told of the durable step it runs in. */
+/** The durable step that an agent runs in, as the agent sees it. */
 export function agentCall(
   { key, signal, usage, onActivity }: StepCall,
   checks: OfferedChecks | null = null,

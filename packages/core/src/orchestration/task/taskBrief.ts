@@ -5,7 +5,7 @@ import type { AttemptReport, TaskBrief } from '../ports.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { AgentLogRecord, GraphState, PivotRecord, TaskRecord } from '../types.ts';
 
-// What agents are told about a task, whatever they are asked to do with it.
+// A task as agents see it: its brief, strategies, guidance, the log of its turns, and the talk at its gates.
 
 export function taskBrief(task: TaskRecord): TaskBrief {
   const { taskId, name, description, acceptanceCriteria = [], kind, checkedBy } = task;
@@ -24,7 +24,7 @@ export function strategiesOf({ pivots }: Pick<GraphState, 'pivots'>, taskId: str
   return pivots.filter((pivot) => pivot.taskId === taskId);
 }
 
-/** What humans said about a task, oldest first. */
+/** Guidance of people for a task, oldest first. */
 export function guidanceFor({ guidance }: Pick<GraphState, 'guidance'>, taskId: string): readonly string[] {
   return guidance.filter((entry) => entry.taskId === taskId).map(({ text }) => text);
 }
@@ -64,14 +64,14 @@ export function appendLog({ agentLogs }: GraphState, log: AgentLogRecord): reado
   return [...agentLogs, log].slice(-LOGS_KEPT);
 }
 
-/** What the last attempts at a task did and saw, oldest first. */
+/** Actions and observations of the last attempts at a task, oldest first. */
 export function reportsOf({ agentLogs }: GraphState, taskId: string): readonly AttemptReport[] {
   return agentLogs
     .filter((log) => log.taskId === taskId)
     .map(({ content: { action, observation } }) => ({ action, observation }));
 }
 
-/** What was seen last when a task was worked on; `null` before its first turn. */
+/** The last observation of a task's turns; `null` before its first turn. */
 export function lastObservation({ agentLogs }: GraphState, taskId: string): string | null {
   return agentLogs.findLast((log) => log.taskId === taskId)?.content.observation ?? null;
 }
@@ -88,14 +88,14 @@ export function lastFailure({ agentLogs }: GraphState, taskId: string): string |
 // What a person and an agent said at gates that are decided, for the next attempt. It is read from rows, which is safe
 // in a node: nothing is asked at a gate that is closed, so every execution reads the same.
 
-/** A human's feedback, and below it what was said at the gate since the last decision on a proposal. */
+/** A person's feedback, and below it the talk at the gate since the last decision on a proposal. */
 export function withTalk(feedback: string | null, kind: HitlSessionKind): string | null {
   if (feedback === null) return null;
   const talk = decidedLast(kind).flatMap(wordsAt);
   return talk.length === 0 ? feedback : [feedback, ...talk].join('\n\n');
 }
 
-/** What humans said about a task, oldest first, and then what was said at its gates. */
+/** Guidance of people for a task, oldest first, and then the talk at its gates. */
 export function guidanceWithTalk(state: GraphState, taskId: string): readonly string[] {
   const label = taskLabel(taskId);
   const isAbout = ({ taskId: about, question, decision }: HitlSession): boolean => {

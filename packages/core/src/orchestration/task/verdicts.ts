@@ -4,14 +4,14 @@ import type { FileVersions } from '../checks/testSource.ts';
 import type { CheckResult, TestCase, TestLoss } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 
+// How the loop judges the result of the checks against the result before any work.
+
 /** Whether something holds and, where it does not, why: one or two sentences for people and agents. */
 export type Judgement = { readonly holds: true } | { readonly holds: false; readonly why: string };
 
 const holds: Judgement = { holds: true };
 
 const fails = (why: string): Judgement => ({ holds: false, why });
-
-// How the loop judges what the checks said, against what they said before anything was done.
 
 type Project = Pick<GraphState, 'projectConfig'>;
 
@@ -55,7 +55,7 @@ function newlyPassed(before: readonly TestCase[], now: readonly TestCase[]): rea
 const isInPassedFile = (name: string, cases: readonly TestCase[]): boolean =>
   cases.some((file) => file.whole && file.state === 'passed' && name.startsWith(`${file.name} › `));
 
-/** What the tests may have lost. */
+/** The changes in which tests may lose something. */
 export interface LossQuestion {
   /** All that differ. */
   readonly files: readonly FileVersions[];
@@ -64,7 +64,7 @@ export interface LossQuestion {
   readonly now: CheckResult;
 }
 
-/** What the work takes from the tests, or from what judges them. */
+/** The losses of tests, and of the settings that judge them, in a piece of work. */
 export function findLosses(
   { projectConfig: { baseline } }: Project,
   { files, before, now }: LossQuestion,

@@ -20,7 +20,7 @@ import type {
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
-import type { OpenOptions, PipelineDeps, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
+import type { OpenOptions, PipelinePorts, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type DriveRunOptions, driveRun, type PipelineDriveHooks } from '../driveRun.ts';
@@ -162,7 +162,7 @@ export class PipelineRuns implements RunDriver {
     return new Run(id, PipelineApp.over(opened.app), deps);
   }
 
-  #pipelineOver({ app }: OpenedPipeline): PipelineDeps | null {
+  #pipelineOver({ app }: OpenedPipeline): PipelinePorts | null {
     const { pipeline } = this.#deps;
     return pipeline && { ...pipeline, workspace: travelling(pipeline.workspace, internalsOf(app).store) };
   }

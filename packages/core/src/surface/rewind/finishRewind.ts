@@ -1,16 +1,10 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { BranchMove, Driver, PipelineDeps, Rescue } from '../../orchestration/ports.ts';
+import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
+import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
 import { ability, driverOf } from '../../orchestration/task/openWorkspace.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-
-export interface RewindDeps {
-  readonly app: OrchestrationApp;
-  /** `null` in a run without agents, which has no files. */
-  readonly pipeline: PipelineDeps | null;
-}
 
 /**
  * Lets branch and folder follow a rewind that is recorded and not finished; also after a kill in between. Then the run
@@ -18,7 +12,7 @@ export interface RewindDeps {
  *
  * @returns What lay uncommitted in the folder and was kept.
  */
-export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps): Promise<Rescue | null> {
+export async function finishRewind(lease: Lease, { app, pipeline }: OpenPipeline): Promise<Rescue | null> {
   const { store } = internalsOf(app);
   const { threadId } = lease;
   const rewind = store.rewinds.unfinished(threadId);
@@ -49,7 +43,7 @@ export function moveOf({ id, refBefore, refAfter, before }: Rewind): BranchMove 
 
 async function followMove(
   move: BranchMove,
-  pipeline: PipelineDeps | null,
+  pipeline: OpenPipeline['pipeline'],
   { threadId, ...driver }: Driver & { readonly threadId: string },
 ): Promise<Rescue | null> {
   if (pipeline === null) {

@@ -5,6 +5,7 @@ import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { isDagApproved } from '../../orchestration/gates/artifacts.ts';
+import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { withCurrentCommits } from '../../orchestration/storedState.ts';
 import { ability, singleLine } from '../../orchestration/task/openWorkspace.ts';
@@ -14,7 +15,7 @@ import type { NewRewind } from '../../state/runs/RewindStore.ts';
 import { isOfExecution, type StepSummary, stepKeyOf } from '../../state/steps/StepStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import { type TaskView, taskView } from '../views.ts';
-import { finishRewind, type RewindDeps } from './finishRewind.ts';
+import { finishRewind } from './finishRewind.ts';
 import { type EarlierPlan, rewoundState, withoutLaterWork } from './rewoundState.ts';
 
 /** Who sets a run back, and why. */
@@ -42,11 +43,15 @@ export interface Rewound extends RewindPlan {
 }
 
 /** What a rewind would undo; changes nothing. See {@link Run.previewRewind}. */
-export async function previewRewind(id: string, task: string, deps: RewindDeps): Promise<RewindPlan | null> {
-  const standing = await standingAt(id, task, deps);
+export async function previewRewind(
+  id: string,
+  task: string,
+  opened: OpenPipeline,
+): Promise<RewindPlan | null> {
+  const standing = await standingAt(id, task, opened);
   if (standing === null) return null;
-  await withdrawal('preview', standing, deps, 'Preview');
-  return rewindPlanView(standing, deps);
+  await withdrawal('preview', standing, opened, 'Preview');
+  return rewindPlanView(standing, opened);
 }
 
 /** Sets a run back to the end of a task; see {@link Run.rewind}. */
@@ -54,21 +59,21 @@ export async function rewindRun(
   id: string,
   task: string,
   request: RewindRequest,
-  deps: RewindDeps,
+  opened: OpenPipeline,
 ): Promise<Rewound | null> {
   const by = asHuman(request.by, id, 'rewind');
-  const { app } = deps;
+  const { app } = opened;
   return internalsOf(app).withLease(id, async (lease) => {
-    await finishRewind(lease, deps);
-    const standing = await standingAt(id, task, deps);
+    await finishRewind(lease, opened);
+    const standing = await standingAt(id, task, opened);
     if (standing === null) return null;
     const author = rewindAuthor({ ...request, by });
     const rewindId = internalsOf(app).newId();
-    const move = await withdrawal(rewindId, standing, deps, rewindCommitMessage(standing, author));
-    await commitRewind({ rewindId, lease, standing, move, author }, deps);
-    const kept = await finishRewind(lease, deps);
-    const delivery = move === null ? null : await deliverRun(id, deps);
-    return { ...rewindPlanView(standing, deps), id: rewindId, commit: move?.to ?? null, kept, delivery };
+    const move = await withdrawal(rewindId, standing, opened, rewindCommitMessage(standing, author));
+    await commitRewind({ rewindId, lease, standing, move, author }, opened);
+    const kept = await finishRewind(lease, opened);
+    const delivery = move === null ? null : await deliverRun(id, opened);
+    return { ...rewindPlanView(standing, opened), id: rewindId, commit: move?.to ?? null, kept, delivery };
   });
 }
 
@@ -83,7 +88,10 @@ export function rewindAuthor({ by, reason }: RewindRequest): RewindAuthor {
 }
 
 /** Brings the branch in the user's repository up to date; `null` in a run without files or repository. */
-export async function deliverRun(id: string, { pipeline }: RewindDeps): Promise<Delivery | null> {
+export async function deliverRun(
+  id: string,
+  { pipeline }: Pick<OpenPipeline, 'pipeline'>,
+): Promise<Delivery | null> {
   const workspace = await pipeline?.workspace.open(id);
   return (await workspace?.deliver?.()) ?? null;
 }
@@ -104,7 +112,7 @@ interface RewindContext {
 async function standingAt(
   threadId: string,
   task: string,
-  { app }: RewindDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): Promise<RewindContext | null> {
   if (internalsOf(app).store.threads.require(threadId).status === 'cancelled') {
     throw rewindRefused(threadId, 'ended', {
@@ -155,7 +163,7 @@ function withBegun(state: GraphState, begun: ReadonlySet<string>): GraphState {
 async function withdrawal(
   id: string,
   { threadId, earlier: { undone }, made }: RewindContext,
-  { pipeline }: RewindDeps,
+  { pipeline }: Pick<OpenPipeline, 'pipeline'>,
   message: string,
 ): Promise<BranchMove | null> {
   if (pipeline === null) return null;
@@ -176,7 +184,7 @@ interface RewindCommit {
 /** All that is recorded of a rewind, in one transaction; the files follow it. */
 async function commitRewind(
   { rewindId, lease, standing, move, author }: RewindCommit,
-  { app }: RewindDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): Promise<void> {
   const { threads, rewinds, journal } = internalsOf(app).store;
   const { threadId, state, target, earlier, checkpointId, step } = standing;
@@ -211,7 +219,7 @@ function recordOf(
 
 function rewindPlanView(
   { threadId, state, target, earlier }: RewindContext,
-  { app }: RewindDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): RewindPlan {
   const views = (withCurrentCommits(state, threadId, internalsOf(app).store)?.tasks ?? []).map(taskView);
   const viewsOf = (tasks: readonly TaskRecord[]): readonly TaskView[] =>

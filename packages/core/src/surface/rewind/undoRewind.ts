@@ -1,11 +1,12 @@
 import { internalsOf } from '../../engine/appInternals.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
+import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { ability } from '../../orchestration/task/openWorkspace.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
-import { finishRewind, moveOf, type RewindDeps } from './finishRewind.ts';
+import { finishRewind, moveOf } from './finishRewind.ts';
 import {
   deliverRun,
   type RewindAuthor,
@@ -29,19 +30,19 @@ export interface RewindUndone {
 export async function undoRewind(
   id: string,
   request: RewindRequest,
-  deps: RewindDeps,
+  opened: OpenPipeline,
 ): Promise<RewindUndone> {
   const by = asHuman(request.by, id, 'undo the rewind of');
-  const { app } = deps;
+  const { app } = opened;
   return internalsOf(app).withLease(id, async (lease) => {
-    await finishRewind(lease, deps);
-    const rewind = await requireLastRewind(id, deps);
+    await finishRewind(lease, opened);
+    const rewind = await requireLastRewind(id, opened);
     const author = rewindAuthor({ ...request, by });
     const undoId = internalsOf(app).newId();
-    const move = await wayBack(undoId, rewind, author, deps);
-    await commitUndo({ undoId, lease, rewind, move, author }, deps);
-    const kept = await finishRewind(lease, deps);
-    const delivery = move === null ? null : await deliverRun(id, deps);
+    const move = await wayBack(undoId, rewind, author, opened);
+    await commitUndo({ undoId, lease, rewind, move, author }, opened);
+    const kept = await finishRewind(lease, opened);
+    const delivery = move === null ? null : await deliverRun(id, opened);
     return {
       id: rewind.id,
       target: taskLabel(rewind.targetTaskId),
@@ -53,7 +54,7 @@ export async function undoRewind(
 }
 
 /** The rewind that nothing was committed after. */
-async function requireLastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind> {
+async function requireLastRewind(threadId: string, { app }: Pick<OpenPipeline, 'app'>): Promise<Rewind> {
   const last = internalsOf(app).store.rewinds.list(threadId).at(-1);
   const { config } = await app.graph.getState({ configurable: { thread_id: threadId } });
   const isLast = last?.before.placedId === config.configurable?.['checkpoint_id'];
@@ -68,7 +69,7 @@ async function wayBack(
   id: string,
   rewind: Rewind,
   { principal, reason }: RewindAuthor,
-  { pipeline }: RewindDeps,
+  { pipeline }: Pick<OpenPipeline, 'pipeline'>,
 ): Promise<BranchMove | null> {
   const move = moveOf(rewind);
   if (move === null || pipeline === null) return null;
@@ -93,7 +94,7 @@ interface UndoCommit {
 
 async function commitUndo(
   { undoId, lease, rewind, move, author }: UndoCommit,
-  { app }: RewindDeps,
+  { app }: Pick<OpenPipeline, 'app'>,
 ): Promise<void> {
   const { threads, rewinds } = internalsOf(app).store;
   const { id, threadId, targetTaskId, before } = rewind;
