@@ -73,27 +73,30 @@ async function killAfter({ child, finished }: TsProcess, writes: number, ms: num
 }
 
 /** Any number of writes that a process of a scenario makes, and any time until the next. */
-const [MOST_WRITES, MOST_MS] = [40, 8];
+const [MOST_WRITES, MOST_MS] = [100, 8];
 
 /** One run to its end through kills, no more than `most`; how many there were. */
 async function killedOnTheWay(scenario: Scenario, lives: Lives, run: string, most: number): Promise<number> {
+  const moments: string[] = [];
   let told: unknown;
-  for (let kills = 0; ; ) {
+  for (;;) {
     const process = lives.apart(run, { told, tells: true });
     told = undefined;
-    if (kills < most && (await killAfter(process, randomInt(MOST_WRITES), randomInt(MOST_MS + 1)))) {
-      kills += 1;
+    const [writes, ms] = [randomInt(MOST_WRITES), randomInt(MOST_MS + 1)];
+    if (moments.length < most && (await killAfter(process, writes, ms))) {
+      moments.push(`${ms} ms after write ${writes}`);
       continue;
     }
     const { stdout, stderr, code } = await process.finished;
-    expect([code, stderr]).toEqual([0, '']);
+    expect([moments, code, stderr]).toEqual([moments, 0, '']);
     const ended = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as {
       readonly outcome?: unknown;
       readonly told?: unknown;
     };
     if (ended.told === undefined) {
-      expect(await lives.left(run, ended.outcome)).toEqual(await leftAfter(scenario, run, null));
-      return kills;
+      const left = await lives.left(run, ended.outcome);
+      expect([moments, left]).toEqual([moments, await leftAfter(scenario, run, null)]);
+      return moments.length;
     }
     told = ended.told;
   }
