@@ -86,7 +86,7 @@ const LONG = [
   [
     'child-trees',
     { DEVS_TREE_CASES: 300 },
-    'children/__tests__/trees',
+    'waits/__tests__/trees',
     'trees of runs that die, and by LangGraph alone',
   ],
   [
