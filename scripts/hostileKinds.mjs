@@ -280,13 +280,12 @@ export const KINDS = [
     name: 'deaths',
     what: 'a death at a write or a statement',
     files: [
-      { path: 'packages/core/test/gates/killedGates.test.ts' },
-      { path: 'packages/core/test/gates/killedEntropy.test.ts' },
+      { path: 'packages/core/test/crash/diesAtWrites.test.ts' },
       { path: 'packages/core/test/state/killedBetweenStatements.test.ts' },
       { path: 'packages/core/test/crash/randomGraphs.test.ts' },
       { path: 'packages/core/src/engine/__tests__/breakpoints.test.ts', titles: /never goes on before/ },
     ],
-    env: ['DEVS_DEATHS_EVERY', 'DEVS_ENTROPY_DEATHS_EVERY', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
+    env: ['DEVS_LIFE_DEATHS', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
   },
   {
     name: 'poison',
@@ -304,7 +303,7 @@ export const KINDS = [
     files: [
       { path: 'packages/core/test/state/killedWriter.test.ts' },
       { path: 'packages/core/test/db/killedMigration.test.ts' },
-      { path: 'packages/core/test/crash/killedFrames.test.ts' },
+      { path: 'packages/core/test/crash/killed.test.ts' },
       { path: 'packages/core/test/crash/programs.test.ts', titles: /killed after one of its calls/ },
       { path: 'packages/core/test/crash/graphExamples.test.ts', titles: /killed after a call/ },
       { path: 'packages/agents/test/rewind/killedRewind.test.ts' },
@@ -312,7 +311,7 @@ export const KINDS = [
     env: [
       'DEVS_KILLS',
       'DEVS_MIGRATION_DEATHS_EVERY',
-      'DEVS_FRAME_KILLS',
+      'DEVS_LIFE_KILLS',
       'DEVS_PROGRAM_KILLS',
       'DEVS_GRAPH_KILLS',
       'DEVS_REWIND_KILLS',

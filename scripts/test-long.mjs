@@ -35,7 +35,13 @@ const LONG = [
   ['checkouts', { DEVS_CHECKOUTS: 200 }, 'HeldFile', 'run files that processes take from each other'],
   ['adoptions', { DEVS_ADOPTIONS: 200 }, 'adopt.test', 'changes of agents and a person, adopted'],
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
-  ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
+  [
+    'deaths',
+    { DEVS_LIFE_DEATHS: 1000 },
+    'crash/diesAtWrites',
+    'a death at every write of waits, children, turns, frames, gates, votes and more',
+  ],
+  ['kills', { DEVS_LIFE_KILLS: 200 }, 'crash/killed.test', 'the same in processes that are killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   [
     'rekey',
@@ -63,13 +69,6 @@ const LONG = [
     'newMeasure',
     'a new measure of budgets, compiled when it is whole',
   ],
-  ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
-  [
-    'waits',
-    { DEVS_WAIT_DEATHS_EVERY: 2, DEVS_WAIT_KILLS: 20 },
-    'killedWaits',
-    'runs that wait, killed at each second write',
-  ],
   [
     'wait-orders',
     { DEVS_WAIT_CASES: 1000 },
@@ -85,28 +84,10 @@ const LONG = [
   ['statefiles', { DEVS_STATEFILES_EVERY: 1 }, 'statefiles.test', 'every state file of every release'],
   ['spender', { DEVS_SPENDER_KILLS: 20 }, 'guards/countersOverKills', 'counters of a budget, over kills'],
   [
-    'entropy-deaths',
-    { DEVS_ENTROPY_DEATHS_EVERY: 1 },
-    'killedEntropy',
-    'a death at every write on the way to a failure gate',
-  ],
-  [
     'failed-commits',
     { DEVS_FAILED_COMMITS: 80 },
     'state/failedCommits',
     'commits that the operating system fails',
-  ],
-  [
-    'deadlines',
-    { DEVS_DEADLINE_DEATHS_EVERY: 1 },
-    'killedDeadlines',
-    'a death at every write around deadlines of gates',
-  ],
-  [
-    'children',
-    { DEVS_CHILD_DEATHS_EVERY: 2, DEVS_CHILD_KILLS: 20 },
-    'killedChildren',
-    'runs with children, killed at each second write',
   ],
   [
     'child-trees',
@@ -147,12 +128,6 @@ const LONG = [
   ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
   [
-    'deeds',
-    { DEVS_KILLED_DEEDS: 20, DEVS_DEATHS_OF_DEEDS: 100 },
-    'killedDeeds',
-    'forks, updates and deletions, killed',
-  ],
-  [
     'service',
     { DEVS_SERVICE_RUNS: 60, DEVS_SERVICE_DEATHS: 40 },
     'crash/service',
@@ -183,7 +158,6 @@ const LONG = [
     'operations of a store, and of LangGraph’s in memory',
   ],
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
-  ['turns', { DEVS_TURN_KILLS: 200 }, 'killedTurns', 'chats of three turns, killed at a write'],
   [
     'turn-acts',
     { DEVS_TURN_CASES: 1000 },

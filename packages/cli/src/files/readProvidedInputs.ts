@@ -56,7 +56,7 @@ async function readAll(stdin: Io['stdin']): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What `devs run` was told to take instead of asking an agent. */
+/** Inputs that `devs run` takes instead of asking an agent. */
 export interface GivenFlags {
   /** `FILE` or `TYPE=FILE`. */
   readonly documents?: readonly string[];

@@ -13,8 +13,8 @@ import {
 } from '../../src/engine/__tests__/randomGraph.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { described } from '../programs/described.ts';
+import { type Death, DyingFile } from '../support/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { runByLangGraph } from '../support/runByLangGraph.ts';

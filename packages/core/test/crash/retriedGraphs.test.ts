@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { type Death, DyingFile } from '../gates/DyingFile.ts';
+import { type Death, DyingFile } from '../support/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 

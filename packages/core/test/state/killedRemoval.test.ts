@@ -9,7 +9,7 @@ import { aPipeline, driveToTheEnd } from '../../src/orchestration/__tests__/aPip
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
 import { doctor } from '../../src/state/doctor/doctor.ts';
 import { removeRun } from '../../src/surface/removeRun.ts';
-import { type Death, DyingFile } from '../gates/DyingFile.ts';
+import { type Death, DyingFile } from '../support/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { tried } from '../support/tried.ts';
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase, openStateCopy } from '../../../src/db/createDatabase.ts';
@@ -8,8 +5,9 @@ import { ada, bob } from '../../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../../src/engine/durable.ts';
 import type { Gate } from '../../../src/engine/gates/Gate.ts';
 import { step } from '../../../src/engine/node/step.ts';
-import { raise } from '../../crash/childrenLife.ts';
-import { live as wait } from '../../crash/waitsLife.ts';
+import { children } from '../../crash/scenarios/children.ts';
+import type { Process } from '../../crash/scenarios/Scenario.ts';
+import { waits } from '../../crash/scenarios/waits.ts';
 import { RECORDED_RUNS, type RecordedRun } from '../../drive/recordedRuns.ts';
 import { interceptStatements } from '../../support/interceptStatements.ts';
 
@@ -159,32 +157,26 @@ const remembered: Life = {
   },
 };
 
-/** With a folder for what it does outside of the file. */
-const outside =
-  (live: (db: Database, effects: string) => Promise<readonly string[]>): Life['live'] =>
-  async (db) => {
-    const dir = mkdtempSync(join(tmpdir(), 'devs-faults-'));
-    try {
-      return { status: 'completed', values: await live(db, join(dir, 'effects')), asked: [] };
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
-  };
+/** Of what it does outside of the file nothing is asked. */
+const alone = (db: Database): Process => ({ db, durable, effect: () => {}, moment: () => {} });
 
-const waits: Life = { name: 'waits', live: outside((db, effects) => wait(db, 'run', effects)) };
+const waiting: Life = {
+  name: 'waits',
+  live: async (db) => ({ status: 'completed', values: await waits.start(alone(db))('run'), asked: [] }),
+};
 
-const children: Life = {
+const family: Life = {
   name: 'children',
-  live: outside(async (db, effects) => {
-    const [status = '', ...log] = await raise(db, 'run', { effects, cancel: false });
+  live: async (db) => {
+    const [status = '', ...log] = (await children.start(alone(db))('run')) as readonly string[];
     if (status !== 'completed') throw new Error(`The run is ${status}.`);
-    return log;
-  }),
+    return { status, values: log, asked: [] };
+  },
 };
 
 const OWN = RECORDED_RUNS.filter(({ name }) => !/pipeline|pivots/.test(name)).map(recorded);
 
-export const LIVES: readonly Life[] = [posts, waits, children, remembered, ...OWN];
+export const LIVES: readonly Life[] = [posts, waiting, family, remembered, ...OWN];
 
 /** Lives a run once and keeps its file as some of its commits have left it, the last one among them. */
 export async function momentsOf(life: Life, most: number): Promise<readonly Moment[]> {

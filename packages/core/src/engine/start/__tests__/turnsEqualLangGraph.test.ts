@@ -12,7 +12,7 @@ import {
 import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { DyingFile } from '../../../../test/gates/DyingFile.ts';
+import { DyingFile } from '../../../../test/support/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { longer } from '../../../../test/support/longer.ts';

@@ -1,6 +1,6 @@
 import { InvalidNamespaceError, type Operation } from '@langchain/langgraph-checkpoint';
 import { describe, expect } from 'vitest';
-import { DyingFile } from '../../../../test/gates/DyingFile.ts';
+import { DyingFile } from '../../../../test/support/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { type Death, DyingFile } from '../../../../test/gates/DyingFile.ts';
+import { type Death, DyingFile } from '../../../../test/support/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { longer } from '../../../../test/support/longer.ts';

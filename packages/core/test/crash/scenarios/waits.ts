@@ -1,21 +1,17 @@
-import { appendFileSync } from 'node:fs';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { internalsOf } from '../../src/engine/appInternals.ts';
-import { durable } from '../../src/engine/durable.ts';
-import { step } from '../../src/engine/node/step.ts';
-import { sleep, waitFor } from '../../src/engine/node/waitFor.ts';
+import { internalsOf } from '../../../src/engine/appInternals.ts';
+import { step } from '../../../src/engine/node/step.ts';
+import { sleep, waitFor } from '../../../src/engine/node/waitFor.ts';
+import { onceForEachKey, type Process, type Scenario } from './Scenario.ts';
 
 const HOUR = 3_600_000;
 const State = Annotation.Root({
   log: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
 });
 
-/** What a life of a run comes to, however often it was killed. */
-export const LIVED = ['asleep', 'awake', 'paid 7', 'nobody came'];
-
 /** A run that sleeps, is told something and waits in vain, beside a branch that sleeps longer. */
-function waiting(effect: (what: string, key: string) => void) {
+function waiting(effect: Process['effect']) {
   const told = async () => {
     await step('asleep', ({ key }) => effect('asleep', key));
     await sleep(HOUR);
@@ -38,16 +34,10 @@ function waiting(effect: (what: string, key: string) => void) {
     .addEdge('beside', END);
 }
 
-/**
- * Lives a run to its end: every process that is started on the file does the same from the beginning, as a worker does that
- * is restarted. Its clock is where the run's next hour is.
- */
-export async function live(db: Database, id: string, effects: string): Promise<readonly string[]> {
+/** As a worker that is restarted; its clock is where the run's next hour is. */
+async function live({ db, durable, effect }: Process, id: string): Promise<readonly string[]> {
   let now = Date.UTC(2026, 0, 2);
-  const app = durable(
-    waiting((what, key) => appendFileSync(effects, `${what} ${key}\n`)),
-    { db, now: () => now },
-  );
+  const app = durable(waiting(effect), { db, now: () => now });
   const isKnown = internalsOf(app).store.threads.get(id) !== null;
   let { until } = await app.run(id, isKnown ? undefined : {});
   const paid = { by: { kind: 'policy', id: 'bank' }, signalId: 'event-1' } as const;
@@ -66,7 +56,7 @@ export async function live(db: Database, id: string, effects: string): Promise<r
 }
 
 /** What the file says of the waits of a run: none was ended twice, nothing was taken twice. */
-export function waitsIn(db: Database, id: string) {
+function waitsIn(db: Database, id: string) {
   const count = (name: string): unknown =>
     db.prepare('SELECT count(*) FROM events WHERE thread_id = ? AND name = ?').pluck().get(id, name);
   const states = db
@@ -83,3 +73,23 @@ export function waitsIn(db: Database, id: string) {
     events: [count('TIMER_FIRED'), count('SIGNAL_RECEIVED'), count('SIGNAL_TAKEN')],
   };
 }
+
+export const waits: Scenario = {
+  what: 'a run that sleeps and waits',
+  deaths: { atWrites: 3, byKill: 1 },
+  start: (process) => (run) => live(process, run),
+  expected: () => ({
+    outcome: ['asleep', 'awake', 'paid 7', 'nobody came'],
+    inFile: {
+      states: [
+        ['due', 3],
+        ['met', 1],
+      ],
+      signals: [1, 1],
+      events: [3, 1, 1],
+    },
+    outside: ['asleep', 'awake', 'beside'],
+  }),
+  inFile: ({ db }, run) => waitsIn(db, run),
+  outside: onceForEachKey,
+};

@@ -1,9 +1,8 @@
-import { appendFileSync } from 'node:fs';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { durable } from '../../src/engine/durable.ts';
-import { child } from '../../src/engine/node/child.ts';
-import { step } from '../../src/engine/node/step.ts';
+import { child } from '../../../src/engine/node/child.ts';
+import { step } from '../../../src/engine/node/step.ts';
+import { onceForEachKey, type Process, type Scenario } from './Scenario.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 const State = Annotation.Root({
@@ -18,26 +17,12 @@ const one = (work: (topic: string) => Promise<readonly string[]>) =>
     .addEdge(START, 'work')
     .addEdge('work', END);
 
-/** What a life of a run comes to, however often it was killed. */
-export const raised = (id: string): readonly string[] => [
-  'completed',
-  `leaf of ${id}-left`,
-  'asked right: yes',
-  'again asked right: yes',
-];
-
-/** What it does outside, once for each key. */
-export const EFFECTS = ['after', 'asked', 'before', 'leaf'];
-
 /** A parent with a child that has one of its own beside one that asks a human. */
-function family(db: Database, effects: string) {
-  const effect = (what: string) =>
-    step(what, ({ key }) => {
-      appendFileSync(effects, `${what} ${key}\n`);
-    });
+function family({ db, durable, effect }: Process) {
+  const effectOf = (what: string) => step(what, ({ key }) => effect(what, key));
   const leaf = durable(
     one(async (topic) => {
-      await effect('leaf');
+      await effectOf('leaf');
       return [`leaf of ${topic}`];
     }),
     { db },
@@ -48,20 +33,20 @@ function family(db: Database, effects: string) {
   );
   const asking = durable(
     one(async (topic) => {
-      await effect('asked');
+      await effectOf('asked');
       return [`asked ${topic}: ${String(interrupt('Well?'))}`];
     }),
     { db, version: 'asking' },
   );
   const parent = durable(
     one(async (id) => {
-      await effect('before');
+      await effectOf('before');
       const both = await Promise.all([
         child(middle, `${id}-middle`, { topic: `${id}-left` }),
         child(asking, `${id}-asking`, { topic: 'right' }),
       ]);
       const [again] = (await child(asking, `${id}-asking`, { topic: 'right' })).values?.log ?? [];
-      await effect('after');
+      await effectOf('after');
       return [...both.flatMap(({ values }) => values?.log ?? []), `again ${again}`];
     }),
     { db, version: 'parent' },
@@ -69,21 +54,13 @@ function family(db: Database, effects: string) {
   return { parent, asking };
 }
 
-/**
- * Lives a run to its end: every process that is started on the file does the same from the beginning.
- *
- * @param cancel - Ends it where a human would be asked.
- */
-export async function raise(
-  db: Database,
-  id: string,
-  { effects, cancel }: { readonly effects: string; readonly cancel: boolean },
-): Promise<readonly string[]> {
-  const { parent, asking } = family(db, effects);
+/** @param cancels - Ends it where a human would be asked. */
+async function live(process: Process, id: string, cancels: boolean): Promise<readonly string[]> {
+  const { parent, asking } = family(process);
   for (let looks = 0; looks < 20; looks += 1) {
     const ran = await parent.run(id, { topic: id });
     if (ran.status !== 'waiting') return [ran.status, ...(ran.values?.log ?? [])];
-    if (cancel) await parent.cancel(id);
+    if (cancels) await parent.cancel(id);
     else
       for (const gate of await asking.gates(`${id}-asking`))
         await asking.decide(gate, { value: 'yes', by: ada });
@@ -92,12 +69,12 @@ export async function raise(
 }
 
 /** What the file says of a family: nobody is left over, nobody was begun twice, nobody ended twice. */
-export function familyIn(db: Database, id: string) {
-  const all = (sql: string): unknown =>
+function familyIn(db: Database, id: string) {
+  const all = (sql: string): readonly (readonly unknown[])[] =>
     db
-      .prepare(sql)
+      .prepare<[object], readonly unknown[]>(sql)
       .raw()
-      .all({ id, more: `${id}-%` });
+      .all({ id, more: `${id}-%` }) as never;
   const of = (column: string): string => `(${column} = @id OR ${column} LIKE @more)`;
   return {
     runs: all(`SELECT thread_id, status FROM threads WHERE ${of('thread_id')} ORDER BY thread_id`),
@@ -112,3 +89,50 @@ export function familyIn(db: Database, id: string) {
     ),
   };
 }
+
+export const children: Scenario = {
+  what: 'a run with children',
+  deaths: { atWrites: 4, byKill: 1 },
+  start: (process) => (run) => live(process, run, false),
+  expected: (run) => ({
+    outcome: ['completed', `leaf of ${run}-left`, 'asked right: yes', 'again asked right: yes'],
+    inFile: {
+      runs: [
+        [run, 'completed'],
+        [`${run}-asking`, 'completed'],
+        [`${run}-left-leaf`, 'completed'],
+        [`${run}-middle`, 'completed'],
+      ],
+      edges: [
+        [`${run}-asking`, run, 'completed'],
+        [`${run}-left-leaf`, `${run}-middle`, 'completed'],
+        [`${run}-middle`, run, 'completed'],
+      ],
+      waits: [
+        [run, `${run}-asking`, 'met', 2],
+        [run, `${run}-middle`, 'met', 1],
+        [`${run}-middle`, `${run}-left-leaf`, 'met', 1],
+      ],
+      finished: [
+        [run, 1],
+        [`${run}-asking`, 1],
+        [`${run}-left-leaf`, 1],
+        [`${run}-middle`, 1],
+      ],
+    },
+    outside: ['after', 'asked', 'before', 'leaf'],
+  }),
+  inFile: ({ db }, run) => familyIn(db, run),
+  outside: onceForEachKey,
+};
+
+export const cancelledChildren: Scenario = {
+  what: 'a run with children, cancelled half way',
+  deaths: { atWrites: 2, byKill: 1 },
+  start: (process) => (run) => live(process, run, true),
+  expected: () => ({ outcome: ['cancelled'], inFile: { leftOver: [] } }),
+  // Whoever was begun below has ended as it did, or with its parent.
+  inFile: ({ db }, run) => ({
+    leftOver: familyIn(db, run).runs.filter(([, status]) => status !== 'cancelled' && status !== 'completed'),
+  }),
+};

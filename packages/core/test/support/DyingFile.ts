@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { interceptStatements } from '../support/interceptStatements.ts';
+import { interceptStatements } from './interceptStatements.ts';
 
 /** Which write statement is the last thing a process does, counted from 1, and on which side of it. */
 export interface Death {

@@ -1,0 +1,37 @@
+import { changes } from './changes.ts';
+import { cancelledChildren, children } from './children.ts';
+import { deadlines } from './deadlines.ts';
+import { entropy } from './entropy.ts';
+import { frames } from './frames.ts';
+import type { Scenario } from './Scenario.ts';
+import { storeAnew, storeInAStep } from './store.ts';
+import { threeGates } from './threeGates.ts';
+import { turns } from './turns.ts';
+import { lastVote } from './votes.ts';
+import { waits } from './waits.ts';
+
+/** Each dies at any of its statements, and must come to the same end. A new feature that records its work is a line here. */
+const SCENARIOS: readonly Scenario[] = [
+  waits,
+  children,
+  cancelledChildren,
+  turns,
+  storeInAStep,
+  storeAnew,
+  frames,
+  threeGates,
+  entropy,
+  deadlines,
+  lastVote,
+  ...changes,
+];
+
+/** The wanted scenarios, each with the name of its tests. */
+export const named = (isWanted: (scenario: Scenario) => boolean): readonly (readonly [string, Scenario])[] =>
+  SCENARIOS.filter(isWanted).map((scenario) => [scenario.what, scenario]);
+
+export function scenarioNamed(what: string): Scenario {
+  const found = SCENARIOS.find((scenario) => scenario.what === what);
+  if (found === undefined) throw new RangeError(`There is no scenario "${what}".`);
+  return found;
+}
