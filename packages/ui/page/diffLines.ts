@@ -70,7 +70,7 @@ export function countChanges(lines: readonly DiffLine[]): Pick<DiffFile, 'added'
   return { added: count('added'), removed: count('removed') };
 }
 
-export interface ChangedLine {
+interface ChangedLine {
   readonly kind: 'added' | 'removed' | 'same';
   readonly text: string;
 }
@@ -86,7 +86,7 @@ export function changedLines(before: string, after: string): readonly ChangedLin
 }
 
 /** A row of two columns: what was, and what is. A head of a hunk is in both. */
-export interface SplitRow {
+interface SplitRow {
   readonly before: DiffLine | null;
   readonly after: DiffLine | null;
 }

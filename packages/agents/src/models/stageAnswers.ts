@@ -166,7 +166,7 @@ const DESIGN = ['PRD', 'TAS'] as const;
 const WHERE_THEY_APPLY = ['MCP_DESIGN', 'SECURITY', 'UI_UX'] as const;
 
 /** What the documents of a stage are held to; the prompts of that version ask for it. */
-export interface DocumentRules {
+interface DocumentRules {
   readonly reports: (answer: DocumentsResult) => readonly string[];
   readonly design: (answer: DocumentsResult) => readonly string[];
 }
@@ -231,7 +231,7 @@ function itemsUnder(heading: string, markdown: string): readonly string[] | null
 const headingTitle = (line: string): string => line.replace(/^#+ +/, '').toLowerCase();
 
 /** One claim of a report, with the mark that tells a human how far to trust it. */
-export interface Claim {
+interface Claim {
   readonly text: string;
   /** What the claim rests on; `null` for one from memory, or assumed. */
   readonly source: string | null;

@@ -132,7 +132,7 @@ const EMPTY: Draft = { at: 0, words: '', comments: [], fields: {} };
 type DraftGate = Pick<GateView, 'sessionId' | 'threadId' | 'artifactHash'>;
 
 /** `kept`: in a file of this machine. `tab`: in this tab alone. */
-export type Keeping = 'kept' | 'tab';
+type Keeping = 'kept' | 'tab';
 
 /** What a person has written at one version of a gate and not sent. In the tab at once, on disk when they pause. */
 class DraftStore {
