@@ -1,10 +1,10 @@
 import { formatPatch, OMIT_HEADERS, type StructuredPatch, structuredPatch } from 'diff';
 
-/** Lines added and removed that are searched for. With more the whole file counts as replaced: the search blocks the process. */
+/** Lines added and removed that are searched for. Beyond, the whole file counts as replaced: the search blocks the process. */
 const MOST_CHANGED = 800;
 
 /**
- * A change of a file as a unified diff. A line feed that is missing at the end makes no difference.
+ * A change of a file as a unified diff. Where the last line feed is missing, it is added.
  *
  * @param before - `null` for a file that is created.
  * @param after - `null` for one that is deleted.

@@ -14,7 +14,7 @@ export interface SchemaToOpen {
 }
 
 interface FoundSchema {
-  /** 0 for no tables. */
+  /** 0: the tables are missing. */
   readonly version: number;
   readonly hasJobs: boolean;
 }
@@ -75,7 +75,7 @@ async function assertDurable(client: ClientBase): Promise<void> {
   });
 }
 
-/** What a database has of a schema. */
+/** The tables of a schema in a database. */
 export async function findSchema(client: ClientBase | Pool, schema: string): Promise<FoundSchema> {
   const { rows } = await client.query<{ has_tables: boolean; has_jobs: boolean }>(
     `SELECT to_regclass($1) IS NOT NULL AS has_tables, to_regclass($2) IS NOT NULL AS has_jobs`,

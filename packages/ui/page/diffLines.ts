@@ -21,7 +21,7 @@ export interface DiffFile {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** Lines of a head that say nothing else than the path. */
+/** Lines of a head that repeat the path. */
 const HEAD = /^(?:diff --git|index|---|\+\+\+) /;
 
 const KINDS: Readonly<Record<string, Exclude<DiffLine['kind'], 'place'>>> = {
@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, Exclude<DiffLine['kind'], 'place'>>> = {
   '': 'same',
 };
 
-/** The files of a diff as git prints it; every line of it is in one of them, also where it is masked or cut off. */
+/** The files of a diff of git. Every line is in one of them, also where the diff is masked or cut off. */
 export function parseDiff(diff: string): readonly DiffFile[] {
   const sections = diff.replace(/\n$/, '').split(/\n(?=diff --git )/);
   return sections.filter((section) => section !== '').map(parseFile);
@@ -58,7 +58,7 @@ function linesOfHunks(lines: readonly string[]): readonly DiffLine[] {
   });
 }
 
-/** @param at - The numbers of this line; afterwards, those of the next. */
+/** @param at - The numbers of this line, then of the next one. */
 export function numberedLine({ kind, text }: ChangedLine, at: { before: number; after: number }): DiffLine {
   const before = kind === 'added' ? {} : { before: at.before++ };
   const after = kind === 'removed' ? {} : { after: at.after++ };

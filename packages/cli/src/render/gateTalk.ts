@@ -1,4 +1,4 @@
-// What was said at a gate beside its decision: questions, answers and comments. The hash covers none of it.
+// Questions, answers and comments at a gate, beside its decision and outside of its hash.
 import type { Gate, Run } from '@devs/core';
 import { type GateComment, type LastComment, maskAtGate } from '@devs/core/internal';
 import { type Line, linesAtGate } from '../terminal/Line.ts';

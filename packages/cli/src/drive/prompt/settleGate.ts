@@ -1,4 +1,4 @@
-// A gate at a prompt: it is shown, a person types a choice and what goes with it, and the decision is recorded.
+// A gate at a prompt: it is shown, a person types a choice and more, and the decision is recorded.
 import { type DevsError, type Gate, isDevsError, type Principal, type Run } from '@devs/core';
 import { decisionFromFlags, type Read, wordsFor } from '../../gates/answerFlags.ts';
 import { EditorFile, writeFeedback } from '../../gates/edit/EditorFile.ts';
