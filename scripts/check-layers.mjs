@@ -58,7 +58,7 @@ const BUNDLED = 'cli';
 
 /** Files of packages/postgres whose matter is SQL of PostgreSQL: what they do in a transaction is awaited. */
 const POSTGRES_SQL =
-  /^packages\/postgres\/src\/(?:(?:cluster|files|jobs|rows|server)\/\w+|ClusterAdmin|openSchema|schema)\.ts$/;
+  /^packages\/postgres\/src\/(?:(?:cluster|files|jobs|rows|server)\/\w+|openSchema|schema)\.ts$/;
 
 const SQL =
   /\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|SELECT\s+[\w*(][\s\S]*?\bFROM|CREATE\s+(?:TABLE|INDEX|TRIGGER|VIEW)|PRAGMA\s+\w)\b/;

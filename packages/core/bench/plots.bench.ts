@@ -7,12 +7,12 @@ import { PICTURES, type Pictures } from './plot/pictures.ts';
 const folder = new URL('../../../docs/plots/', import.meta.url);
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-  const draw: ((figures: never) => Pictures) | undefined =
+  const draw: ((figures: never) => Promise<Pictures>) | undefined =
     PICTURES[file.slice(0, -'.json'.length) as keyof typeof PICTURES];
   if (draw === undefined)
     throw new RangeError(`Expected figures of ${Object.keys(PICTURES).join(', ')}, got ${file}.`);
   const figures = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as never;
-  for (const [name, svg] of Object.entries(draw(figures))) {
+  for (const [name, svg] of Object.entries(await draw(figures))) {
     const to = fileURLToPath(new URL(`${name}.svg`, folder));
     writeFileSync(to, svg);
     console.log(to);

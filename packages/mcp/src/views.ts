@@ -38,7 +38,7 @@ function runListLine({ id, title, status, reason, tasks, gates, updatedAt }: Pip
 }
 
 /** A run whose gates are named. */
-export interface ShownRun extends Omit<PipelineRunInfo, 'gates'> {
+interface ShownRun extends Omit<PipelineRunInfo, 'gates'> {
   readonly gates: readonly Pick<Gate, 'sessionId' | 'kind' | 'artifactHash'>[];
 }
 
@@ -69,7 +69,7 @@ export function toolGateView(gate: Gate, lastComments: readonly LastComment[]): 
   return maskAtGate(view, { gate: sessionId }).view;
 }
 
-export interface LogPage {
+interface LogPage {
   readonly entries: readonly LogEntry[];
   /** Where the next page starts; `null` at the end of the log as it is now. */
   readonly nextAfterSeq: number | null;

@@ -8,7 +8,7 @@ import {
   type WorkerLine,
 } from './cluster/ClusterView.ts';
 import { BossJobs, type DeadLetter } from './jobs/BossJobs.ts';
-import { openSchema, reaching } from './openSchema.ts';
+import { findSchema, openSchema, reaching } from './openSchema.ts';
 import { requireSchema, serverOf } from './options.ts';
 import { Leases } from './rows/Leases.ts';
 import { SCHEMA_STEPS } from './schema.ts';
@@ -76,9 +76,9 @@ export class ClusterAdmin {
    */
   async migrate(): Promise<Migrated> {
     const { schemaName: schema } = this.#tables;
-    const before = await reaching(this.#server, this.#waiting, () => this.#version());
+    const found = await reaching(this.#server, this.#waiting, () => findSchema(this.#pool, schema));
     await this.#open(true);
-    return { schema, before, version: SCHEMA_STEPS };
+    return { schema, before: found.version || null, version: SCHEMA_STEPS };
   }
 
   /**
@@ -127,17 +127,6 @@ export class ClusterAdmin {
   async close(): Promise<void> {
     await this.#jobs.close();
     await this.#pool.end();
-  }
-
-  async #version(): Promise<number | null> {
-    const { schema } = this.#tables;
-    const sql = 'SELECT to_regclass($1) IS NOT NULL AS there';
-    const found = await this.#pool.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
-    if (found.rows[0]?.there !== true) return null;
-    const { rows } = await this.#pool.query<{ version: number }>(
-      `SELECT version FROM ${schema}.schema_version`,
-    );
-    return rows[0]?.version ?? null;
   }
 
   #open(migrates: boolean): Promise<void> {

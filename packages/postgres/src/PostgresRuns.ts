@@ -11,7 +11,13 @@ import type { Shipper } from './rows/Shipper.ts';
 import type { Watches } from './rows/Watches.ts';
 import { toldChannel } from './server/Owner.ts';
 import type { LeaseComparison, SessionOwner } from './server/SessionOwner.ts';
-import { type DrivingParts, type WaitingWorker, Worker, type WorkerOptions } from './worker/Worker.ts';
+import {
+  type DrivenRuns,
+  type DrivingParts,
+  type WaitingWorker,
+  Worker,
+  type WorkerOptions,
+} from './worker/Worker.ts';
 
 export interface PostgresRunsParts {
   readonly schema: string;
@@ -39,7 +45,7 @@ interface InHand {
 }
 
 /** Runs with files in PostgreSQL. Created by `postgres`. */
-export class PostgresRuns implements Runs {
+export class PostgresRuns implements Runs, DrivenRuns {
   readonly #parts: PostgresRunsParts;
   /** That this process has in hand. */
   readonly #held = new Map<string, InHand>();

@@ -14,6 +14,7 @@ export interface SchemaToOpen {
 }
 
 interface FoundSchema {
+  /** 0: the tables are missing. */
   readonly version: number;
   readonly hasJobs: boolean;
 }
@@ -49,7 +50,7 @@ async function openOnce(pool: Pool, { schema, migrates }: SchemaToOpen): Promise
   const client = await pool.connect();
   try {
     await assertDurable(client);
-    const found = await find(client, schema);
+    const found = await findSchema(client, schema);
     if (found.version > SCHEMA_STEPS) throw tooNew(schema);
     if (found.version < SCHEMA_STEPS || !found.hasJobs) {
       if (!migrates) throw schemaMissing(schema, found);
@@ -74,7 +75,8 @@ async function assertDurable(client: ClientBase): Promise<void> {
   });
 }
 
-async function find(client: ClientBase, schema: string): Promise<FoundSchema> {
+/** The tables of a schema in a database. */
+export async function findSchema(client: ClientBase | Pool, schema: string): Promise<FoundSchema> {
   const { rows } = await client.query<{ has_tables: boolean; has_jobs: boolean }>(
     `SELECT to_regclass($1) IS NOT NULL AS has_tables, to_regclass($2) IS NOT NULL AS has_jobs`,
     [`${quoteIdentifier(schema)}.schema_version`, `${quoteIdentifier(bossSchema(schema))}.version`],

@@ -19,72 +19,58 @@ export interface DiffFile {
   readonly lines: readonly DiffLine[];
 }
 
-interface OpenFileDiff {
-  path: string;
-  notes: string[];
-  lines: DiffLine[];
-  before: number;
-  after: number;
-  /** Lines that the hunk still has: inside of one, `--- a` is a removed line. */
-  leftBefore: number;
-  leftAfter: number;
-}
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** The files of a diff as git prints it; every line of it is in one of them. */
+/** Lines of a head that repeat the path. */
+const HEAD = /^(?:diff --git|index|---|\+\+\+) /;
+
+const KINDS: Readonly<Record<string, Exclude<DiffLine['kind'], 'place'>>> = {
+  '+': 'added',
+  '-': 'removed',
+  ' ': 'same',
+  '': 'same',
+};
+
+/** The files of a diff of git. Every line is in one of them, also where the diff is masked or cut off. */
 export function parseDiff(diff: string): readonly DiffFile[] {
-  const files: OpenFileDiff[] = [];
-  for (const line of diff.replace(/\n$/, '').split('\n')) {
-    const file = files.at(-1);
-    const isInside = file !== undefined && (file.leftBefore > 0 || file.leftAfter > 0);
-    if (isInside || (file !== undefined && line.startsWith('\\'))) addLine(file, line);
-    else if (line.startsWith('diff --git ')) files.push(openFileDiff(line));
-    else if (file !== undefined) addHead(file, line);
-    else if (line !== '') files.push({ ...openFileDiff(''), notes: [line] });
-  }
-  return files.map(({ path, notes, lines }) => ({
-    path,
-    notes,
-    lines,
-    added: lines.filter(({ kind }) => kind === 'added').length,
-    removed: lines.filter(({ kind }) => kind === 'removed').length,
-  }));
+  const sections = diff.replace(/\n$/, '').split(/\n(?=diff --git )/);
+  return sections.filter((section) => section !== '').map(parseFile);
 }
 
-function openFileDiff(line: string): OpenFileDiff {
-  const path = / b\/(.*)$/.exec(line)?.[1] ?? line.slice('diff --git '.length);
-  return { path, notes: [], lines: [], before: 0, after: 0, leftBefore: 0, leftAfter: 0 };
+function parseFile(section: string): DiffFile {
+  const all = section.split('\n');
+  const end = all.findIndex((line) => HUNK.test(line));
+  const head = end === -1 ? all : all.slice(0, end);
+  const lines = linesOfHunks(all.slice(head.length));
+  const [, path = ''] = /^diff --git (?:.*? b\/)?(.*)$/.exec(all[0] ?? '') ?? [];
+  return { path, notes: head.filter((line) => !HEAD.test(line)), lines, ...countChanges(lines) };
 }
 
-function addHead(file: OpenFileDiff, line: string): void {
-  const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
-  if (hunk === null) {
-    if (!/^(?:index|---|\+\+\+) /.test(line)) file.notes.push(line);
-    return;
-  }
-  const [, before, countBefore = '1', after, countAfter = '1'] = hunk;
-  file.before = Number(before);
-  file.after = Number(after);
-  file.leftBefore = Number(countBefore);
-  file.leftAfter = Number(countAfter);
-  file.lines.push({ kind: 'place', text: line });
+function linesOfHunks(lines: readonly string[]): readonly DiffLine[] {
+  let at = { before: 0, after: 0 };
+  return lines.map((line) => {
+    const [, before, after] = HUNK.exec(line) ?? [];
+    if (before !== undefined) at = { before: Number(before), after: Number(after) };
+    const kind = before === undefined ? KINDS[line.slice(0, 1)] : undefined;
+    return kind === undefined
+      ? { kind: 'place', text: line }
+      : numberedLine({ kind, text: line.slice(1) }, at);
+  });
 }
 
-function addLine(file: OpenFileDiff, line: string): void {
-  const text = line.slice(1);
-  if (line.startsWith('\\')) {
-    file.lines.push({ kind: 'place', text: line });
-    return;
-  }
-  const isAdded = line.startsWith('+');
-  const isRemoved = line.startsWith('-');
-  const before = isAdded ? {} : { before: file.before };
-  const after = isRemoved ? {} : { after: file.after };
-  file.lines.push({ kind: isAdded ? 'added' : isRemoved ? 'removed' : 'same', text, ...before, ...after });
-  if (!isAdded) [file.before, file.leftBefore] = [file.before + 1, file.leftBefore - 1];
-  if (!isRemoved) [file.after, file.leftAfter] = [file.after + 1, file.leftAfter - 1];
+/** @param at - The numbers of this line, then of the next one. */
+export function numberedLine({ kind, text }: ChangedLine, at: { before: number; after: number }): DiffLine {
+  const before = kind === 'added' ? {} : { before: at.before++ };
+  const after = kind === 'removed' ? {} : { after: at.after++ };
+  return { kind, text, ...before, ...after };
 }
 
-export interface ChangedLine {
+export function countChanges(lines: readonly DiffLine[]): Pick<DiffFile, 'added' | 'removed'> {
+  const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
+  return { added: count('added'), removed: count('removed') };
+}
+
+interface ChangedLine {
   readonly kind: 'added' | 'removed' | 'same';
   readonly text: string;
 }
@@ -100,7 +86,7 @@ export function changedLines(before: string, after: string): readonly ChangedLin
 }
 
 /** A row of two columns: what was, and what is. A head of a hunk is in both. */
-export interface SplitRow {
+interface SplitRow {
   readonly before: DiffLine | null;
   readonly after: DiffLine | null;
 }

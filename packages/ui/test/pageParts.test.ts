@@ -38,6 +38,17 @@ describe('parts of the page', () => {
     ]);
   });
 
+  test('a diff that is masked or cut off is read on: later files stay apart, and their lines keep their numbers', () => {
+    const masked = DIFF.replace('--- a comment that was\n', '').replace(' same', '[cut: there is more]');
+    expect(parseDiff(masked)).toMatchObject([
+      {
+        added: 1,
+        lines: [{ kind: 'place' }, { after: 1 }, { text: '[cut: there is more]' }, { kind: 'place' }],
+      },
+      { path: 'new' },
+    ]);
+  });
+
   test('no line of a diff is left out, whatever it holds', () => {
     const line = fc.constantFrom(
       '+',
@@ -54,7 +65,9 @@ describe('parts of the page', () => {
       fc.property(fc.array(line, { minLength: 1 }), (lines) => {
         const files = parseDiff(lines.join('\n'));
         const told = files.flatMap(({ notes, lines: own }) => [...notes, ...own]).length + files.length;
-        const heads = lines.filter((each) => /^(?:index|---|\+\+\+) /.test(each) || each === '').length;
+        const heads = lines.filter(
+          (each) => /^(?:diff --git|index|---|\+\+\+) /.test(each) || each === '',
+        ).length;
         expect(told).toBeGreaterThanOrEqual(lines.length - heads);
       }),
     );

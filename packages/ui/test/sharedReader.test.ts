@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DevsError, Orchestrator } from '@devs/core';
 import { describe, expect } from 'vitest';
-import { SharedReader } from '../src/state/SharedReader.ts';
+import { SharedReader } from '../src/state/RunsPlace.ts';
 import { test } from './support/fixtures.ts';
 
 /** A reader of the folder that counts how often the file was opened. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import type { Activity, AgentCall, CallUsage } from '@devs/core';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
+import { unifiedDiff } from '../unifiedDiff.ts';
 import { type AskedFor, type PolicyPlace, permissionFor } from './permissionPolicy.ts';
-import { unifiedDiff } from './unifiedDiff.ts';
 import {
   type PermissionRequest,
   type PromptEnd,

@@ -69,7 +69,7 @@ function startAgent({ argv: [program = '', ...args], cwd, env }: Launch): ChildP
 const AUTH_REQUIRED = -32_000;
 
 /** An error that came back over the connection. */
-export interface AcpRefusal extends Error {
+interface AcpRefusal extends Error {
   readonly code: number;
   readonly data?: unknown;
 }

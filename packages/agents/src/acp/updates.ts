@@ -22,7 +22,7 @@ const rawInput = z
   .transform((input) => PATH_NAMES.map((name) => input[name]).filter((path) => typeof path === 'string'));
 
 /** What is not used is not kept: agents say whole files here. */
-export const toolShape = z.object({
+const toolShape = z.object({
   toolCallId: z.string(),
   title: lenientText,
   name: lenientText,

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { type FileEdit, isDevsError } from '@devs/core';
 import type { WorkspacePort } from '@devs/core/internal';
+import { unifiedDiff } from '../unifiedDiff.ts';
 import { relativePath, resolveInside } from '../workspace/pathJail.ts';
-import { editDiff } from './editDiff.ts';
 
 /** What a tool tells the model that used it wrongly: it is answered to the model, the run does not see it. */
 export class ToolRefusal extends Error {
@@ -114,7 +114,7 @@ export class FileDesk {
 
   #edit(path: string, before: string | null, after: string | null): EditedFile {
     this.#edits.set(path, after);
-    return { path, diff: editDiff(path, before, after) };
+    return { path, diff: unifiedDiff(path, before, after) };
   }
 
   async #content(path: string): Promise<string> {

@@ -191,7 +191,7 @@ const removeFolderTree = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: 3 });
 
 /** Who works on a run, and where. */
-export interface FolderClaim {
+interface FolderClaim {
   readonly epoch: number;
   /** Name of the folder. */
   readonly folder: string;

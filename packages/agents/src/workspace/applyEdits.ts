@@ -16,7 +16,7 @@ const LITERAL = { GIT_LITERAL_PATHSPECS: '1' } as const;
 /** Some of the paths are ignored, or none is. */
 const SOME_OR_NONE = [0, 1] as const;
 
-export interface ProposedEdits {
+interface ProposedEdits {
   readonly git: GitRepository;
   /** In a scratch folder of its own. */
   readonly indexFile: string;
@@ -112,7 +112,7 @@ function untrackedPath(path: string, reason: string): DevsError {
   );
 }
 
-export interface EditTarget {
+interface EditTarget {
   /** The workspace, absolute. */
   readonly root: string;
   /** A folder outside the workspace on the same file system: a kill leaves half a file there, never inside. */

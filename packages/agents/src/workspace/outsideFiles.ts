@@ -104,7 +104,7 @@ export function foldersAround(path: string): readonly string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-export interface EntryToCopy extends Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> {
+interface EntryToCopy extends Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> {
   /** Of the bytes of a file, one character each. @defaultValue they are copied */
   readonly rewrite?: (text: string) => string;
 }

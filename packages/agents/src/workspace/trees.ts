@@ -14,7 +14,7 @@ const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** Of git: a file, or a file that can be run. A link and another repository are none. */
 const FILE_MODE = /^100/;
 
-export interface TreeEntry {
+interface TreeEntry {
   readonly mode: string;
   readonly id: string;
   /** NaN of what is no file. */

@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { judge } from './judge.ts';
 import { NOTHING, type Observation, observe, readWholeLines, runResultOf } from './observe.ts';
 
 export interface ChaosOptions {
@@ -39,7 +38,9 @@ const DRIVER = fileURLToPath(new URL(`driver${path.extname(import.meta.url)}`, i
  * no progress, or a slow machine would have its run set aside.
  */
 const LONGEST_LIFE_MS = 500;
+
 const LONGER = 4;
+
 const LOOK_EVERY_MS = 5;
 
 /** Kills drivers with -9 at random moments, lets new ones go on, and judges what is left after each. */
@@ -134,3 +135,38 @@ class Campaign {
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
+
+export interface Verdict {
+  /** Calls that were in flight at the kill before and were made again. */
+  readonly inFlight: number;
+  readonly violations: readonly string[];
+}
+
+/** Judges what a driver left against what the one before it had left. */
+export function judge(before: Observation, after: Observation): Verdict {
+  const made = after.calls.slice(before.calls.length);
+  const again = made.filter((key) => before.calls.includes(key) && !before.recorded.has(key));
+  return {
+    inFlight: again.length,
+    violations: [
+      ...lostEvents(after).map((event) => `acknowledged event was lost: ${event}`),
+      ...[...before.recorded]
+        .filter((key) => !after.recorded.has(key))
+        .map((key) => `recorded step was lost: ${key}`),
+      ...made.filter((key) => before.recorded.has(key)).map((key) => `recorded call was repeated: ${key}`),
+      ...(again.length > 1 ? [`${again.length} calls in flight were repeated: ${again.join(', ')}`] : []),
+      ...(after.sound ? [] : ['state file is damaged: devs doctor reports a problem']),
+    ],
+  };
+}
+
+/** Each event is held as often as it was told. */
+function lostEvents({ told, logged }: Observation): readonly string[] {
+  const left = new Map<string, number>();
+  for (const event of logged) left.set(event, (left.get(event) ?? 0) + 1);
+  return told.filter((event) => {
+    const count = (left.get(event) ?? 0) - 1;
+    left.set(event, count);
+    return count < 0;
+  });
+}

@@ -1,6 +1,4 @@
-import { barPlot } from './barPlot.ts';
-import { linePlot } from './linePlot.ts';
-import { LOOKS } from './sheet.ts';
+import { barPlot, LOOKS, linePlot } from './plots.ts';
 
 /** What one look costs as what is not looked at grows. */
 export interface Grown {
@@ -83,14 +81,16 @@ export interface ClusterFigures {
 /** SVG documents by name. */
 export type Pictures = Readonly<Record<string, string>>;
 
+type Drawn = Promise<Pictures>;
+
 /** The plots of each bench's figures; the same figures give the same bytes. */
 export const PICTURES = {
   growth: growthPictures,
   drivers: driverPictures,
   cluster: clusterPictures,
   crowd: crowdPictures,
-  cli: ({ rows }: CliFigures): Pictures => ({
-    cli: barPlot({
+  cli: async ({ rows }: CliFigures): Drawn => ({
+    cli: await barPlot({
       title: 'Starting the command',
       says: 'times what a Node.js that does nothing takes',
       series: ['processor', 'clock'],
@@ -100,8 +100,8 @@ export const PICTURES = {
       aim: 2.5,
     }),
   }),
-  wakes: ({ figures }: WakeFigures): Pictures => ({
-    wakes: barPlot({
+  wakes: async ({ figures }: WakeFigures): Drawn => ({
+    wakes: await barPlot({
       title: 'From a decision to the node behind it',
       says: 'ms, without the queue for a processor',
       kind: 'log',
@@ -109,8 +109,8 @@ export const PICTURES = {
       rows: figures.map(({ name, ownMs }) => ({ name, values: [ownMs.median, ownMs.p95] })),
     }),
   }),
-  overhead: ({ results }: OverheadFigures): Pictures => ({
-    overhead: barPlot({
+  overhead: async ({ results }: OverheadFigures): Drawn => ({
+    overhead: await barPlot({
       title: 'What a super-step takes beside another way to keep the run',
       says: 'median ratio of times',
       series: results.map(({ subject }) => subject),
@@ -124,15 +124,15 @@ export const PICTURES = {
 } as const;
 
 /** One for each thing that grows; first what must not grow with it. */
-function growthPictures({ grown }: GrowthFigures): Pictures {
+async function growthPictures({ grown }: GrowthFigures): Drawn {
   const subjects = [...new Set(grown.map(({ subject }) => subject))];
-  return Object.fromEntries(
-    subjects.map((subject) => {
+  const pictures = await Promise.all(
+    subjects.map(async (subject) => {
       const its = grown.filter((each) => each.subject === subject);
       const shown = its
         .toSorted((a, b) => Number(a.target === null) - Number(b.target === null))
         .slice(0, LOOKS);
-      const svg = linePlot({
+      const svg = await linePlot({
         title: its[0]?.of ?? subject,
         x: { says: 'how many', kind: 'log' },
         y: { says: 'CPU ms', kind: 'log' },
@@ -141,24 +141,25 @@ function growthPictures({ grown }: GrowthFigures): Pictures {
           points: sizes.map((size, at) => [size, ms[at] ?? Number.NaN] as const),
         })),
       });
-      return [`growth-${subject}`, svg];
+      return [`growth-${subject}`, svg] as const;
     }),
   );
+  return Object.fromEntries(pictures);
 }
 
-function driverPictures({ figures }: DriverFigures): Pictures {
+async function driverPictures({ figures }: DriverFigures): Drawn {
   const x = { says: 'drivers on one file, each a process', kind: 'log' } as const;
   const of = (name: string, value: (one: DriverFigures['figures'][number]) => number) => ({
     name,
     points: figures.map((one) => [one.drivers, value(one)] as const),
   });
   return {
-    'drivers-throughput': linePlot({
+    'drivers-throughput': await linePlot({
       title: 'Drivers on one file: super-steps in all',
       ...{ x, y: { says: 'super-steps a second' } },
       series: [of('all drivers together', ({ perSecond }) => perSecond)],
     }),
-    'drivers-times': linePlot({
+    'drivers-times': await linePlot({
       title: 'Drivers on one file: one super-step',
       ...{ x, y: { says: 'ms', kind: 'log' } },
       series: [
@@ -170,19 +171,19 @@ function driverPictures({ figures }: DriverFigures): Pictures {
   };
 }
 
-function crowdPictures({ runs, parts }: CrowdFigures): Pictures {
+async function crowdPictures({ runs, parts }: CrowdFigures): Drawn {
   const x = { says: 'minutes' } as const;
   const of = (name: string, value: (part: CrowdFigures['parts'][number]) => number) => ({
     name,
     points: parts.map((part) => [part.minute, value(part)] as const),
   });
   return {
-    'crowd-throughput': linePlot({
+    'crowd-throughput': await linePlot({
       title: `${runs} runs at once in one process`,
       ...{ x, y: { says: 'super-steps a second' } },
       series: [of('all runs together', ({ perSecond }) => perSecond)],
     }),
-    'crowd-times': linePlot({
+    'crowd-times': await linePlot({
       title: `${runs} runs at once: recording one call`,
       ...{ x, y: { says: 'ms', kind: 'log' } },
       series: [
@@ -194,8 +195,8 @@ function crowdPictures({ runs, parts }: CrowdFigures): Pictures {
   };
 }
 
-function clusterPictures({ runs: { counts, keepers } }: ClusterFigures): Pictures {
-  const drawn = (title: string, of: 'workerCpuMs' | 'serverCpuMs', whose: typeof keepers): string =>
+async function clusterPictures({ runs: { counts, keepers } }: ClusterFigures): Drawn {
+  const drawn = (title: string, of: 'workerCpuMs' | 'serverCpuMs', whose: typeof keepers): Promise<string> =>
     linePlot({
       title,
       x: { says: 'runs at the same time', kind: 'log' },
@@ -207,8 +208,8 @@ function clusterPictures({ runs: { counts, keepers } }: ClusterFigures): Picture
     });
   const onServer = keepers.filter(({ serverCpuMs }) => serverCpuMs.every((ms) => ms > SERVER_MS));
   return {
-    'cluster-workers': drawn('Processor time of the worker', 'workerCpuMs', keepers),
-    'cluster-servers': drawn('Processor time of PostgreSQL', 'serverCpuMs', onServer),
+    'cluster-workers': await drawn('Processor time of the worker', 'workerCpuMs', keepers),
+    'cluster-servers': await drawn('Processor time of PostgreSQL', 'serverCpuMs', onServer),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ClusterNumbers, QueueLine } from './ClusterView.ts';
 
 /** What a worker counts since it started. */
-export const COUNTED = [
+const COUNTED = [
   'fetched',
   'claimed',
   'settled',
@@ -45,7 +45,7 @@ export class WorkerMeters {
 }
 
 /** What `/metrics` is made of. */
-export interface MeasuredWorker {
+interface MeasuredWorker {
   readonly slots: number;
   readonly busy: number;
   readonly isReady: boolean;

@@ -14,7 +14,7 @@ import { type FileTemplates, unlike } from './FileTemplates.ts';
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** The most that can be said: a change may be all of the file, and PostgreSQL takes 1 GB in one value. */
-export const MOST_FILE_BYTES = 1_000_000_000;
+const MOST_FILE_BYTES = 1_000_000_000;
 
 /** @throws RangeError for what no file can have. */
 export function requireFileLimit(bytes: number): void {

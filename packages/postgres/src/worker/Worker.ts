@@ -6,10 +6,10 @@ import { metricsText, type WorkerMeters } from '../cluster/metrics.ts';
 import type { HeldPostgresRun } from '../held/HeldPostgresRun.ts';
 import type { BossJobs, FetchedJob } from '../jobs/BossJobs.ts';
 import { queueName } from '../jobs/Jobs.ts';
-import type { PostgresRuns } from '../PostgresRuns.ts';
 import type { Leases } from '../rows/Leases.ts';
-import type { NotClaimed } from '../rows/RunRows.ts';
+import type { Claimer, NotClaimed } from '../rows/RunRows.ts';
 import { jobsChannel } from '../server/Owner.ts';
+import type { SessionOwner } from '../server/SessionOwner.ts';
 import { Dispatcher, type TakenHow } from './Dispatcher.ts';
 import { Reaper } from './Reaper.ts';
 import { type HealthServer, serveHealth } from './serveHealth.ts';
@@ -29,6 +29,14 @@ export interface DrivingParts {
 export interface WaitingWorker {
   readonly onAway: (why: unknown) => void;
   readonly signal: AbortSignal | undefined;
+}
+
+/** Runs that a worker executes: `PostgresRuns`. */
+export interface DrivenRuns {
+  readonly schema: string;
+  readonly owner: SessionOwner;
+  driving(worker: WaitingWorker): Promise<DrivingParts>;
+  take(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed>;
 }
 
 export interface WorkerOptions {
@@ -72,7 +80,7 @@ const AGAIN_MS = 1000;
  * queues. If one dies, the others execute its runs.
  */
 export class Worker {
-  readonly #runs: PostgresRuns;
+  readonly #runs: DrivenRuns;
   readonly #leases: Leases;
   readonly #view: ClusterView;
   readonly #drivers: ReadonlyMap<string, RunDriver>;
@@ -91,7 +99,7 @@ export class Worker {
   #stopped: Promise<number> | null = null;
 
   private constructor(
-    runs: PostgresRuns,
+    runs: DrivenRuns,
     { jobs, leases, meters, view }: DrivingParts,
     { drivers, slots = SLOTS, onEvent }: WorkerOptions,
   ) {
@@ -126,7 +134,7 @@ export class Worker {
    *   `CONFIG_INVALID` and `SCHEMA_TOO_NEW` at once; the system's error for an unusable `healthPort`; the reason of
    *   `signal`.
    */
-  static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
+  static async start(runs: DrivenRuns, options: WorkerOptions): Promise<Worker> {
     const { slots = SLOTS, drivers, healthPort, onEvent, signal } = options;
     if (!Number.isInteger(slots) || slots < 1)
       throw new RangeError(`A worker needs at least one slot, got ${slots}.`);

@@ -21,7 +21,7 @@ const LOCKFILE = /(^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lo
 
 const SIGNS = { added: '+', removed: '-', same: ' ', place: '' } as const;
 
-export const isFolded = ({ path, lines }: DiffFile): boolean => lines.length > LARGE || LOCKFILE.test(path);
+const isFolded = ({ path, lines }: DiffFile): boolean => lines.length > LARGE || LOCKFILE.test(path);
 
 /** A file of a diff. Nothing of it is made while it is folded, and of a long one what is near. */
 export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly isAtOnce: boolean }) {

@@ -1,5 +1,5 @@
 import { isDocuments, isPlan } from '../artifacts.ts';
-import { changedLines, type DiffFile, type DiffLine } from '../diffLines.ts';
+import { changedLines, countChanges, type DiffFile, type DiffLine, numberedLine } from '../diffLines.ts';
 import { taskTag } from '../words.ts';
 
 /** Lines around a change that are shown with it. */
@@ -49,26 +49,14 @@ function versionTexts(artifact: unknown): ReadonlyMap<string, string> {
 }
 
 function textFile(path: string, before: string, after: string): Omit<DiffFile, 'notes'> {
-  const lines = numbered(before, after);
-  const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
-  return { path, added: count('added'), removed: count('removed'), lines: nearChanges(lines) };
+  const at = { before: 1, after: 1 };
+  const changed = changedLines(withFinalLineFeed(before), withFinalLineFeed(after));
+  const lines = changed.map((line) => numberedLine(line, at));
+  return { path, ...countChanges(lines), lines: nearChanges(lines) };
 }
 
 /** A missing last line feed is no change. */
 const withFinalLineFeed = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);
-
-function numbered(before: string, after: string): readonly DiffLine[] {
-  const at = { before: 0, after: 0 };
-  return changedLines(withFinalLineFeed(before), withFinalLineFeed(after)).map(({ kind, text }): DiffLine => {
-    if (kind !== 'added') at.before += 1;
-    if (kind !== 'removed') at.after += 1;
-    const places = {
-      ...(kind !== 'added' && { before: at.before }),
-      ...(kind !== 'removed' && { after: at.after }),
-    };
-    return { kind, text, ...places };
-  });
-}
 
 /** What is far from any change is left out, and it is said where. */
 function nearChanges(lines: readonly DiffLine[]): readonly DiffLine[] {

@@ -112,7 +112,7 @@ function RewindDecision({ plan, isSending, onReason, onBack, onCancel }: Decisio
 }
 
 /** Setting a run back: what was asked last, and what came of it. */
-export interface Rewinding {
+interface Rewinding {
   readonly isSending: ReadonlySignal<boolean>;
   readonly error: ReadonlySignal<ErrorView | null>;
   /** What was done, in words. */

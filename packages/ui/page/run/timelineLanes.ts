@@ -61,13 +61,13 @@ function formatBar({ kind, name, start, end, attempt }: TimelineBar): string {
 const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
 
 /** A time from `start` to `end`, in milliseconds. */
-export interface Interval {
+interface Interval {
   readonly start: number;
   readonly end: number;
 }
 
 /** Where a time stands, from 0 to 1; times without work are made short. */
-export interface TimelineAxis {
+interface TimelineAxis {
   at(ms: number): number;
   /** Where time was cut out, from 0 to 1. */
   readonly cuts: readonly number[];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { submitDesign, submitReports } from '../stageAnswers.ts';
-import { readClaims } from '../stageDocuments.ts';
+import { readClaims, submitDesign, submitReports } from '../stageAnswers.ts';
 
 const documents = (contents: Readonly<Record<string, string>>) => ({
   documents: Object.entries(contents).map(([type, content]) => ({ type, title: type, content })),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../judge.ts';
 import { NOTHING, type Observation } from '../observe.ts';
+import { judge } from '../runChaos.ts';
 
 const seen = (more: Partial<Observation>): Observation => ({ ...NOTHING, ...more });
 const before = seen({ calls: ['a', 'b'], told: ['A'], logged: ['A'], recorded: new Set(['a']) });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatConfig } from '../formatConfig.ts';
+import { formatConfig } from '../../project/acceptedConfig.ts';
 import { projectConfigSchema } from '../ProjectConfig.ts';
 
 const wordsOf = (config: object): readonly string[] => formatConfig(projectConfigSchema.parse(config));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from '../../../test/support/callMain.ts';
 import { test } from '../../../test/support/fixtures.ts';
-import { readDecision } from '../readDecision.ts';
+import { readDecision } from '../../commands/approve.ts';
 import { readHanded } from '../readHanded.ts';
 
 const DECISION = { session: 'a'.repeat(8), hash: 'b'.repeat(64), approved: true };

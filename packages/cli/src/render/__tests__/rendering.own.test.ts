@@ -1,10 +1,10 @@
 import { type Gate, type PipelineResult, type PipelineRunInfo, shownGate } from '@devs/core';
 import { describe, expect, it } from 'vitest';
-import { formatConfig } from '../../config/formatConfig.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
 import { progressLine } from '../../drive/progress.ts';
 import { splitCommand } from '../../flags/commandWords.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
+import { formatConfig } from '../../project/acceptedConfig.ts';
 import { agentsFrom } from '../../project/agentsFrom.ts';
 import { columns, textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
