@@ -18,7 +18,6 @@ import { NullRunStore } from '../state/NullRunStore.ts';
 import type { HostIdentity } from '../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import { DurableApp } from './DurableApp.ts';
 import type { DurableParts } from './DurableParts.ts';
 import type { ReleaseRun } from './drive/DriverDeps.ts';
 import type { EndOfRun } from './drive/outcome.ts';
@@ -26,6 +25,7 @@ import { EngineStore } from './EngineStore.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import { EngineFaults } from './execution/EngineFaults.ts';
+import { FileApp } from './FileApp.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
 import type { GoalReader, GraphProfile } from './graph/GraphProfile.ts';
@@ -34,6 +34,7 @@ import {
   type BuilderOf,
   type CompileSettings,
   type GraphSource,
+  type OutputOf,
   readGraphSource,
   type StateOf,
   type UpdateOf,
@@ -117,18 +118,12 @@ export interface AppFile {
   readonly host?: HostIdentity;
   /** Over `db`. @defaultValue one that is made */
   readonly store?: EngineStore;
-  /** @defaultValue whoever has opened the file closes it */
-  readonly close?: () => void;
-}
-
-/** An app over a file, and what it is made of. */
-export interface AppInstance<Graph, State, Update> {
-  readonly app: DurableApp<Graph, State, Update>;
-  readonly parts: DurableParts<Graph>;
+  /** Of a copy: whether a live process executes its run. @defaultValue the leases in the file say so */
+  readonly isDriven?: boolean;
 }
 
 /** A graph and its options, checked once: an app can be opened over any file. */
-export class AppFactory<Graph, State, Update> {
+export class AppFactory<Graph, State, Update, Output = State> {
   /** See {@link KnownGraph.recordedAs}. */
   readonly recordedAs: string | undefined;
   /** The store of its nodes, where that is not in the file. */
@@ -184,9 +179,9 @@ export class AppFactory<Graph, State, Update> {
     db,
     events = this.events,
     store: given,
-    close,
+    isDriven,
     ...about
-  }: AppFile): AppInstance<Graph, State, Update> {
+  }: AppFile): FileApp<Graph, State, Update, Output> {
     const limits = this.#limits;
     const { profile: _, recordedAs: _name, ...known } = this.#known;
     const seams = this.#seams(events);
@@ -202,9 +197,9 @@ export class AppFactory<Graph, State, Update> {
       budget: this.#budget,
       gates: this.#gates,
       recordedAs: this.recordedAs,
-      close: close ?? (() => {}),
+      isDriven,
     };
-    return { app: new DurableApp(parts), parts };
+    return new FileApp(parts);
   }
 
   #seams(events: EventBus) {
@@ -260,7 +255,7 @@ export function planApp<Source extends GraphSource>(
   source: Source,
   options: PlanOptions<StateOf<Source>>,
   known: KnownGraph<StateOf<Source>>,
-): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
   return new AppFactory(source, options, known);
 }
 

@@ -42,5 +42,6 @@ export interface DurableParts<Graph> {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;
-  readonly close: () => void;
+  /** Of a copy: whether a live process executes its run. @defaultValue the leases in the file say so */
+  readonly isDriven?: boolean | undefined;
 }

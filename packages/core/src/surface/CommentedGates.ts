@@ -26,6 +26,12 @@ export interface PlacesOptions {
   readonly code?: boolean;
 }
 
+/** As {@link CommentedGates} of a run's file. */
+export const commentedGates = (
+  threadId: string,
+  { app, code }: { readonly app: { readonly store: EngineStore }; readonly code: CodeOfRuns | null },
+): CommentedGates => new CommentedGates(threadId, app.store, code);
+
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
   readonly #threadId: string;

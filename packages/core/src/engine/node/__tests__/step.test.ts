@@ -25,11 +25,12 @@ import {
 } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
-import { DurableApp } from '../../DurableApp.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
+import { FileApp } from '../../FileApp.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
 import { ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { localApp } from '../../LocalRuns.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { progress } from '../nodeContext.ts';
 import { type StepCall, step } from '../step.ts';
@@ -541,7 +542,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     gates: parsedGates<Own>({ second: ({ log }) => log }),
     version: '1',
   });
-  return new DurableApp<typeof graph, Own, OwnUpdate>({
+  const file = new FileApp<typeof graph, Own, OwnUpdate>({
     graph,
     shape,
     store,
@@ -552,6 +553,6 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     endOf: () => ({ status: 'completed', reason: null }),
     now: Date.now,
     newId: randomUUID,
-    close: () => db.close(),
   });
+  return localApp(file, () => db.close());
 }
