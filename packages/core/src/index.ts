@@ -32,6 +32,7 @@ export {
   verifyNode,
 } from './orchestration/graph.ts';
 export { HumanInTheLoopManager } from './orchestration/hitl.ts';
+export { documentFiles } from './orchestration/nodes/documents.ts';
 export type {
   AgentCall,
   AnswerRequest,

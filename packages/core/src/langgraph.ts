@@ -29,7 +29,6 @@ export { sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
 export type { RunOptions } from './engine/RunOptions.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/RunResult.ts';
 export { FileRuns } from './engine/remote/FileRuns.ts';
-export type { RunsApp } from './engine/remote/RunsApp.ts';
 export type { Runs } from './engine/runs/Runs.ts';
 export { SqliteSaver } from './engine/saver/SqliteSaver.ts';
 export { SqliteStore } from './engine/store/SqliteStore.ts';

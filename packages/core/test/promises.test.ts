@@ -3,7 +3,6 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf, onTestFinished } from 'vitest';
 import { DurableApp } from '../src/engine/DurableApp.ts';
 import { durable } from '../src/engine/durable.ts';
-import { ManagedRuns } from '../src/engine/runs/ManagedRuns.ts';
 import { Orchestrator } from '../src/surface/Orchestrator.ts';
 import { Run } from '../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../src/testing/index.ts';
@@ -46,23 +45,19 @@ function openApp(dbPath: string) {
 const SURFACES: readonly Surface[] = [
   {
     type: Run,
-    synchronous: ['onActivity'],
+    synchronous: [],
     takesAnything: [
-      'documents',
       'pause',
       'cancel',
       'status',
       'steps',
       'graph',
-      'budget',
       'gates',
       'closedGates',
-      'rewinds',
       'state',
       'recursionDepth',
       'commits',
       'agentsRef',
-      'transcriptStages',
     ],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
@@ -71,27 +66,17 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close', 'stream'],
+    synchronous: ['close', 'follow', 'stream'],
     takesAnything: ['gates'],
     open: async (dbPath) => {
       const app = openApp(dbPath);
       await app.run('r', {});
-      return { subject: app, close: () => app.close() };
-    },
-  },
-  {
-    type: ManagedRuns,
-    synchronous: [],
-    takesAnything: [],
-    open: async (dbPath) => {
-      const app = openApp(dbPath);
-      await app.run('r', {});
-      return { subject: app, close: () => app.close() };
+      return { subject: app, close: () => void app.close() };
     },
   },
   {
     type: Orchestrator,
-    synchronous: ['close', 'onActivity'],
+    synchronous: ['close'],
     takesAnything: ['ids', 'gates', 'dataVersion', 'verify'],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
@@ -153,10 +138,12 @@ describe('what reads or writes a run', () => {
   });
 
   test('has the type of a promise', () => {
-    expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
-    expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
-    // `stream` is read with `for await`.
-    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'stream'>();
+    expectTypeOf<Synchronous<Run>>().toEqualTypeOf<never>();
+    expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close'>();
+    // `stream` and `follow` are read with `for await`.
+    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
+      'close' | 'follow' | 'stream'
+    >();
   });
 
   test('rejects also where an orchestrator is opened wrongly', async () => {

@@ -25,6 +25,16 @@ function modulesLoadedBy(entry: string): readonly string[] {
   return stderr.split('\n').filter((line) => line !== '');
 }
 
+describe('@devs/core/langgraph', () => {
+  test('loads nothing that moves files or keeps packs of git: only an app with `runs` needs it', () => {
+    const modules = modulesLoadedBy('langgraph.ts').filter((url) => url.includes('/core/src/'));
+    expect(modules.some((url) => url.endsWith('/engine/durable.ts'))).toBe(true);
+    const moving =
+      /\/engine\/remote\/(?!FileRuns)|\/(?:adoptRun|extractRun|gitRecord|GitPackStore|packRun)\.ts$/;
+    expect(modules.filter((url) => moving.test(url))).toEqual([]);
+  });
+});
+
 describe('@devs/core/state', () => {
   test('loads the driver of the state file, and nothing of LangGraph', () => {
     const modules = modulesLoadedBy('state.ts');

@@ -130,7 +130,7 @@ describe('people in Chromium', () => {
       title,
       content: `${content}\nA clause.`,
     }));
-    await run.edit(gate as never, { documents: edited, by: { kind: 'human', id: 'ada' } });
+    await run.decide(gate as never, { action: 'edit', documents: edited, by: { kind: 'human', id: 'ada' } });
     await run.resume();
     await ben.page.locator('#approve').click();
     await ben.page.locator('form .problem').waitFor();

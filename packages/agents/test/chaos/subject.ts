@@ -108,7 +108,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
     async decide(gate) {
       const edit = options.scenario.edits ? editOf(await run.draft(gate)) : null;
       if (edit === null) await run.decide(gate, answerTo(gate));
-      else await run.edit(gate, { ...edit, by: APPROVAL.by });
+      else await run.decide(gate, { action: 'edit', ...edit, by: APPROVAL.by });
     },
     close: () => devs.close(),
   };

@@ -3,7 +3,15 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitWorkspace } from '@devs/agents';
-import { type CheckRequest, Orchestrator, type ReviewRequest, type Run, type StageAgents } from '@devs/core';
+import {
+  type CheckRequest,
+  documentFiles,
+  type GraphState,
+  Orchestrator,
+  type ReviewRequest,
+  type Run,
+  type StageAgents,
+} from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
@@ -77,7 +85,7 @@ function inBranch(): Readonly<Record<string, Buffer>> {
 }
 
 async function asDocuments(run: Run): Promise<Readonly<Record<string, Buffer>>> {
-  const documents = await run.documents();
+  const documents = documentFiles((await run.state()) as GraphState);
   expect(documents.map(({ path }) => path)).toEqual(
     expect.arrayContaining(['BRIEF.md', 'PRD.md', 'PLAN.md']),
   );

@@ -25,12 +25,10 @@ export function bareRepository(root: string, files: Readonly<Record<string, stri
   return `file://${bare}`;
 }
 
-type Database = ReturnType<typeof createDatabase>;
-
 /** An open state file, as far as git needs one. */
 export type OpenFile = ReturnType<typeof openFile>;
 
-const openFile = (db: Database) => ({ db, ...gitPacksOf(db) });
+const openFile = gitPacksOf;
 
 /** The file of a run where every machine finds it: what arrived last. */
 export class SharedFile {

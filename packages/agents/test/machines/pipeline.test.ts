@@ -161,7 +161,7 @@ describe('a handle on a run that is elsewhere', () => {
     await runs.work(await one.driver());
     const [gate] = await run.gates();
     if (gate === undefined) throw new TypeError('Expected a gate.');
-    await run.edit(gate, { ...(await run.draft(gate)), by: ada });
+    await run.decide(gate, { action: 'edit', ...(await run.draft(gate)), by: ada });
     await runs.work(await one.driver());
     const [again] = await run.gates();
     expect(again).toMatchObject({ kind: 'design_approval' });

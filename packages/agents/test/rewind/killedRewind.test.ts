@@ -39,7 +39,7 @@ async function goOn(dir: string) {
   const write = async (name: string) => [{ path: `${name}.txt`, content: `${name} again\n` }];
   const devs = await openProject({ dir, shape: THREE, write });
   const run = await devs.run('r');
-  const isRecorded = (await run.rewinds()).length === 1;
+  const isRecorded = (await run.status()).rewinds.length === 1;
   const torn = await statuses(run);
   expect(torn).toEqual({ a: 'completed', b: isRecorded ? 'pending' : 'completed', c: 'completed' });
   if (!isRecorded) await run.rewind('T1', { by: ADA });
@@ -47,7 +47,7 @@ async function goOn(dir: string) {
   const outcome = {
     status,
     subjects: commits.map(({ subject }) => subject),
-    rewinds: (await run.rewinds()).map(({ state }) => state),
+    rewinds: (await run.status()).rewinds.map(({ state }) => state),
     tasks: await statuses(run),
     isSound: (await devs.verify()).ok,
   };

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Run } from '@devs/core';
+import { documentFiles } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
@@ -32,7 +32,8 @@ export function addDocs(program: Command, start: Start): void {
 }
 
 async function docs(id: string, { out }: DocsOptions, session: Session): Promise<ExitCode> {
-  const files = await withView(session, async (devs) => (await devs.run(id)).documents());
+  const state = await withView(session, async (devs) => (await devs.run(id)).state());
+  const files = state === null ? [] : documentFiles(state);
   if (out === undefined) {
     await session.out.pages(
       { id, files },
@@ -50,14 +51,14 @@ async function docs(id: string, { out }: DocsOptions, session: Session): Promise
   return EXIT.ok;
 }
 
-const printed = ({ path: name, content }: Awaited<ReturnType<Run['documents']>>[number]): readonly Line[] => [
+const printed = ({ path: name, content }: ReturnType<typeof documentFiles>[number]): readonly Line[] => [
   { style: 'bold', text: `── ${name}` },
   { style: 'markdown', text: withoutBlankEnd(content) },
   '',
 ];
 
 /** A file that is there is replaced: it may be an earlier version. */
-async function write(files: Awaited<ReturnType<Run['documents']>>, folder: string): Promise<void> {
+async function write(files: ReturnType<typeof documentFiles>, folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     for (const file of files) await writeFile(path.join(folder, file.path), file.content);

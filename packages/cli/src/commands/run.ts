@@ -141,7 +141,7 @@ function assertQuickAlone({ yes, review, documents, plan }: RunFlags): void {
 
 /** A raised limit is above the declared one. */
 async function isBudgetOf(run: Run, options: RunFlags): Promise<boolean> {
-  const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
+  const limits = new Map((await run.status()).budget.map(({ measure, limit }) => [measure, limit]));
   const given = Object.entries(budgetFrom(options) ?? {}) as [
     PipelineRunInfo['budget'][number]['measure'],
     number,

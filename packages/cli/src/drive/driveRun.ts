@@ -43,7 +43,7 @@ export async function driveRun(
     out.print(`checks: ${formatChecks(spec)}`, `sandbox: ${formatRunSandbox(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
-  const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
+  const stopActivities = (verbose === true ? showActivities : showRequests)(devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void =>
     out.note('stopping at the next safe point; press Ctrl-C again to stop at once');

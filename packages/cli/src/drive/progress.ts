@@ -1,4 +1,4 @@
-import type { Activity, EventBus, EventName, Orchestrator, OrchestratorEvents } from '@devs/core';
+import type { Activity, EventBus, EventName, OrchestratorEvents } from '@devs/core';
 import type { ActivityListener } from '@devs/core/internal';
 import { activityLines, formatUsage } from '../render/activityLines.ts';
 import { eventStyle, sentence, taskLabelOrEmpty } from '../render/sentence.ts';
@@ -53,9 +53,9 @@ const MAX_NAMED = 6;
  * Prints each answered request of an agent as a line, with the tools it used and what the stage has spent so far: a long
  * stage would leave nothing in the story without it. Call the returned function to stop.
  */
-export function showRequests(devs: Pick<Orchestrator, 'onActivity'>, out: Output): () => void {
+export function showRequests(events: Pick<EventBus, 'onActivity'>, out: Output): () => void {
   let step: AskedStep | null = null;
-  return devs.onActivity((activity, scope) => {
+  return events.onActivity((activity, scope) => {
     if (activity.kind !== 'tool' && activity.kind !== 'usage') return;
     if (step?.isOf(scope) !== true) step = new AskedStep(scope);
     const text = step.take(activity);
@@ -103,8 +103,8 @@ function formatTools(names: readonly string[]): string {
 }
 
 /** Prints all that agents, checks and setup tell, as it comes; call the returned function to stop. */
-export function showActivities(devs: Pick<Orchestrator, 'onActivity'>, out: Output): () => void {
-  return devs.onActivity((activity) => {
+export function showActivities(events: Pick<EventBus, 'onActivity'>, out: Output): () => void {
+  return events.onActivity((activity) => {
     out.print(
       ...activityLines(activity).map(
         (line): Line => (typeof line === 'string' ? { style: 'dim', text: line } : line),

@@ -66,6 +66,7 @@ const neverAborted = new AbortController().signal;
 
 /** Holds a run, drives it as a worker does, and lets go of it. */
 export async function driveMail(app: Pick<MailApp, 'runs' | 'drive'>, id: string): Promise<RunRelease> {
+  if (app.runs === null) throw new TypeError('Expected an app whose runs have a file each.');
   const held = await app.runs.hold(id);
   try {
     for (;;) {

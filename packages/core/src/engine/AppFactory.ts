@@ -18,21 +18,22 @@ import { NullRunStore } from '../state/NullRunStore.ts';
 import type { HostIdentity } from '../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import { DurableApp } from './DurableApp.ts';
-import type { DurableParts } from './DurableParts.ts';
-import type { ReleaseRun } from './drive/Engine.ts';
+import type { Engine, ReleaseRun } from './drive/Engine.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { AgentAction } from './entropy/ReadTurn.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import { EngineFaults } from './execution/EngineFaults.ts';
+import { FileApp } from './FileApp.ts';
 import type { GateOf } from './gates/DeclaredGate.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
+import type { EngineGraph } from './graph/EngineGraph.ts';
 import { type EndOfRun, type GoalReader, type GraphProfile, NO_GOALS } from './graph/GraphProfile.ts';
 import type { GraphShape } from './graph/graphShape.ts';
 import {
   type BuilderOf,
   type CompileSettings,
   type GraphSource,
+  type OutputOf,
   readGraphSource,
   type StateOf,
   type UpdateOf,
@@ -117,18 +118,12 @@ export interface AppFile {
   readonly host?: HostIdentity;
   /** Over `db`. @defaultValue one that is made */
   readonly store?: EngineStore;
-  /** @defaultValue whoever has opened the file closes it */
-  readonly close?: () => void;
-}
-
-/** An app over a file, and what it is made of. */
-export interface AppInstance<Graph, State, Update> {
-  readonly app: DurableApp<Graph, State, Update>;
-  readonly parts: DurableParts<Graph>;
+  /** Of a copy: whether a live process executes its run. @defaultValue the leases in the file say so */
+  readonly isDriven?: boolean;
 }
 
 /** A graph and its options, checked once: an app can be opened over any file. */
-export class AppFactory<Graph, State, Update> {
+export class AppFactory<Graph, State, Update, Output = State> {
   /** See {@link KnownGraph.recordedAs}. */
   readonly recordedAs: string | undefined;
   /** The store of its nodes, where that is not in the file. */
@@ -184,9 +179,9 @@ export class AppFactory<Graph, State, Update> {
     db,
     events = this.events,
     store: given,
-    close,
+    isDriven,
     ...about
-  }: AppFile): AppInstance<Graph, State, Update> {
+  }: AppFile): FileApp<Graph, State, Update, Output> {
     const limits = this.#limits;
     const { profile: _, recordedAs: _name, ...known } = this.#known;
     const seams = this.#seams(events);
@@ -195,16 +190,22 @@ export class AppFactory<Graph, State, Update> {
     const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
     const faults = new EngineFaults();
     const kept = resolveStore(this.#options, this.#carried, { ...seams, db, limits });
-    const parts: DurableParts<Graph> = {
-      ...this.#compile(saver, { ...seams, runs: store.runs, store, faults, streams }, kept),
+    const { graph, ...compiled } = this.#compile(
+      saver,
+      { ...seams, runs: store.runs, store, faults, streams },
+      kept,
+    );
+    const engine: Engine = {
+      ...compiled,
+      // Everything LangGraph compiles has these methods; its type does not say so.
+      graph: graph as unknown as EngineGraph,
       ...{ ...seams, goals: NO_GOALS, ...known, store, saver, streams, faults },
       memory: kept.store,
       budget: this.#budget,
       gates: this.#gates,
       recordedAs: this.recordedAs,
-      close: close ?? (() => {}),
     };
-    return { app: new DurableApp(parts), parts };
+    return new FileApp(engine, graph, isDriven);
   }
 
   #seams(events: EventBus) {
@@ -260,7 +261,7 @@ export function planApp<Source extends GraphSource>(
   source: Source,
   options: PlanOptions<StateOf<Source>>,
   known: KnownGraph<StateOf<Source>>,
-): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+): AppFactory<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
   return new AppFactory(source, options, known);
 }
 

@@ -1,110 +1,92 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import { whenFree } from '../db/busy.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
-import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import type { EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/HitlSessionStore.ts';
-import { endIsMissing } from '../state/threads/ChildStore.ts';
-import type { EndedStatus } from '../state/threads/threadRecords.ts';
-import { type AppInternals, internalsOf, registerInternals } from './appInternals.ts';
+import { hasEnded } from '../state/threads/threadRecords.ts';
+import type { AppRuns, ExecuteOptions, StartOptions } from './AppRuns.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
-import { assertBetweenNodes, rewindTo } from './change/rewindTo.ts';
-import type { DurableParts } from './DurableParts.ts';
-import { cancelRun } from './drive/cancelRuns.ts';
-import { type DriveOptions, drive } from './drive/drive.ts';
-import { waitUntilWoken } from './drive/due.ts';
-import type { Engine } from './drive/Engine.ts';
+import { type StateUpdate, updateRun } from './change/updateRun.ts';
 import { outsideGraphs } from './drive/graphCall.ts';
-import { holdRun, nullIfBusy } from './drive/lease.ts';
-import { throwIfFailed } from './drive/outcome.ts';
-import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
-import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
-import { assertIsRun, hasNoOptions, pickInvokeOptions } from './drive/runInput.ts';
-import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
-import type { EngineStore } from './EngineStore.ts';
-import { type Gate, type GateAnswer, gatesOf, gateWithDeadlines } from './gates/Gate.ts';
+import { holdRun } from './drive/lease.ts';
+import type { DueRuns, RunDueOptions } from './drive/runDue.ts';
+import type { SignalOptions, SignalReceipt } from './drive/signalRun.ts';
+import type { FileApp } from './FileApp.ts';
+import type { Gate, GateAnswer } from './gates/Gate.ts';
+import { gatesOf } from './gates/Gate.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import { decideGate } from './gates/parsedGates.ts';
 import { asHuman, principalText } from './gates/principals.ts';
-import type { EngineGraph } from './graph/EngineGraph.ts';
-import { graphFingerprint } from './graph/graphShape.ts';
-import type { RunOptions, RunStartOptions } from './RunOptions.ts';
-import type { RunResult } from './RunResult.ts';
-import { ManagedRuns } from './runs/ManagedRuns.ts';
+import type { RunSnapshot } from './graph/EngineGraph.ts';
+import type { RunDetails, RunResult } from './RunResult.ts';
+import { type DeleteFilter, type DeleteResult, deleteExpired } from './runs/deleteRuns.ts';
+import { type FollowOptions, followRun } from './runs/followRun.ts';
+import { followRunInfo, type Waits } from './runs/followRunInfo.ts';
+import type { ForkOptions, ForkResult } from './runs/forkRun.ts';
+import type { RunFilter, RunPage } from './runs/listRuns.ts';
+import { decisionNotice, messageNotice, stopNotice } from './runs/notices.ts';
+import type { GatePage } from './runs/openGates.ts';
+import type { PageRequest } from './runs/pages.ts';
+import type { QueueOptions, RunDriver, RunQueue, Runs } from './runs/Runs.ts';
+import { readDetails } from './runs/readDetails.ts';
+import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from './runs/snapshots.ts';
 import type { Retention } from './saver/ThreadPruner.ts';
-import { RunStarts } from './start/RunStarts.ts';
-import { assertTurnKey, driveTurn } from './start/turns.ts';
 import { NO_STORE } from './store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
-import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
+import type { StreamOptions } from './stream/streamRun.ts';
 import { registerApp } from './waits/children.ts';
 
+/** Properties of an app. */
+interface AboutApp<Graph> {
+  readonly graph: Graph;
+  readonly queue: RunQueue;
+  readonly events: EventBus;
+  readonly memory: BaseStore | undefined;
+  readonly runs: Runs | null;
+}
+
 /**
- * A compiled graph with its state file. Several processes can open the same file. Methods that read or write a run
- * return a promise and reject for a wrong call.
+ * A durable graph. Its runs are in one state file, which several processes can open, or have a file each in a cluster, where workers
+ * execute them. Methods that read or write a run return a promise and reject for a wrong call; in a cluster also with `STATE_IO` if
+ * the runs cannot be reached.
  */
-export class DurableApp<Graph, State, Update, Output = State> extends ManagedRuns<State, Update> {
-  /** The compiled LangGraph graph, for reading (`getState`, `getGraph`). Execute runs with `run`. */
+export class DurableApp<Graph, State, Update, Output = State> implements RunDriver {
+  /** The compiled LangGraph graph, for drawing; in one state file also for reading (`getState`). Execute runs with `run`. */
   readonly graph: Graph;
   /** The store that nodes have as `config.store`. Without a store, its methods throw a `TypeError`. */
   readonly memory: BaseStore;
+  /** Events of runs that this process executes, after they have arrived in storage. */
   readonly events: EventBus;
   /**
    * SHA-256 (hex) of node and channel names, gates and the author's version. A run continues only on a graph with its
    * fingerprint.
    */
   readonly fingerprint: string;
-  readonly #store: EngineStore;
-  readonly #engine: Engine;
-  readonly #close: () => void;
-  readonly #starts: RunStarts;
+  /** The queue whose workers execute its runs in a cluster; without a name of the graph in one state file. */
+  readonly queue: RunQueue;
+  /** Where each run has its own file; `null` for one state file. */
+  readonly runs: Runs | null;
+  /** For a worker: executes a run that it holds. Rejects with `CONFIG_INVALID` in one state file. */
+  readonly drive: RunDriver['drive'];
+  readonly #runs: AppRuns<Graph, State, Update, Output>;
 
-  constructor(parts: DurableParts<Graph>) {
-    // Everything LangGraph compiles has these methods; its type does not say so.
-    const engine: Engine = { ...parts, graph: parts.graph as unknown as EngineGraph };
-    super(engine);
-    this.graph = parts.graph;
-    this.#store = parts.store;
-    this.memory = parts.memory ?? NO_STORE;
-    this.events = parts.events;
-    this.fingerprint = graphFingerprint(parts.shape);
-    this.#engine = engine;
-    this.#close = parts.close;
-    this.#starts = new RunStarts(engine);
-    registerApp(this, {
-      db: parts.store.db,
-      ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
-      drive: (id, options) => this.#driveOnce(id, options),
-      endedWith: (id, checkpointId) => this.#endedWith(id, checkpointId),
-    });
-    registerInternals(this, this.#internals());
-  }
-
-  #internals(): AppInternals<Output> {
-    const { newId, maxDepth } = this.#engine;
-    return {
-      ...{ store: this.#store, newId, maxDepth },
-      recordRun: async (admission) => afterBarrier(this.#store.outlet, this.#starts.admit(admission)),
-      run: (id, input, options) => this.#run(id, input as Update, options),
-      drive: async (id, options = {}) => throwIfFailed(id, await this.#drive(id, options), options),
-      withLease: (id, work) => holdRun(id, work, this.#engine),
-      rewindTo: (lease, placement, record) =>
-        outsideGraphs(() => rewindTo(lease, placement, record, this.#engine)),
-      betweenNodes: (id, work) =>
-        holdRun(
-          id,
-          async (lease) => {
-            await outsideGraphs(() => assertBetweenNodes(id, this.#engine));
-            return await work(lease);
-          },
-          this.#engine,
-        ),
-    };
+  constructor(
+    { graph, queue, events, memory, runs }: AboutApp<Graph>,
+    place: AppRuns<Graph, State, Update, Output>,
+  ) {
+    this.graph = graph;
+    this.queue = queue;
+    this.fingerprint = queue.fingerprint;
+    this.events = events;
+    this.memory = memory ?? NO_STORE;
+    this.runs = runs;
+    this.drive = (held, how) => place.drive(held, how);
+    this.#runs = place;
+    registerApp(this, (parent) => place.openIn(parent).asChild);
   }
 
   /**
-   * Starts the run `id`, or resumes it. The same id is the same run in every process. Returns when the run ends, waits
-   * or is paused.
+   * Starts the run `id`, or resumes it, and executes it in this process. The same id is the same run in every process.
+   * Returns when the run ends, waits or is paused.
    *
    * The input, `context`, `configurable`, `tags` and `metadata` are recorded with the first call; later calls can
    * repeat or omit them. `callbacks` apply to this call only.
@@ -125,89 +107,39 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * await app.run('chat-1', { messages: [question] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<Output>> {
-    return this.#run(id, input, options);
-  }
-
-  async #run(
-    id: string,
-    input: Update | undefined,
-    { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'>,
-  ): Promise<RunResult<Output>> {
-    if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
-      return throwIfFailed(id, await this.#drive(id, options), options);
-    await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
-    return throwIfFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+  run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
+    return this.#runs.run(id, input, options);
   }
 
   /**
-   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done; then
-   * call `runDue`, or `run` with the id alone, in any process.
+   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. In one
+   * state file, call `runDue` then, or `run` with the id alone, in any process. In a cluster, a worker executes it; there
+   * the id alone resumes a run that was paused, failed or abandoned.
    *
-   * @throws DevsError as `run`.
+   * @throws DevsError as `run`; in a cluster `THREAD_BUSY` for a new turn while a process has the run's lease.
+   *
+   * @example
+   * ```ts
+   * await app.start('mail-7', { mail }, { tenant: 'acme', by: { kind: 'human', id: 'ada' } });
+   * const { status, values } = await app.result('mail-7', { wait: true });
+   * ```
    */
-  async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
-    if (turn !== undefined) assertTurnKey(turn);
-    const { by, budget } = options;
-    const given = { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
-    return afterBarrier(this.#store.outlet, this.#starts.begin(id, given));
+  start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
+    return this.#runs.start(id, input, options);
   }
 
-  async #driveTurn(
+  /**
+   * Returns the status of a run; with `wait`, after it has ended or `signal` is aborted.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  async result(
     id: string,
-    turn: string | null,
-    options: RunOptions & Pick<DriveOptions, 'prepare'>,
-  ): Promise<RunResult<Output>> {
-    const end = () => this.#store.inputs.find(id, turn)?.end ?? null;
-    return driveTurn({
-      end,
-      drive: (assertCurrent) => {
-        const prepare: DriveOptions['prepare'] = async (lease) => {
-          assertCurrent();
-          await options.prepare?.(lease);
-        };
-        return this.#drive(id, { ...options, prepare }, () => end() !== null);
-      },
-      past: async ({ status, reason, checkpointId }) => ({
-        status: status as EndedStatus,
-        reason,
-        gates: [],
-        values: await (turn === this.#store.inputs.latest(id)?.key
-          ? this.#endedWith(id, checkpointId)
-          : this.#outputAt(id, checkpointId)),
-        ...(turn !== null && { turn }),
-      }),
-    });
-  }
-
-  async #drive(
-    id: string,
-    { wait = false, ...options }: Pick<RunOptions, 'wait'> & DriveOptions,
-    isOver?: () => boolean,
-  ): Promise<RunResult<Output>> {
-    let result = await this.#driveOnce(id, options);
-    while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
-      const { until } = result;
-      const awaiting = { threadId: id, until, signal: options.signal, isOver };
-      if (!(await waitUntilWoken(this.#store, awaiting))) return result;
-      result = (await nullIfBusy(() => this.#driveOnce(id, options))) ?? result;
-    }
-    return result;
-  }
-
-  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
-    const { store } = this.#engine;
-    assertIsRun(id, store);
-    const outcome = await drive(id, this.#engine, options);
-    const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
-    const turn = store.inputs.latest(id)?.key ?? null;
-    const values = await this.values(id).catch((error: unknown) => {
-      // What its channels throw is what the run has failed with.
-      if (outcome.status === 'failed') return null;
-      throw error;
-    });
-    const output = outputOf<Output>(this.graph, values);
-    return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
+    { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<RunDetails<Output>> {
+    if (!wait) return this.#runs.read(id, (file) => readDetails(id, file));
+    const waits: Waits<Output> = ({ status }) => (hasEnded(status) ? 'done' : null);
+    return followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits });
   }
 
   /**
@@ -216,7 +148,8 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * this at once; each run is executed by one of them. Call it every few seconds, or at the next `until`.
    *
    * @returns The runs it executed, and the due runs it could not execute (for example runs of another graph).
-   * @throws RangeError for a `limit` below 1 or an invalid `now`.
+   * @throws RangeError for a `limit` below 1 or an invalid `now`; DevsError `RUN_ELSEWHERE` in a cluster, where workers
+   *   do this.
    *
    * @example
    * ```ts
@@ -224,7 +157,45 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
-    return runDue(options, this.#store, (id, how) => this.#driveOnce(id, how));
+    return this.#runs.oneFile('runDue').runDue(options);
+  }
+
+  /**
+   * Executes the run as `run` does and yields its events. With `null` as input it only reads, in any process, until the
+   * run ends or `signal` is aborted. Every event is stored before it is yielded, so a reader can continue with `after`
+   * at any time, except the text of a model. Leaving the loop pauses the run at the next safe point.
+   *
+   * @throws DevsError as `run`; `STREAM_NOT_KEPT` if `after` is older than the stored events, the run was not recorded,
+   *   or its checkpoint was pruned. RangeError, TypeError for wrong options.
+   *
+   * @example
+   * ```ts
+   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
+   * for await (const event of app.stream('mail-7', null, { after: 12 })) show(event); // any process
+   * ```
+   */
+  stream<const Mode extends StreamMode = 'updates'>(
+    id: string,
+    input?: Update | null,
+    options: StreamOptions<Mode> & ExecuteOptions = {},
+  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
+    const events = this.#runs.stream(id, input, options);
+    // The graph's own types are those of what it streams.
+    return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
+  }
+
+  /**
+   * Yields the run's log as it is recorded, until the run ends or `signal` is aborted.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * for await (const { seq, name, payload } of app.follow('mail-7', { after: 12 })) show(seq, name, payload);
+   * ```
+   */
+  follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
+    return followRun(id, options, () => this.#runs.follow(id, 'recorded'));
   }
 
   /**
@@ -241,83 +212,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    const store = this.#store;
-    const told = { name, payload, ...options };
-    return afterBarrier(
-      store.outlet,
-      whenFree(store.db, () => signalRun(id, told, { store })),
-    );
-  }
-
-  /**
-   * Executes the run as `run` does and yields its events. With `null` as input it only reads, in any process, until the
-   * run ends or `signal` is aborted. Every event is stored before it is yielded, so a reader can continue with `after`
-   * at any time. Leaving the loop pauses the run at the next safe point.
-   *
-   * @throws DevsError as `run`; `STREAM_NOT_KEPT` if `after` is older than the stored events, the run was not recorded,
-   *   or its checkpoint was pruned. RangeError, TypeError for wrong options.
-   *
-   * @example
-   * ```ts
-   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
-   * for await (const event of app.stream('mail-7', null, { after: 12 })) show(event); // any process
-   * ```
-   */
-  stream<const Mode extends StreamMode = 'updates'>(
-    id: string,
-    input?: Update | null,
-    options: StreamOptions<Mode> & RunOptions = {},
-  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const drive = input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
-    const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
-    const events = streamRun(id, options, drive, { ...this.#engine, valuesAt });
-    return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
-  }
-
-  /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
-  async pause(id: string): Promise<void> {
-    const { runs, outlet } = this.#store;
-    const pause = { id: this.#engine.newId(), kind: 'pause', payload: null } as const;
-    await runs.whenFree(() => runs.signal(id, pause));
-    return afterBarrier(outlet, undefined);
-  }
-
-  /**
-   * Ends the run or its current turn, and its child runs: at once if no process runs it, else at its next safe point. A
-   * cancelled turn cannot resume; a new turn can start.
-   */
-  async cancel(id: string): Promise<void> {
-    return cancelRun(id, this.#engine.newId(), this.#engine);
-  }
-
-  /**
-   * Returns all values of the graph at the latest checkpoint, private channels included; `null` before the first
-   * checkpoint.
-   */
-  async values(id: string): Promise<State | null> {
-    const { saver } = this.#engine;
-    return readValues(this.graph, (graph) => readState(graph, configFor(id), saver));
-  }
-
-  /** At an earlier checkpoint; `null` where there was none, and once it was pruned away. */
-  #valuesAt(id: string, checkpointId: string | null): Promise<State | null> {
-    return readValuesAt(this.graph, id, checkpointId);
-  }
-
-  async #outputAt(id: string, checkpointId: string | null): Promise<Output | null> {
-    return outputOf(this.graph, await this.#valuesAt(id, checkpointId));
-  }
-
-  /** At a checkpoint that is not pruned. @throws DevsError `STATE_CORRUPT` where it is missing. */
-  async #endedWith(id: string, checkpointId: string | null): Promise<Output | null> {
-    const values = await this.#outputAt(id, checkpointId);
-    if (values === null && checkpointId !== null) throw endIsMissing(id);
-    return values;
-  }
-
-  /** Returns the open gates of a run, oldest first. */
-  async gates(id: string): Promise<readonly Gate[]> {
-    return gatesOf(id, this.#store);
+    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, options));
   }
 
   /**
@@ -329,16 +224,104 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    *   `QUOTE_NOT_SHOWN` for a comment. The gate is unchanged then.
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    const { db, outlet } = this.#store;
-    return afterBarrier(
-      outlet,
-      whenFree(db, () => decideGate(gate, answer, this.#engine)),
+    return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, answer));
+  }
+
+  /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
+  async pause(id: string): Promise<void> {
+    return this.#runs.notify({ run: id }, stopNotice('pause', id));
+  }
+
+  /**
+   * Ends the run or its current turn, and its child runs: at once if no process runs it, else at its next safe point. A
+   * cancelled turn cannot resume; a new turn can start.
+   */
+  async cancel(id: string): Promise<void> {
+    return this.#runs.notify({ run: id }, stopNotice('cancel', id));
+  }
+
+  /**
+   * Returns all values of the graph at the latest checkpoint, private channels included; `null` before the first
+   * checkpoint.
+   */
+  async values(id: string): Promise<State | null> {
+    return this.#runs.read(id, (file) => file.values(id));
+  }
+
+  /** Returns the open gates of a run, oldest first. */
+  async gates(id: string): Promise<readonly Gate[]> {
+    return this.#runs.read(id, ({ store }) => gatesOf(id, store));
+  }
+
+  /**
+   * Returns LangGraph's snapshot of a run: values, next nodes, tasks and their interrupts; with `subgraphs`, also of
+   * subgraphs.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`, `CHECKPOINT_NOT_FOUND`.
+   */
+  async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readSnapshot(id, options, engine)));
+  }
+
+  /**
+   * Returns snapshots of a run's checkpoints, newest first, 100 by default. Pruned checkpoints are gone.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`; `CHECKPOINT_NOT_FOUND` if `before` is not a checkpoint of the run.
+   *
+   * @example
+   * ```ts
+   * const [last] = await app.getStateHistory('post-42', { limit: 1 });
+   * const earlier = await app.getStateHistory('post-42', { before: last.config });
+   * ```
+   */
+  async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
+    return this.#runs.read(id, ({ engine }) => outsideGraphs(() => readHistory(id, options, engine)));
+  }
+
+  /**
+   * Lists the runs, of every graph, newest first, in pages. A run that matches all the time is on exactly one page.
+   *
+   * @throws RangeError for an invalid filter, `limit` or `after`.
+   *
+   * @example
+   * ```ts
+   * const { runs, next } = await app.list({ status: ['running', 'waiting'], graph: app.fingerprint, limit: 20 });
+   * ```
+   */
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    return this.#runs.list(filter);
+  }
+
+  /** Lists the open gates of every run, oldest first, in pages. @throws RangeError for a bad page. */
+  async openGates(page: PageRequest = {}): Promise<GatePage> {
+    return this.#runs.openGates(page);
+  }
+
+  /**
+   * Writes values into a run's state as if node `asNode` had returned them, like LangGraph's `updateState`. Open gates
+   * are withdrawn and asked again. Emits `STATE_UPDATED`. Executes nothing; a worker of a cluster
+   * continues the run.
+   *
+   * @returns The config of the new checkpoint.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can update a run; `UPDATE_REFUSED`
+   *   with a `reason` in its context; `THREAD_BUSY`, `THREAD_NOT_FOUND`, `GRAPH_CHANGED`, `VALUE_NOT_STORABLE`. The run
+   *   is unchanged then.
+   * @throws TypeError for an unknown channel or node.
+   */
+  async updateState(
+    id: string,
+    values: Partial<Update> | null,
+    update: StateUpdate,
+  ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
+    return this.#runs.claim(id, ({ engine, arrived }) =>
+      arrived(outsideGraphs(() => updateRun(id, values, update, engine))),
     );
   }
 
   /**
    * Lets a run continue on this graph after `GRAPH_CHANGED`. Declare every name that is gone. Executes nothing.
-   * Accepting the run's own graph changes nothing.
+   * Accepting the run's own graph changes nothing. In a cluster also for a run of a graph with another name: workers with
+   * this graph then execute it.
    *
    * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if recorded or due work would be lost;
    *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
@@ -349,13 +332,14 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    const accepted = outsideGraphs(() => acceptGraph(id, acceptance, this.#engine));
-    return afterBarrier(this.#store.outlet, accepted);
+    const accept = ({ engine, arrived }: FileApp<Graph, State, Update, Output>) =>
+      arrived(outsideGraphs(() => acceptGraph(id, acceptance, engine)));
+    return this.#runs.claim(id, accept, { takesOver: true });
   }
 
   /**
    * Brings back a run that became a dead letter because its processes kept dying. It then resumes from its position
-   * with new counters. Executes nothing. Emits `RUN_REVIVED`.
+   * with new counters. Executes nothing; a worker of a cluster continues it. Emits `RUN_REVIVED`.
    *
    * @returns False for a run that is not a dead letter; it is unchanged.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can revive a run; `WORKSPACE_BUSY`
@@ -367,15 +351,7 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * ```
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
-    const principal = principalText(asHuman(by, id, 'revive'));
-    if (this.#store.threads.require(id).status !== 'dead_letter') return false;
-    return internalsOf(this).withLease(id, async (lease) =>
-      this.#store.commit((emit) => {
-        const isRevived = this.#store.threads.revive(lease, `revived by ${principal}`);
-        if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
-        return isRevived;
-      }),
-    );
+    return this.#runs.claim(id, (file) => reviveRun(id, by, file), { goesOn: true });
   }
 
   /**
@@ -385,15 +361,79 @@ export class DurableApp<Graph, State, Update, Output = State> extends ManagedRun
    * @throws DevsError `THREAD_BUSY` while a process runs it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
-    return holdRun(id, (lease) => this.#engine.saver.prune(id, { ...retention, lease }), this.#engine);
+    return this.#runs.claim(id, ({ engine }) =>
+      holdRun(id, (lease) => engine.saver.prune(id, { ...retention, lease }), engine),
+    );
   }
 
-  /** Closes the state file if this app opened it. */
-  close(): void {
-    this.#close();
+  /**
+   * Creates the run `as` from a checkpoint of another run, which is only read. Recorded work before the checkpoint is
+   * in the state; later steps are made again. Emits `RUN_FORKED` in the new run. Executes nothing; in a cluster the new
+   * run has its own file and a worker executes it.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can fork a run; `THREAD_NOT_FOUND`,
+   *   `CHECKPOINT_NOT_FOUND`, `GRAPH_CHANGED`, `THREAD_EXISTS`, `THREAD_NOT_OURS`; `WORKSPACE_BUSY` for a run with a
+   *   folder. The state file is unchanged then.
+   *
+   * @example
+   * ```ts
+   * await app.fork('post-42', { as: 'post-42b', checkpointId, by: { kind: 'human', id: 'ada' } });
+   * await app.run('post-42b');
+   * ```
+   */
+  fork(id: string, fork: ForkOptions, place: QueueOptions = {}): Promise<ForkResult> {
+    return this.#runs.fork(id, fork, place);
+  }
+
+  /**
+   * Deletes a run that has ended, in one transaction. In one state file, lines of the decision log stay, because
+   * they are a chain; in a cluster the run's whole file is deleted.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
+   *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
+   */
+  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult> {
+    return this.#runs.delete(id, options);
+  }
+
+  /**
+   * Deletes runs of every graph in the file that ended before a date, oldest end first, a few per transaction. After a
+   * crash, the next call continues. Skips runs in use and runs with a folder.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete runs;
+   *   `RUN_ELSEWHERE` in a cluster; RangeError.
+   *
+   * @example
+   * ```ts
+   * const aMonthAgo = new Date(Date.now() - 30 * 86_400_000);
+   * await app.deleteOlderThan({ endedBefore: aMonthAgo, limit: 1000, by: { kind: 'human', id: 'ops' } });
+   * ```
+   */
+  async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
+    const { engine, arrived } = this.#runs.oneFile('deleteOlderThan');
+    return arrived(deleteExpired(expiry, engine));
+  }
+
+  /**
+   * Closes the state file if this app opened it, before it returns. In a cluster it closes `runs`, and with it every app
+   * that uses it: wait for this.
+   */
+  close(): PromiseLike<void> {
+    return this.#runs.close();
   }
 }
 
-const configFor = (id: string, checkpointId?: string) => ({
-  configurable: { thread_id: id, ...(checkpointId !== undefined && { checkpoint_id: checkpointId }) },
-});
+type ReviveDeps = Pick<FileApp<unknown, unknown, unknown>, 'store' | 'withLease'>;
+
+async function reviveRun(id: string, by: Principal, deps: ReviveDeps): Promise<boolean> {
+  const { threads } = deps.store;
+  const principal = principalText(asHuman(by, id, 'revive'));
+  if (threads.require(id).status !== 'dead_letter') return false;
+  return deps.withLease(id, async (lease) =>
+    deps.store.commit((emit) => {
+      const isRevived = threads.revive(lease, `revived by ${principal}`);
+      if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
+      return isRevived;
+    }),
+  );
+}

@@ -7,7 +7,7 @@ import type { RunResult } from './RunResult.ts';
 import type { NewRunRecord } from './start/RunStarts.ts';
 
 /** Options of a drive that only the engine's own clients have. */
-type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'>;
+export type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'>;
 
 /** The members of an app for the engine's own clients: the pipeline, and apps over files elsewhere. Users do not see them. */
 export interface AppInternals<Output> {

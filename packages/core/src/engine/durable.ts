@@ -9,7 +9,8 @@ import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './graph/GraphProfile.ts';
 import { graphName } from './graph/graphShape.ts';
 import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from './graph/graphSource.ts';
-import { RunsApp } from './remote/RunsApp.ts';
+import { localApp } from './LocalRuns.ts';
+import { remoteApp } from './remoteApp.ts';
 import type { Runs } from './runs/Runs.ts';
 
 /** Options of `durable`. Set exactly one of `file`, `db` and `runs`. */
@@ -36,20 +37,15 @@ export interface DurableOptions<
 }
 
 /** Where the runs of an app are, if not in a file of its own. */
-export interface DurableRuns<Where extends Runs | undefined> {
+export interface DurableRuns {
   /** Where each run has a file, such as a cluster; without `file` and `db`. It is closed with the app. */
-  readonly runs?: Where;
+  readonly runs?: Runs;
   /**
    * Name of the graph among those whose runs are there: `[A-Za-z0-9_-]`, at most 40.
    * @defaultValue the name the graph was compiled with
    */
   readonly graph?: string;
 }
-
-/** What {@link durable} returns. */
-export type AppAt<Where extends Runs | undefined, Source extends GraphSource> = Where extends Runs
-  ? RunsApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>>
-  : DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>>;
 
 /**
  * Makes a LangGraph graph durable: every node, gate and step is stored in one SQLite file, and a run resumes from there
@@ -72,22 +68,18 @@ export type AppAt<Where extends Runs | undefined, Source extends GraphSource> = 
  * await app.run('post-42');
  * ```
  */
-export function durable<
-  Source extends GraphSource,
-  Answers extends AnswersAt<NameOf<Source>>,
-  Where extends Runs | undefined = undefined,
->(
+export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
   source: Source,
   options: DurableOptions<
     StateOf<Source>,
     NameOf<Source>,
     GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
   > &
-    DurableRuns<Where>,
+    DurableRuns,
   { store, ...known }: KnownGraph<StateOf<Source>> & { readonly store?: EngineStore } = ownGraph(
     options.guards,
   ),
-): AppAt<Where, Source> {
+): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
   const { file, db, runs, graph, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected exactly one of `file`, `db` and `runs`.');
@@ -95,13 +87,16 @@ export function durable<
     refuseKey(encryptionKey);
     const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? own) };
     const plan = planApp<Source>(source, about, named);
-    return new RunsApp(plan, { runs, store: about.store }) as unknown as AppAt<Where, Source>;
+    if (about.store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
+    return remoteApp(plan, runs);
   }
   const plan = planApp<Source>(source, about, known);
   const opened = openStateFile({ file, db, busyTimeoutMs, encryptionKey });
-  const { app } = plan.open({ ...opened, ...(store && { store }) });
-  return app as unknown as AppAt<Where, Source>;
+  return localApp(plan.open({ db: opened.db, ...(store && { store }) }), opened.close);
 }
+
+const FILE_OF_ITS_OWN =
+  "With `runs`, each run has its own file, so `store: 'file'` would not be shared: use a BaseStore.";
 
 function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
   return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };

@@ -3,6 +3,7 @@ import { type Limits, validLimits } from '../config/limits.ts';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type AppOptions, planApp } from '../engine/AppFactory.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
+import { localApp } from '../engine/LocalRuns.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
@@ -55,7 +56,7 @@ export function orchestrationApp(
   pipeline: PipelinePorts | null,
   { db, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
 ) {
-  return orchestrationPlan(pipeline, options).open({ db, ...(store && { store }) }).app;
+  return localApp(orchestrationPlan(pipeline, options).open({ db, ...(store && { store }) }));
 }
 
 export type OrchestrationApp = ReturnType<typeof orchestrationApp>;

@@ -207,7 +207,7 @@ export interface GitRecord {
 
 /** What it is kept in: a state file. */
 export interface RecordedFile {
-  readonly gitPacks: GitPackStore;
+  readonly db: Database;
   readonly outlet: Pick<CommitBarrier, 'pending'>;
   /** Runs `work` in one write transaction. */
   commit(work: () => void): void;
@@ -215,12 +215,12 @@ export interface RecordedFile {
 
 /** What git holds of a run, in the state file. */
 export function gitRecord(threadId: string, store: RecordedFile): GitRecord {
-  const { gitPacks } = store;
+  const gitPacks = new GitPackStore(store.db);
   return {
     stand: () => gitPacks.standOf(threadId),
     packs: () => gitPacks.list(threadId),
     bytesOf: (pack) => gitPacks.bytesOf(threadId, pack),
-    record: (stand, pack) => recordGit(threadId, { stand, pack }, store),
+    record: (stand, pack) => recordGit(threadId, { stand, pack }, { store, gitPacks }),
     arrived: async () => void (await store.outlet.pending()),
   };
 }
@@ -229,9 +229,8 @@ export function gitRecord(threadId: string, store: RecordedFile): GitRecord {
 async function recordGit(
   threadId: string,
   { stand, pack }: { readonly stand: GitPosition; readonly pack: GitPack | null },
-  store: RecordedFile,
+  { store, gitPacks }: { readonly store: RecordedFile; readonly gitPacks: GitPackStore },
 ): Promise<void> {
-  const { gitPacks } = store;
   const parts = pack === null ? 0 : Math.ceil(pack.bytes.length / PACK_PART_BYTES);
   let number = 0;
   for (let part = 0; pack !== null && part < parts - 1; part += 1) {

@@ -12,7 +12,6 @@ import {
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';
 import { EventStore } from './events/EventStore.ts';
-import { GitPackStore } from './GitPackStore.ts';
 import { DecisionLog } from './gates/DecisionLog.ts';
 import { HitlSessionStore } from './gates/HitlSessionStore.ts';
 import { HitlVoteStore } from './gates/HitlVoteStore.ts';
@@ -58,7 +57,6 @@ export class StateFile {
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly rewinds: RewindStore;
-  readonly gitPacks: GitPackStore;
   readonly directory: RunDirectory;
   readonly waits: WaitStore;
   readonly children: ChildStore;
@@ -85,7 +83,6 @@ export class StateFile {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
-    this.gitPacks = new GitPackStore(db);
     this.directory = new RunDirectory(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);

@@ -32,6 +32,12 @@ interface QuotableTexts {
   readonly read: ReadQuotedCode | null;
 }
 
+/** As {@link CommentedGates} of a run's file. */
+export const commentedGates = (
+  threadId: string,
+  { app, code }: { readonly app: { readonly store: EngineStore }; readonly code: CodeOfRuns | null },
+): CommentedGates => new CommentedGates(threadId, app.store, code);
+
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
   readonly #threadId: string;

@@ -21,7 +21,6 @@ import type { GatePage } from '../engine/runs/openGates.ts';
 import type { PageRequest } from '../engine/runs/pages.ts';
 import type { QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
@@ -34,7 +33,8 @@ import { type OnGate, tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
 import type { Collected, PipelineHome, RunListPage, StateNews } from './home/PipelineHome.ts';
 import { graphWork } from './PipelineApp.ts';
-import type { Run } from './Run.ts';
+import { OpenPipeline } from './PipelineFiles.ts';
+import { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import type { PipelineRunInfo } from './views.ts';
 
@@ -134,6 +134,7 @@ export interface StartOptions extends ProvidedInputs, QueueOptions {
  * ```
  */
 export class Orchestrator {
+  /** Events, and masked activity of agents, checks and setup (`onActivity`), while this process executes runs. */
   readonly events: EventBus;
   readonly #home: PipelineHome;
   readonly #pipeline: PipelinePorts | null;
@@ -213,7 +214,7 @@ export class Orchestrator {
     };
     await this.#home.admit(admission, queueOptions(options));
     if (known === null) assertSameStart(await this.#home.find(runId), brief, given, started);
-    return this.#home.handle(runId);
+    return new Run(runId, this.#home);
   }
 
   #workspaceOf(runId: string): string | null {
@@ -224,7 +225,7 @@ export class Orchestrator {
   /** Returns a recorded run. @throws DevsError `THREAD_NOT_FOUND` */
   async run(id: string): Promise<Run> {
     await this.#home.require(id);
-    return this.#home.handle(id);
+    return new Run(id, this.#home);
   }
 
   /**
@@ -239,7 +240,10 @@ export class Orchestrator {
    * ```
    */
   async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
-    return this.#home.view(id, read);
+    return this.#home.read(id, (file) => {
+      file.app.store.threads.require(id);
+      return read(new Run(id, new OpenPipeline(file)));
+    });
   }
 
   /**
@@ -247,7 +251,7 @@ export class Orchestrator {
    * for gates alone. In a cluster, opens only files of runs in use or with undelivered signals.
    *
    * @throws RangeError for a bad limit or an unknown status.
-   * @throws DevsError `THREAD_NOT_FOUND` if `after` is not a run.
+   * @throws DevsError `THREAD_NOT_FOUND` if `after`, or one of `ids`, is not a run.
    *
    * @example
    * ```ts
@@ -255,15 +259,7 @@ export class Orchestrator {
    * ```
    */
   async list(page: RunListPage = {}): Promise<readonly PipelineRunInfo[]> {
-    return this.#home.statuses(await this.#home.ids(page));
-  }
-
-  /**
-   * Returns the entries of {@link Orchestrator.list} for these runs, in their order. @throws DevsError
-   * `THREAD_NOT_FOUND`
-   */
-  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
-    return this.#home.statuses(ids);
+    return this.#home.statuses(page.ids ?? (await this.#home.ids(page)));
   }
 
   /** Returns the ids of the runs in the folder, newest first. */
@@ -310,21 +306,6 @@ export class Orchestrator {
   /** Deletes unused data: values in the state file and, with a workspace, folders and stores without a run. */
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
     return this.#home.collect(workspace);
-  }
-
-  /**
-   * Subscribes to masked activity of agents, checks and setup while this process executes runs. Returns a function that
-   * unsubscribes. Activity is not in the log; {@link Run.transcript} returns it later.
-   *
-   * @example
-   * ```ts
-   * devs.onActivity((activity, { taskId, step }) => {
-   *   if (activity.kind === 'text') process.stdout.write(activity.text);
-   * });
-   * ```
-   */
-  onActivity(listener: ActivityListener): () => void {
-    return this.events.onActivity(listener);
   }
 
   /**

@@ -34,14 +34,14 @@ interface PipelineParts {
 export class PipelineApp {
   readonly store: EngineStore;
   readonly events: EventBus;
-  readonly #newId: () => string;
+  readonly newId: () => string;
   readonly #load: () => Promise<OrchestrationApp>;
   #engine: Promise<OrchestrationApp> | null = null;
 
   private constructor({ store, events, newId, load }: PipelineParts) {
     this.store = store;
     this.events = events;
-    this.#newId = newId;
+    this.newId = newId;
     this.#load = load;
   }
 
@@ -94,7 +94,7 @@ export class PipelineApp {
 
   /** Asks whoever drives the run to stop at the next safe point. */
   async pause(id: string): Promise<void> {
-    this.store.threads.signal(id, { id: this.#newId(), kind: 'pause', payload: null });
+    this.store.threads.signal(id, { id: this.newId(), kind: 'pause', payload: null });
   }
 }
 

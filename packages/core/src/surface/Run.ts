@@ -1,28 +1,36 @@
+import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import { assertDecidable } from '../engine/gates/approvals.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
 import type { QuotableSection } from '../engine/gates/comments.ts';
-import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
-import type { GateExchange } from '../engine/gates/gateQuestions.ts';
+import { type ClosedGate, closedGates, type Gate, type GateAnswer, gatesOf } from '../engine/gates/Gate.ts';
+import { exchangesAt, type GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
+import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, principalOf, principalText } from '../engine/gates/principals.ts';
+import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
-import type { ActivityListener } from '../events/Activity.ts';
-import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
+import { type GateEdit, gateDraft } from '../orchestration/gates/gateEdit.ts';
 import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
-import type { CodeOfRuns, CommitView, PipelinePorts } from '../orchestration/ports.ts';
+import type { CommitView } from '../orchestration/ports.ts';
+import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
-import { CommentedGates, type LastComment, type PlacesOptions } from './CommentedGates.ts';
-import { type DriveRunOptions, driveRun } from './driveRun.ts';
-import { lastShown, sessionOfRun } from './gatesOfRun.ts';
-import { graphWork, type PipelineApp } from './PipelineApp.ts';
-import { RecordedRun } from './RecordedRun.ts';
+import { commentedGates, type LastComment, type PlacesOptions } from './CommentedGates.ts';
+import type { DriveRunOptions } from './driveRun.ts';
+import { sessionOfRun } from './gatesOfRun.ts';
+import { type GraphView, graphView } from './graphView.ts';
+import { graphWork } from './PipelineApp.ts';
+import type { PipelineFile, PipelineFiles } from './PipelineFiles.ts';
+import type { RecursionDepth } from './recursionDepth.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
+import { cancelNotice, decisionNotice, pauseNotice } from './runNotices.ts';
+import { currentState, runStatus } from './runStatus.ts';
+import { type TranscriptEntry, type TranscriptQuery, transcript } from './transcripts.ts';
 import {
   type Adopted,
   type Adoption,
@@ -31,31 +39,155 @@ import {
   type SyncRequest,
   syncRun,
 } from './userChanges.ts';
-import type { PipelineResult } from './views.ts';
+import { recordViewed, revealHidden, shownBefore } from './viewedGates.ts';
+import {
+  type LogEntry,
+  type PipelineResult,
+  type PipelineRunInfo,
+  type StepView,
+  stepView,
+} from './views.ts';
 import { workspaceInUse } from './workspaceInUse.ts';
 
 export type { DriveRunOptions };
-
-/** What a handle on a run is given; `null` where it is not there. */
-export interface RunDeps {
-  readonly pipeline: PipelinePorts | null;
-  readonly code: CodeOfRuns | null;
-}
 
 /**
  * A handle on one recorded run. It reads everything from the state file and keeps nothing open. Methods return a
  * promise and reject for a wrong call.
  */
-export class Run extends RecordedRun {
-  readonly #app: PipelineApp;
-  readonly #pipeline: PipelinePorts | null;
-  readonly #commented: CommentedGates;
+export class Run {
+  readonly id: string;
+  readonly #files: PipelineFiles;
 
-  constructor(id: string, app: PipelineApp, { pipeline, code }: RunDeps) {
-    super(id, app);
-    this.#app = app;
-    this.#pipeline = pipeline;
-    this.#commented = new CommentedGates(id, app.store, code);
+  constructor(id: string, files: PipelineFiles) {
+    this.id = id;
+    this.#files = files;
+  }
+
+  /** Returns the status of the run without executing it. */
+  async status(): Promise<PipelineRunInfo> {
+    return this.#files.read(this.id, ({ app }) => runStatus(this.id, app));
+  }
+
+  /** Returns the open gates of the run, oldest first. */
+  async gates(): Promise<readonly Gate[]> {
+    return this.#files.read(this.id, ({ app }) => gatesOf(this.id, app.store));
+  }
+
+  /** Returns the decided and withdrawn gates, oldest first, with content, hash and decision. */
+  async closedGates(): Promise<readonly ClosedGate[]> {
+    return this.#files.read(this.id, ({ app }) => closedGates(this.id, app.store.sessions));
+  }
+
+  /**
+   * Returns the version of a gate that a person viewed last, other than this one; `null` if this is their first. Unlike
+   * {@link recordViewed}, it writes nothing.
+   */
+  async lastViewed(gate: Gate, by: Principal): Promise<Gate | null> {
+    return this.#files.read(this.id, ({ app }) => shownBefore(gate, principalOf(by), app.store));
+  }
+
+  /** Returns the questions and answers at a gate, open or closed, oldest first. */
+  async exchanges({ sessionId }: Pick<Gate, 'sessionId'>): Promise<readonly GateExchange[]> {
+    return this.#files.read(this.id, ({ app }) => exchangesAt(this.id, sessionId, app.store.steps));
+  }
+
+  /**
+   * Returns a gate's content in the form that an `edit` of {@link decide} accepts.
+   *
+   * @throws DevsError `INVALID_ANSWER` if gates of this kind cannot be edited; `GATE_STALE` if the run has continued.
+   */
+  async draft(gate: Gate): Promise<GateEdit> {
+    return this.#files.read(this.id, async ({ app }) => gateDraft(gate, await app.values(this.id)));
+  }
+
+  /**
+   * Returns a page of the run's events, oldest first.
+   *
+   * @param page - Defaults: `afterSeq` 0, `limit` 1,000. With `beforeSeq` the page ends there; use
+   *   `Number.MAX_SAFE_INTEGER` for the newest.
+   */
+  async log(page: EventPage = {}): Promise<readonly LogEntry[]> {
+    return this.#files.read(this.id, ({ app }) => app.store.log.list(this.id, page).map(logEntry));
+  }
+
+  /** Returns every step of the run in order of its start, with times, attempts and cost. */
+  async steps(): Promise<readonly StepView[]> {
+    return this.#files.read(this.id, ({ app }) => app.store.steps.listForThread(this.id).map(stepView));
+  }
+
+  /** Returns nodes, edges taken and node executions of the run's graph, from the state file. */
+  async graph(): Promise<GraphView> {
+    const { nextNodesOf } = await graphWork();
+    return this.#files.read(this.id, async ({ app: { store } }) =>
+      graphView(this.id, await nextNodesOf(this.id, store), store),
+    );
+  }
+
+  /**
+   * Returns a page of the run's stored checkpoints, newest first.
+   *
+   * @throws RangeError for a bad limit; DevsError `CHECKPOINT_NOT_FOUND` for an unknown `before`.
+   */
+  async checkpoints(page: CheckpointPage = {}): Promise<readonly CheckpointView[]> {
+    const { checkpointViews } = await graphWork();
+    return this.#files.read(this.id, ({ app }) => checkpointViews(this.id, page, app.store));
+  }
+
+  /**
+   * Returns the values at a checkpoint, and the earlier values of those that changed.
+   *
+   * @throws DevsError `CHECKPOINT_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * const [newest] = await run.checkpoints({ limit: 1 });
+   * if (newest) console.log((await run.valuesAt(newest.checkpointId)).changed);
+   * ```
+   */
+  async valuesAt(checkpointId: string): Promise<CheckpointValues> {
+    const { checkpointValues } = await graphWork();
+    return this.#files.read(this.id, ({ app }) => checkpointValues(this.id, checkpointId, app.store));
+  }
+
+  /**
+   * Returns stored activity of agents, checks and setup, oldest first and masked. After a kill, the last second is
+   * missing. A long transcript keeps its start and its end.
+   *
+   * @throws RangeError for an unknown stage or attempt, naming the known ones.
+   *
+   * @example
+   * ```ts
+   * const entries = await run.transcript({ stage: 'T4.implement' });
+   * ```
+   */
+  async transcript(query: TranscriptQuery = {}): Promise<readonly TranscriptEntry[]> {
+    return this.#files.read(this.id, ({ app }) => transcript(this.id, query, app.store.transcripts));
+  }
+
+  /**
+   * Returns the pipeline's state at its latest checkpoint, with the current commits of its tasks; `null` before the
+   * first checkpoint and for a run of another graph, whose values {@link valuesAt} returns.
+   */
+  async state(): Promise<GraphState | null> {
+    return this.#files.read(this.id, ({ app }) => currentState(this.id, app));
+  }
+
+  /**
+   * Returns the depth of the due node execution, or of the last one of a run that has ended [9_ROADMAP-RISK-401]. 0
+   * before the first checkpoint. The limit is this orchestrator's.
+   */
+  async recursionDepth(): Promise<RecursionDepth> {
+    const { recursionDepthOf } = await graphWork();
+    return this.#files.read(this.id, async ({ app }) => recursionDepthOf(this.id, await app.engine()));
+  }
+
+  /** Returns the `agentsRef` of the run's start. */
+  async agentsRef(): Promise<string | null> {
+    return this.#files.read(this.id, ({ app }) => {
+      const ref = app.store.threads.require(this.id).policies['agentsRef'];
+      return typeof ref === 'string' ? ref : null;
+    });
   }
 
   /**
@@ -67,17 +199,17 @@ export class Run extends RecordedRun {
    *   resumable.
    */
   async resume(options: DriveRunOptions = {}): Promise<PipelineResult> {
-    return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
+    return this.#files.drive(this.id, options);
   }
 
   /** Asks the process that runs it to stop at the next safe point. It can resume. */
   async pause(): Promise<void> {
-    return this.#app.pause(this.id);
+    return this.#files.notify({ run: this.id }, pauseNotice(this.id));
   }
 
   /** Ends the run for good: at once if no process runs it, else at its next safe point. */
   async cancel(): Promise<void> {
-    await (await this.#app.engine()).cancel(this.id);
+    return this.#files.notify({ run: this.id }, cancelNotice(this.id));
   }
 
   /**
@@ -86,7 +218,7 @@ export class Run extends RecordedRun {
    * @throws DevsError `THREAD_BUSY` while a process runs it; RangeError for a bad number.
    */
   async prune(retention: Retention): Promise<PruneResult> {
-    return (await this.#app.engine()).prune(this.id, retention);
+    return this.#files.claim(this.id, async ({ app }) => (await app.engine()).prune(this.id, retention));
   }
 
   /**
@@ -103,7 +235,7 @@ export class Run extends RecordedRun {
    * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return afterBarrier(this.#app.store.outlet, this.#commented.decide(gate, answer));
+    return this.#files.notify({ run: this.id }, decisionNotice(this.id, gate, answer));
   }
 
   /**
@@ -113,7 +245,7 @@ export class Run extends RecordedRun {
    * @param options - `code: false` leaves the files out, which are read from git.
    */
   async quotableSections(gate: Gate, options: PlacesOptions = {}): Promise<readonly QuotableSection[]> {
-    return this.#commented.places(gate, options);
+    return this.#files.read(this.id, (file) => commentedGates(this.id, file).places(gate, options));
   }
 
   /**
@@ -121,7 +253,7 @@ export class Run extends RecordedRun {
    * version was approved, or rejected without comments.
    */
   async lastComments(gate: Gate): Promise<readonly LastComment[]> {
-    return this.#commented.lastComments(gate);
+    return this.#files.read(this.id, (file) => commentedGates(this.id, file).lastComments(gate));
   }
 
   /**
@@ -131,17 +263,7 @@ export class Run extends RecordedRun {
    * @returns The version of this gate that they viewed before, if it was another one.
    */
   async recordViewed(gate: Gate, by: Principal): Promise<Gate | null> {
-    const { kind, sessionId, taskId, artifactHash } = gate;
-    const { store } = this.#app;
-    const reader = principalOf(by);
-    sessionOfRun(this.id, sessionId, store.sessions);
-    const before = store.commit((emit) => {
-      const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
-      const last = lastShown(gate, reader, store);
-      emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
-      return last;
-    });
-    return afterBarrier(store.outlet, before);
+    return this.#files.read(this.id, ({ app }) => recordViewed(this.id, gate, by, app.store));
   }
 
   /**
@@ -152,17 +274,10 @@ export class Run extends RecordedRun {
    *   `POLICY_NOT_DECLARED`: only a person can read them.
    */
   async reveal(
-    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
     by: Principal,
   ): Promise<readonly RevealedPlace[]> {
-    const human = asHuman(by, this.id, 'read hidden text at gates of');
-    const { store } = this.#app;
-    assertDecidable(sessionOfRun(this.id, sessionId, store.sessions), artifactHash);
-    const gate = await this.#commented.withCode({ sessionId });
-    const scope = { threadId: this.id, taskId: gate.taskId };
-    const payload = revealFact(gate, human);
-    if (payload.count > 0) store.commit((emit) => emit('GATE_REVEALED', payload, scope));
-    return afterBarrier(store.outlet, revealedPlaces(gate));
+    return this.#files.claim(this.id, (file) => revealHidden(this.id, gate, by, file));
   }
 
   /**
@@ -185,9 +300,11 @@ export class Run extends RecordedRun {
     text: string,
     options: AskOptions,
   ): Promise<GateExchange> {
-    assertAgents(this.id, this.#app.store, this.#pipeline);
-    const { askGate } = await graphWork();
-    return askGate(this.id, gate, { ...options, text }, await this.#opened());
+    return this.#files.claim(this.id, async (file) => {
+      assertAgents(this.id, file);
+      const { askGate } = await graphWork();
+      return askGate(this.id, gate, { ...options, text }, await engineDeps(file));
+    });
   }
 
   /**
@@ -197,27 +314,10 @@ export class Run extends RecordedRun {
    */
   async askUnavailableReason({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
     const { whyUnasked } = await graphWork();
-    const session = sessionOfRun(this.id, sessionId, this.#app.store.sessions);
-    return whyUnasked(session, this.#pipeline?.agents ?? null);
-  }
-
-  /**
-   * Replaces a gate's content with a person's edited version. The gate is then asked again with a new hash. Approves
-   * nothing.
-   *
-   * @throws DevsError as `decide`; `DAG_INVALID` for a plan that cannot become tasks.
-   *
-   * @example
-   * ```ts
-   * const draft = await run.draft(gate);
-   * await run.edit(gate, { ...draft, by: { kind: 'human', id: 'ada' } });
-   * ```
-   */
-  async edit(
-    gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, ...edit }: GateEdit & { readonly by: Principal },
-  ): Promise<HitlSession> {
-    return this.decide(gate, { action: 'edit', ...edit, by });
+    return this.#files.read(this.id, ({ app, pipeline }) => {
+      const session = sessionOfRun(this.id, sessionId, app.store.sessions);
+      return whyUnasked(session, pipeline?.agents ?? null);
+    });
   }
 
   /**
@@ -227,7 +327,9 @@ export class Run extends RecordedRun {
    *   unchanged then.
    */
   async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    return (await this.#app.engine()).acceptGraph(this.id, acceptance);
+    return this.#files.claim(this.id, async ({ app }) =>
+      (await app.engine()).acceptGraph(this.id, acceptance),
+    );
   }
 
   /**
@@ -237,7 +339,8 @@ export class Run extends RecordedRun {
    *   `THREAD_BUSY`.
    */
   async revive(request: { readonly by: Principal }): Promise<boolean> {
-    return (await this.#app.engine()).revive(this.id, request);
+    const revive = async ({ app }: PipelineFile) => (await app.engine()).revive(this.id, request);
+    return this.#files.claim(this.id, revive, { goesOn: true });
   }
 
   /**
@@ -247,11 +350,7 @@ export class Run extends RecordedRun {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can skip it.
    */
   async skipSandboxOnce(by: Principal): Promise<void> {
-    const human = asHuman(by, this.id, 'skip the sandbox of');
-    const { runs, outlet } = this.#app.store;
-    const payload = { principal: principalText(human) };
-    const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;
-    return afterBarrier(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
+    return this.#files.claim(this.id, ({ app }) => waiveSandbox(this.id, by, app.store));
   }
 
   /**
@@ -262,8 +361,9 @@ export class Run extends RecordedRun {
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
-    const pipeline = requirePipeline(this.id, this.#pipeline);
-    return adoptChanges(this.id, adoption, { app: await this.#app.engine(), pipeline });
+    return this.#files.here(this.id, 'adopt', async (file) =>
+      adoptChanges(this.id, adoption, await agentDeps(this.id, file)),
+    );
   }
 
   /**
@@ -274,8 +374,9 @@ export class Run extends RecordedRun {
    *   {@link adopt}.
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
-    const pipeline = requirePipeline(this.id, this.#pipeline);
-    return syncRun(this.id, request, { app: await this.#app.engine(), pipeline });
+    return this.#files.claim(this.id, async (file) =>
+      syncRun(this.id, request, await agentDeps(this.id, file)),
+    );
   }
 
   /**
@@ -296,16 +397,20 @@ export class Run extends RecordedRun {
    * ```
    */
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
-    assertAgents(this.id, this.#app.store, this.#pipeline);
-    const { rewindRun } = await graphWork();
-    return rewindRun(this.id, task, request, await this.#opened());
+    return this.#files.claim(this.id, async (file) => {
+      assertAgents(this.id, file);
+      const { rewindRun } = await graphWork();
+      return rewindRun(this.id, task, request, await engineDeps(file));
+    });
   }
 
   /** Returns the tasks that {@link rewind} would undo. Throws the same errors and changes nothing. */
   async previewRewind(task: string): Promise<RewindPlan | null> {
-    assertAgents(this.id, this.#app.store, this.#pipeline);
-    const { previewRewind } = await graphWork();
-    return previewRewind(this.id, task, await this.#opened());
+    return this.#files.read(this.id, async (file) => {
+      assertAgents(this.id, file);
+      const { previewRewind } = await graphWork();
+      return previewRewind(this.id, task, await engineDeps(file));
+    });
   }
 
   /**
@@ -315,24 +420,44 @@ export class Run extends RecordedRun {
    * @throws DevsError `REWIND_REFUSED`, `REWIND_CONFLICT`; otherwise as {@link rewind}.
    */
   async undoRewind(request: RewindRequest): Promise<RewindUndone> {
-    assertAgents(this.id, this.#app.store, this.#pipeline);
-    const { undoRewind } = await graphWork();
-    return undoRewind(this.id, request, await this.#opened());
-  }
-
-  /** Subscribes to masked activity of this run in this process. Returns a function that unsubscribes. */
-  onActivity(listener: ActivityListener): () => void {
-    return this.#app.events.onActivity((activity, scope, at) => {
-      if (scope.threadId === this.id) listener(activity, scope, at);
+    return this.#files.claim(this.id, async (file) => {
+      assertAgents(this.id, file);
+      const { undoRewind } = await graphWork();
+      return undoRewind(this.id, request, await engineDeps(file));
     });
   }
 
   /** Returns the commits on the run's branch, oldest first; empty without agents or before the first task. */
   async commits(): Promise<readonly CommitView[]> {
-    return (await (await workspaceInUse(this.id, { app: this.#app, pipeline: this.#pipeline }))?.log()) ?? [];
+    return this.#files.here(
+      this.id,
+      'commits',
+      async (file) => (await (await workspaceInUse(this.id, file))?.log()) ?? [],
+    );
   }
+}
 
-  async #opened(): Promise<OpenPipeline> {
-    return { app: await this.#app.engine(), pipeline: this.#pipeline };
-  }
+const logEntry = ({ seq, at, name, taskId, payload }: EventRecord): LogEntry => ({
+  seq,
+  at: new Date(at).toISOString(),
+  name,
+  taskId,
+  payload: name === 'AGENT_ASKED' ? asAsked(payload) : payload,
+});
+
+const engineDeps = async ({ app, pipeline }: PipelineFile): Promise<OpenPipeline> => ({
+  app: await app.engine(),
+  pipeline,
+});
+
+/** @throws DevsError `CONFIG_INVALID` without agents. */
+async function agentDeps(id: string, { app, pipeline }: PipelineFile) {
+  const given = requirePipeline(id, pipeline);
+  return { app: await app.engine(), pipeline: given };
+}
+
+function waiveSandbox(threadId: string, by: Principal, { runs, outlet }: EngineStore): Promise<void> {
+  const payload = { principal: principalText(asHuman(by, threadId, 'skip the sandbox of')) };
+  const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId } } as const;
+  return afterBarrier(outlet, runs.note({ threadId, epoch: null }, [waived]));
 }

@@ -40,13 +40,15 @@ export function tellChangedAgents(threadId: string, agents: StageAgents, store: 
   if (payload.started !== payload.now) store.commit((emit) => emit('AGENTS_CHANGED', payload, { threadId }));
 }
 
+/** A run's record, and the agents of this process. */
+interface AgentsOfRun {
+  readonly app: { readonly store: { readonly threads: ThreadStore } };
+  readonly pipeline: PipelinePorts | null;
+}
+
 /** @throws DevsError `CONFIG_INVALID` for a run that was started with agents, where none are given. */
-export function assertAgents(
-  id: string,
-  store: { readonly threads: ThreadStore },
-  pipeline: PipelinePorts | null,
-): void {
-  if (recordedAgents(id, store) !== null) requirePipeline(id, pipeline);
+export function assertAgents(id: string, { app, pipeline }: AgentsOfRun): void {
+  if (recordedAgents(id, app.store) !== null) requirePipeline(id, pipeline);
 }
 
 /** @throws DevsError `CONFIG_INVALID` where none are given. */

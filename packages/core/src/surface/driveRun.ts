@@ -30,7 +30,7 @@ export async function driveRun(
   const { app, pipeline } = deps;
   const { store } = app;
   const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
-  assertAgents(id, store, pipeline);
+  assertAgents(id, deps);
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
   await finishRewindOfEnded(id, deps);

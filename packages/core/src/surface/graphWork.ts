@@ -8,7 +8,6 @@ export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/s
 export { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
 export { askGate, whyUnasked } from './askGate.ts';
-export { pipelineRuns } from './elsewhere/PipelineRuns.ts';
 export { recursionDepthOf } from './recursionDepth.ts';
 export { previewRewind, rewindRun } from './rewind/rewindRun.ts';
 export { undoRewind } from './rewind/undoRewind.ts';

@@ -9,12 +9,12 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../engine/gates/principals.ts';
 import { recordedAs } from '../engine/graph/graphShape.ts';
 import { applySignals } from '../engine/remote/applySignals.ts';
-import { releaseOf } from '../engine/remote/runIndex.ts';
 import type { RunIndex, RunSignal } from '../engine/runs/Runs.ts';
+import { releaseOf } from '../engine/runs/runIndex.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { GitRecord } from '../orchestration/ports.ts';
-import { gitRecord } from '../state/GitPackStore.ts';
+import { GitPackStore, gitRecord } from '../state/GitPackStore.ts';
 import { extractRun } from '../state/moving/extractRun.ts';
 import { StateFile } from '../state/StateFile.ts';
 
@@ -126,7 +126,7 @@ export async function receiveRun({ id, file, signals, unpack, target }: Arrival)
     store.threads.evict(id);
     await applySignals(id, signals, { store });
     await unpack(gitRecord(id, store), agentsRefOf(store.threads.require(id).policies));
-    store.gitPacks.clear(id); // what is beside the file is newer from now on
+    new GitPackStore(store.db).clear(id); // what is beside the file is newer from now on
     return backup(db, target);
   } finally {
     db.close();

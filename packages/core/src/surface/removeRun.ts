@@ -26,9 +26,10 @@ export interface RemovedRun {
 /** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
 export async function removeRun(id: string, removal: Removal, app: OrchestrationApp): Promise<RemovedRun> {
   const { workspace, force = false } = removal;
-  const { store, withLease: hold } = internalsOf(app);
+  const own = internalsOf(app);
+  const { store } = own;
   const human = assertRemovable(id, removal, store);
-  return hold(id, async (lease) => {
+  return own.withLease(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
     const { bytes } = store.commit((emit) => {
       const swept = store.remover.remove(lease);

@@ -112,7 +112,7 @@ async function live(story: readonly Deed[]): Promise<void> {
       await Promise.all(now.map((deed) => perform(deed, at)));
       const paid = linesOf(at.ledger);
       await assertKept(run, paid, { hashes, answered });
-      const [use] = await run.budget();
+      const [use] = (await run.status()).budget;
       expect(paid.length).toBeLessThanOrEqual(CALLS);
       expect(use?.spent).toBeLessThanOrEqual(CALLS);
     }

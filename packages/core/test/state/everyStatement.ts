@@ -8,6 +8,7 @@ import { CheckpointPruner } from '../../src/state/checkpoints/CheckpointPruner.t
 import { doctor } from '../../src/state/doctor/doctor.ts';
 import { stateStats } from '../../src/state/doctor/fileSizes.ts';
 import { StreamStore } from '../../src/state/events/StreamStore.ts';
+import { GitPackStore } from '../../src/state/GitPackStore.ts';
 import { adoptRun } from '../../src/state/moving/extractRun.ts';
 import { nameStateFile, readStateFileName } from '../../src/state/moving/stateFileName.ts';
 import { StoreItems } from '../../src/state/StoreItems.ts';
@@ -78,7 +79,8 @@ function askEveryTable(db: Database): void {
   const store = new EngineStore(db, { events: new EventBus() });
   const { manager: _, failureGate: __, budgets: ___, db: ____, ...tables } = store;
   new CountedDeaths(db, 1);
-  const others = [new CheckpointPruner(db, store.checkpoints), new StoreItems(db), new StreamStore(db)];
+  const pruner = new CheckpointPruner(db, store.checkpoints);
+  const others = [pruner, new StoreItems(db), new StreamStore(db), new GitPackStore(db)];
   const { threadId } = store.threads.create(aThread()).thread;
   store.waits.begin({
     threadId,

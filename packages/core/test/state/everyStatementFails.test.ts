@@ -89,7 +89,7 @@ async function useEverything(dir: string): Promise<void> {
     const run = await devs.run('r');
     await run.resume();
     await run.rewind('T2', { by: ADA });
-    await run.rewinds();
+    await run.status();
     await run.pause();
     await run.resume();
     await run.prune({ keepLast: 3 });

@@ -21,7 +21,7 @@ export const tablesOf = (db: Database) => ({
 /** Git's objects of runs in an open state file that nobody else has. */
 export const gitPacksOf = (db: Database) => {
   const commit = (work: () => void): void => db.transaction(work).immediate();
-  const store = { commit, gitPacks: new GitPackStore(db), outlet: { pending: () => null } };
+  const store = { db, commit, gitPacks: new GitPackStore(db), outlet: { pending: () => null } };
   return {
     ...store,
     partBytes: PACK_PART_BYTES,

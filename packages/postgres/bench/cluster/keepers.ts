@@ -87,7 +87,7 @@ function cluster(shape: Shape, { url, dir }: Place): Keeper {
   return {
     prepare: (id) => app.start(id, input),
     run: async (id) => assertVisited((await app.run(id)).values, shape),
-    close: () => app.close(),
+    close: async () => app.close(),
   };
 }
 

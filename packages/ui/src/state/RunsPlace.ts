@@ -32,8 +32,7 @@ export type ReadableRun = Pick<
 >;
 
 /** What a view may read. */
-export interface Reader
-  extends Pick<Orchestrator, 'list' | 'statuses' | 'gates' | 'openGates' | 'news' | 'dataVersion'> {
+export interface Reader extends Pick<Orchestrator, 'list' | 'gates' | 'openGates' | 'news' | 'dataVersion'> {
   view<T>(id: string, read: (run: ReadableRun) => Promise<T>): Promise<T>;
 }
 

@@ -57,7 +57,7 @@ export async function waitingView(reader: Reader, after?: string): Promise<Waiti
     limit: PAGE,
     ...(after !== undefined && { after }),
   });
-  const statuses = await reader.statuses(gates.map(({ threadId }) => threadId));
+  const statuses = await reader.list({ ids: gates.map(({ threadId }) => threadId) });
   const lines = gates.map((gate, n) => waitingLine(gate, statuses[n] as PipelineRunInfo));
   return { gates: lines, total, nextGates: next };
 }

@@ -16,7 +16,7 @@ export const edited: StateFileKind = {
     for (const gate of await opened.gates()) {
       const { plan } = (await run.draft(gate)) as PlanEdit;
       const epics = plan.epics.map((epic) => ({ ...epic, tasks: epic.tasks.slice(0, 1) }));
-      await Promise.resolve(run.edit(gate, { plan: { ...plan, epics }, by: ADA }));
+      await Promise.resolve(run.decide(gate, { action: 'edit', plan: { ...plan, epics }, by: ADA }));
     }
     await opened.close();
   },

@@ -1,9 +1,9 @@
-import { type Activity, EventBus, type Orchestrator } from '@devs/core';
+import { type Activity, EventBus } from '@devs/core';
 import { expect, it } from 'vitest';
 import { Output } from '../../terminal/Output.ts';
 import { showRequests } from '../progress.ts';
 
-type ActivityScope = Parameters<Parameters<Orchestrator['onActivity']>[0]>[1];
+type ActivityScope = Parameters<Parameters<EventBus['onActivity']>[0]>[1];
 
 const SCOPE: ActivityScope = {
   threadId: 'sum',

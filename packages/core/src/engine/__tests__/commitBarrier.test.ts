@@ -254,12 +254,11 @@ describe('the places that wait', () => {
       )
       .sort();
     expect(files).toEqual([
-      'engine/DurableApp.ts',
+      'engine/FileApp.ts',
       'engine/drive/cancelRuns.ts',
       'engine/drive/drive.ts',
       'engine/drive/lease.ts',
       'engine/node/step.ts',
-      'engine/runs/ManagedRuns.ts',
       'engine/saver/DrivenSaver.ts',
       'engine/stream/streamRun.ts',
       'state/commits/CommitBarrier.ts',
@@ -267,6 +266,8 @@ describe('the places that wait', () => {
       'state/SqliteRunStore.ts',
       'state/GitPackStore.ts',
       'surface/Run.ts',
+      'surface/runNotices.ts',
+      'surface/viewedGates.ts',
     ]);
   });
 });

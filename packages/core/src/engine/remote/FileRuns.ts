@@ -4,7 +4,6 @@ import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
-import { adoptRun } from '../../state/moving/extractRun.ts';
 import { threadBusy } from '../drive/lease.ts';
 import { EngineStore } from '../EngineStore.ts';
 import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
@@ -27,6 +26,7 @@ export class FileRuns implements Runs {
   }
 
   async create({ id, file }: NewRun): Promise<boolean> {
+    const { adoptRun } = await import('../../state/moving/extractRun.ts'); // a user of one file moves none
     const from = openStateCopy(file);
     try {
       return adoptRun(id, from, this.#store.db);

@@ -1,31 +1,26 @@
-import type { AppFactory, AppInstance } from '../AppFactory.ts';
-import { internalsOf } from '../appInternals.ts';
-import type { DurableApp } from '../DurableApp.ts';
-import type { DurableParts } from '../DurableParts.ts';
+import type { AppFactory } from '../AppFactory.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import { isOver } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import type { FileApp } from '../FileApp.ts';
 import type { LeasedRun, RunSignal } from '../runs/Runs.ts';
 import { applySignals } from './applySignals.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
 export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'abort'>>;
 
-/** An app over the file of a held run, which takes what the run is told. */
-export class LeasedApp<Graph, State, Update> implements AppInstance<Graph, State, Update> {
+/** The graph over the file of a held run, which takes what the run is told. */
+export class LeasedApp<Graph, State, Update, Output> {
   readonly held: LeasedRun;
-  readonly app: DurableApp<Graph, State, Update>;
-  readonly parts: DurableParts<Graph>;
+  readonly file: FileApp<Graph, State, Update, Output>;
   /** Given out, and not written yet: oldest first. */
   readonly #told: RunSignal[] = [];
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(held: LeasedRun, plan: AppFactory<Graph, State, Update>) {
-    const { app, parts } = plan.open({ db: held.db, outlet: held.outlet });
+  constructor(held: LeasedRun, plan: AppFactory<Graph, State, Update, Output>) {
     this.held = held;
-    this.app = app;
-    this.parts = parts;
-    if (held.isCopy) expireAllLeases(internalsOf(app).store);
+    this.file = plan.open({ db: held.db, outlet: held.outlet });
+    if (held.isCopy) expireAllLeases(this.file.store);
   }
 
   /** Writes into the file what the run was told since. What could not be written is written by the next try. */
@@ -66,7 +61,7 @@ export class LeasedApp<Graph, State, Update> implements AppInstance<Graph, State
   #takeBefore(): Promise<void> {
     return this.#inTurn(async () => {
       this.#told.push(...(await this.held.signals()));
-      const isDone = isOver(internalsOf(this.app).store.threads.require(this.held.id).status);
+      const isDone = isOver(this.file.store.threads.require(this.held.id).status);
       const isLast = this.#told.findLastIndex(({ kind }) => kind !== 'pause') + 1;
       await this.#write(isDone ? this.#told.length : isLast);
     });
@@ -74,7 +69,7 @@ export class LeasedApp<Graph, State, Update> implements AppInstance<Graph, State
 
   async #write(count: number): Promise<void> {
     for (const signal of this.#told.slice(0, count)) {
-      await applySignals(this.held.id, [signal], this.parts);
+      await applySignals(this.held.id, [signal], this.file.engine);
       this.#told.shift();
     }
   }

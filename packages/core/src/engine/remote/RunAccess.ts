@@ -1,97 +1,132 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
-import type { AppFactory, AppInstance } from '../AppFactory.ts';
-import { internalsOf } from '../appInternals.ts';
+import type { AppFactory } from '../AppFactory.ts';
+import { isOver } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { FileApp } from '../FileApp.ts';
+import { HitlSessionNotFoundError } from '../gates/HumanInTheLoopManager.ts';
 import { assertOfGraph } from '../graph/graphShape.ts';
-import { assertDeletable } from '../runs/deleteRuns.ts';
-import type { RunFileView, RunRelease, RunSignal, Runs } from '../runs/Runs.ts';
+import { type FollowedFile, followedFile, type SeenAs } from '../runs/FollowedRun.ts';
+import type { Addressee, ClaimOptions, Notice, RunFiles } from '../runs/RunFiles.ts';
+import type { QueueOptions, RunFileView, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { applySignals } from './applySignals.ts';
-import { FollowedRun, type UseRunFile } from './FollowedRun.ts';
 import { expireAllLeases, LeasedApp } from './LeasedApp.ts';
-
-/** What came of telling a run something. */
-export interface SignalDraft<T> {
-  readonly left: T;
-  /** What is to be recorded of it; `null` where nothing is new. */
-  readonly signal: RunSignal | null;
-}
+import { newRunFile } from './newRunFile.ts';
 
 /** From where nobody's process can be seen: who has a lease in a copy is alive, as whoever handed it out has said. */
 const ELSEWHERE: HostIdentity = { ...localHost(), bootId: '' };
 
-/** How a held run stands when it is let go of. */
-type StatusReader<Graph, State, Update> = (
-  opened: AppInstance<Graph, State, Update>,
-) => RunRelease | Promise<RunRelease>;
-
 /** What is refused before a run is deleted, and how that is done where its file is here. */
-interface Deletion<Graph, State, Update> {
-  assert(opened: AppInstance<Graph, State, Update>): void;
-  here(opened: AppInstance<Graph, State, Update>): Promise<number>;
+interface Deletion<File> {
+  assert(file: File): void;
+  here(file: File): Promise<number>;
 }
 
 /** How often it is tried to tell a run something as of what was seen: each time somebody else was faster. */
 const ATTEMPTS = 100;
 
-/** The ways to a run's file: to look at it, to tell the run something, to hold it. Each has an ordinary app over it. */
-export class RunAccess<Graph, State, Update> {
-  readonly #plan: AppFactory<Graph, State, Update>;
+export interface RunAccessOptions<File> {
+  readonly runs: Runs;
+  /** What its runs are recorded as: no others are found. @defaultValue those of every graph are */
+  readonly graph?: string;
+  /** Where a run stands when it is let go of, and what is listed of it. */
+  readonly standing: (id: string, file: File) => RunRelease | Promise<RunRelease>;
+}
+
+/**
+ * Runs that have a file each. A run is read from a copy of its file, and a notice is applied to such a copy; a claim opens the run's
+ * own file. Each time the graph is opened over that file.
+ */
+export class RunAccess<Graph, State, Update, Output>
+  implements RunFiles<FileApp<Graph, State, Update, Output>>
+{
+  readonly #plan: AppFactory<Graph, State, Update, Output>;
   readonly #runs: Runs;
   readonly #graph: string | undefined;
+  readonly #standing: RunAccessOptions<FileApp<Graph, State, Update, Output>>['standing'];
 
-  /** @param graph - What its runs are recorded as: no others are found. @defaultValue those of every graph are */
-  constructor(plan: AppFactory<Graph, State, Update>, runs: Runs, graph?: string) {
+  constructor(
+    plan: AppFactory<Graph, State, Update, Output>,
+    { runs, graph, standing }: RunAccessOptions<FileApp<Graph, State, Update, Output>>,
+  ) {
     this.#plan = plan;
     this.#runs = runs;
     this.#graph = graph;
-  }
-
-  /** Looks at a run as it is once its driver has taken what it was told. */
-  look<T>(id: string, use: UseRunFile<Graph, State, Update, T>): Promise<T> {
-    return this.#looking(id, async (opened, looked) => {
-      this.#assertOurs([id], opened);
-      await applySentSignals(id, opened, looked);
-      return use(opened, looked);
-    });
-  }
-
-  /** Looks at a run as it was when its last change arrived. */
-  lookAtRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
-    return this.#looking(id, async (opened) => {
-      this.#assertOurs([id], opened);
-      return use(internalsOf(opened.app).store);
-    });
-  }
-
-  /** Looks at a run again whenever something of it is new. Close it when done. */
-  follow(id: string): Promise<FollowedRun<Graph, State, Update>> {
-    return FollowedRun.of(id, this.#runs, (looked) => {
-      const opened = this.#open(looked);
-      this.#assertOurs([id], opened);
-      return opened;
-    });
+    this.#standing = standing;
   }
 
   /**
-   * Does something to a copy of a run's file, with all of the engine's checks, and records what the run is to be told of it,
-   * if it was told nothing else meanwhile; else looks again.
+   * Records a new run and queues it; false for a known id.
    *
-   * @param whose - The run of its file that is meant: a child, by its own graph. @defaultValue the one whose file it is
+   * @param record - Writes it into its file; false where it is not to be.
    */
-  async tell<T>(
+  async create(
     id: string,
-    say: (opened: AppInstance<Graph, State, Update>) => Promise<SignalDraft<T>>,
-    whose: (store: EngineStore) => string = () => id,
+    place: QueueOptions & { readonly queue: RunQueue; readonly events?: EventBus },
+    record: (file: FileApp<Graph, State, Update, Output>) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { events, ...queued } = place;
+    const db = newRunFile();
+    try {
+      const file = this.#plan.open({ db, ...(events && { events }) });
+      if (!(await record(file))) return false;
+      const index = await this.#standing(id, file);
+      return await this.#runs.create({ ...queued, id, index, file: db.serialize() });
+    } finally {
+      db.close();
+    }
+  }
+
+  read<T>(
+    id: string,
+    use: (file: FileApp<Graph, State, Update, Output>, view: RunFileView) => T | Promise<T>,
   ): Promise<T> {
+    return this.#looking(id, async (file, view) => {
+      this.#assertOurs([id], file);
+      await applySentSignals(id, file, view);
+      return use(file, view);
+    });
+  }
+
+  /** Reads a run as it was when its last change arrived. */
+  readRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
+    return this.#looking(id, async (file) => {
+      this.#assertOurs([id], file);
+      return use(file.store);
+    });
+  }
+
+  follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>> {
+    return followedFile({
+      watch: (tell) => this.#runs.watch(id, tell),
+      look: async (at) => {
+        const view = at === null ? await this.#runs.open(id) : await this.#runs.reopen(id, at);
+        if (view === null) return null;
+        try {
+          const file = this.#open(view);
+          this.#assertOurs([id], file);
+          if (as === 'told') await applySentSignals(id, file, view);
+          return { file, at: view.at, close: () => view.close() };
+        } catch (error) {
+          view.close();
+          throw error;
+        }
+      },
+    });
+  }
+
+  /** Applies the notice to a copy and records its signal; begins again on a new copy if the run got another signal meanwhile. */
+  async notify<T>(to: Addressee, notice: Notice<FileApp<Graph, State, Update, Output>, T>): Promise<T> {
+    const id = 'run' in to ? to.run : await this.#runOf(to.gate);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const told = await this.#looking(id, async (opened, looked) => {
-        this.#assertOurs([id, whose(internalsOf(opened.app).store)], opened);
-        await applySentSignals(id, opened, looked);
-        const said = await say(opened);
-        const isTold = !looked.isCopy || said.signal === null || (await looked.tell(said.signal));
+      const told = await this.#looking(id, async (file, view) => {
+        // A gate of a child is in the file of its parent, and is decided by the graph of either.
+        const whose = 'run' in to ? id : (file.store.sessions.require(to.gate).threadId ?? id);
+        this.#assertOurs([id, whose], file);
+        await applySentSignals(id, file, view);
+        const said = await notice.draft(file);
+        const isTold = !view.isCopy || said.signal === null || (await view.tell(said.signal));
         return isTold ? said : null;
       });
       if (told !== null) return told.left;
@@ -99,66 +134,56 @@ export class RunAccess<Graph, State, Update> {
     throw tooBusy(id);
   }
 
-  /** Holds a run while `change` is made to its file, and lets go of it as it stands then. */
-  async change<T>(
-    id: string,
-    change: (opened: AppInstance<Graph, State, Update>) => Promise<T>,
-    standing: StatusReader<Graph, State, Update>,
-  ): Promise<T> {
-    await this.#lookBefore(id);
-    return this.takeOver(id, change, standing);
+  async #runOf(gate: string): Promise<string> {
+    const id = await this.#runs.runOfGate(gate);
+    if (id === null) throw new HitlSessionNotFoundError(gate);
+    return id;
   }
 
-  /** {@link change} of a run that another graph may have: it is this one's then, if the change says so. */
-  takeOver<T>(
+  async claim<T>(
     id: string,
-    change: (opened: AppInstance<Graph, State, Update>) => Promise<T>,
-    standing: StatusReader<Graph, State, Update>,
+    change: (file: FileApp<Graph, State, Update, Output>) => T | Promise<T>,
+    { goesOn = false, takesOver = false }: ClaimOptions = {},
   ): Promise<T> {
+    if (!takesOver) await this.#lookBefore(id);
     return this.#holding(id, async (held) => {
       await held.take();
       let changed: Promise<T> | null = null;
       const work = async (): Promise<T> => {
         if (changed !== null) await held.take();
-        changed ??= change(held);
+        changed ??= Promise.resolve(change(held.file));
         return changed;
       };
-      return leaving(held, work, standing);
+      return this.#leaving(held, work, goesOn);
     });
   }
 
-  /** Holds a run while it is driven, again where it was told something since, and lets go of it as it stands then. */
-  async drive<T>(
+  /** Claims a run while it is executed, again where it was told something since, and lets go of it as it stands then. */
+  async execute<T>(
     id: string,
-    drive: (held: LeasedApp<Graph, State, Update>) => Promise<T>,
-    standing: StatusReader<Graph, State, Update>,
+    execute: (held: LeasedApp<Graph, State, Update, Output>) => Promise<T>,
   ): Promise<T> {
     await this.#lookBefore(id);
-    return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
+    return this.#holding(id, (held) => this.#leaving(held, () => execute(held)));
   }
 
   /**
-   * Deletes a run that nobody drives, with what it was told, in a file that others share as `deletion.here` says.
+   * Deletes a run and its signals, unless a process executes it; in a file with other runs, as `deletion.here` does it.
    *
    * @returns Bytes of its file. @throws What `deletion.assert` throws: nothing is deleted then.
    */
-  async remove(
-    id: string,
-    deletion: Deletion<Graph, State, Update>,
-    standing: StatusReader<Graph, State, Update>,
-  ): Promise<number> {
+  async remove(id: string, deletion: Deletion<FileApp<Graph, State, Update, Output>>): Promise<number> {
     await this.#lookBefore(id);
     return this.#holding(id, async (opened) => {
-      const { held } = opened;
-      if (!held.isCopy) return deletion.here(opened);
+      const { held, file } = opened;
+      if (!held.isCopy) return deletion.here(file);
       const check = async (): Promise<void> => {
         await opened.take();
-        deletion.assert(opened);
+        deletion.assert(file);
       };
       do {
         const [checked] = await Promise.allSettled([check()]);
-        if (checked.status === 'rejected')
-          return leaving(opened, () => Promise.reject(checked.reason), standing);
+        if (checked.status === 'rejected') return this.#leaving(opened, () => Promise.reject(checked.reason));
       } while (!(await held.remove()));
       return held.db.serialize().length;
     });
@@ -166,14 +191,20 @@ export class RunAccess<Graph, State, Update> {
 
   /** Before it is held: a run of another graph is not taken from who drives it. */
   async #lookBefore(id: string): Promise<void> {
-    if (this.#graph !== undefined) await this.lookAtRecord(id, () => undefined);
+    if (this.#graph !== undefined) await this.readRecord(id, () => undefined);
   }
 
-  #assertOurs(threadIds: readonly [string, ...string[]], { app }: AppInstance<Graph, State, Update>): void {
-    assertOfGraph(this.#graph, threadIds, internalsOf(app).store);
+  #assertOurs(
+    threadIds: readonly [string, ...string[]],
+    { store }: FileApp<Graph, State, Update, Output>,
+  ): void {
+    assertOfGraph(this.#graph, threadIds, store);
   }
 
-  async #holding<T>(id: string, work: (held: LeasedApp<Graph, State, Update>) => Promise<T>): Promise<T> {
+  async #holding<T>(
+    id: string,
+    work: (held: LeasedApp<Graph, State, Update, Output>) => Promise<T>,
+  ): Promise<T> {
     const held = await this.#runs.hold(id);
     try {
       return await work(new LeasedApp(held, this.#plan));
@@ -182,60 +213,59 @@ export class RunAccess<Graph, State, Update> {
     }
   }
 
-  async #looking<T>(id: string, use: UseRunFile<Graph, State, Update, T>): Promise<T> {
-    const looked = await this.#runs.open(id);
+  async #looking<T>(
+    id: string,
+    use: (file: FileApp<Graph, State, Update, Output>, view: RunFileView) => T | Promise<T>,
+  ): Promise<T> {
+    const view = await this.#runs.open(id);
     try {
-      return await use(this.#open(looked), looked);
+      return await use(this.#open(view), view);
     } finally {
-      looked.close();
+      view.close();
     }
   }
 
   /** What is done to a copy has not happened: nobody hears of it. */
-  #open({ db, isCopy, isDriven }: RunFileView): AppInstance<Graph, State, Update> {
+  #open({ db, isCopy, isDriven }: RunFileView): FileApp<Graph, State, Update, Output> {
     if (!isCopy) return this.#plan.open({ db });
-    const opened = this.#plan.open({ db, events: new EventBus(), host: ELSEWHERE });
-    if (!isDriven) expireAllLeases(internalsOf(opened.app).store);
-    return opened;
+    const file = this.#plan.open({ db, events: new EventBus(), host: ELSEWHERE, isDriven });
+    if (!isDriven) expireAllLeases(file.store);
+    return file;
+  }
+
+  /** Does `work` until nothing was told since. What it throws is thrown once the run was let go of, if that can be. */
+  async #leaving<T>(
+    opened: LeasedApp<Graph, State, Update, Output>,
+    work: () => Promise<T>,
+    goesOn = false,
+  ): Promise<T> {
+    const { held, file } = opened;
+    const settle = async (): Promise<'settled' | 'again'> => {
+      const standing = await this.#standing(held.id, file);
+      const isDue = goesOn && !isOver(standing.status);
+      return held.settle(isDue ? { ...standing, until: this.#plan.now() } : standing);
+    };
+    for (;;) {
+      const [done] = await Promise.allSettled([work()]);
+      if (done.status === 'rejected') {
+        await opened
+          .take()
+          .then(settle)
+          .catch(() => undefined);
+        throw done.reason;
+      }
+      if ((await settle()) === 'settled') return done.value;
+    }
   }
 }
-
-/** As `DurableApp.delete` does it. */
-export const endedOnly = <Graph, State, Update>(
-  id: string,
-  by: Principal,
-): Deletion<Graph, State, Update> => ({
-  assert: ({ app }) => assertDeletable(id, by, internalsOf(app).store),
-  here: async ({ app }) => (await app.delete(id, { by })).bytes,
-});
 
 /** Writes into a copy what its run was told, as its driver will. */
-export async function applySentSignals<Graph, State, Update>(
+async function applySentSignals(
   id: string,
-  { parts }: AppInstance<Graph, State, Update>,
+  { engine }: Pick<FileApp<unknown, unknown, unknown>, 'engine'>,
   { isCopy, signals }: RunFileView,
 ): Promise<void> {
-  if (isCopy) await applySignals(id, signals, parts);
-}
-
-/** Does `work` until nothing was told since. What it throws is thrown once the run was let go of, if that can be. */
-async function leaving<Graph, State, Update, T>(
-  opened: LeasedApp<Graph, State, Update>,
-  work: () => Promise<T>,
-  standing: StatusReader<Graph, State, Update>,
-): Promise<T> {
-  const settle = async (): Promise<'settled' | 'again'> => opened.held.settle(await standing(opened));
-  for (;;) {
-    const [done] = await Promise.allSettled([work()]);
-    if (done.status === 'rejected') {
-      await opened
-        .take()
-        .then(settle)
-        .catch(() => undefined);
-      throw done.reason;
-    }
-    if ((await settle()) === 'settled') return done.value;
-  }
+  if (isCopy) await applySignals(id, signals, engine);
 }
 
 const tooBusy = (id: string): DevsError =>

@@ -156,7 +156,7 @@ export interface Runs {
    * Opens the file again, or returns `null` if it has not changed.
    *
    * @param at - The `at` of the view before.
-   * @throws DevsError as `look`.
+   * @throws DevsError as {@link open}.
    */
   reopen(id: string, at: string): Promise<RunFileView | null>;
   /**
@@ -185,7 +185,7 @@ export interface Runs {
   close(): Promise<void>;
 }
 
-/** Executes runs for a worker. A `RunsApp` and the pipeline implement it. */
+/** Executes runs for a worker. An app with `runs` and the pipeline implement it. */
 export interface RunDriver {
   /** The queue whose runs it executes. */
   readonly queue: RunQueue;

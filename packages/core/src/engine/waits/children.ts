@@ -40,21 +40,14 @@ export interface ChildApp {
   endedWith(id: string, checkpointId: string | null): Promise<unknown>;
 }
 
-/** An app over the state file of the run that calls. */
-type Opener = (parent: EngineStore) => object;
+/** The app of a graph over the state file of the run that calls. */
+type OpenChildApp = (parent: EngineStore) => ChildApp;
 
-const apps = new WeakMap<object, ChildApp>();
+const apps = new WeakMap<object, OpenChildApp>();
 
-const openers = new WeakMap<object, Opener>();
-
-/** Lets runs of an app be children. */
-export function registerApp(app: object, asChild: ChildApp): void {
-  apps.set(app, asChild);
-}
-
-/** Lets runs of a graph be children that has no file: they are in that of their parent. */
-export function registerOpener(app: object, open: Opener): void {
-  openers.set(app, open);
+/** Lets runs of an app be children. Where its runs have a file each, a child is in the file of its parent. */
+export function registerApp(app: object, open: OpenChildApp): void {
+  apps.set(app, open);
 }
 
 /**
@@ -65,7 +58,7 @@ export function registerOpener(app: object, open: Opener): void {
  */
 export function childAppOf(app: unknown, parent: EngineStore): ChildApp {
   const given = typeof app === 'object' && app !== null ? app : {};
-  const known = apps.get(openers.get(given)?.(parent) ?? given);
+  const known = apps.get(given)?.(parent);
   if (known === undefined)
     throw new TypeError('Expected the app of the child run, as returned by durable().');
   if (isSameFile(known.db, parent.db)) return known;

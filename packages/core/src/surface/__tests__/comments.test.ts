@@ -108,7 +108,11 @@ describe('comments on a design', () => {
       { ...one, by: 'human:ada', since: 'changed', at: expect.stringMatching(/^\d{4}-.*Z$/) },
       { ...file, since: 'unchanged' },
     ]);
-    await run.edit(gate, { documents: [{ type: 'TAS', title: 'How', content: '# Design\n' }], by: ada });
+    await run.decide(gate, {
+      action: 'edit',
+      documents: [{ type: 'TAS', title: 'How', content: '# Design\n' }],
+      by: ada,
+    });
     await run.resume();
     const both = await run.lastComments(await gateOf(run));
     expect(both.map(({ since }) => since)).toEqual(['changed', 'changed']);
@@ -359,7 +363,7 @@ describe('a gate of another run', () => {
     const notHere = { code: 'GATE_NOT_FOUND' };
     await expect(other.decide(gate, { approved: true, by: ada })).rejects.toMatchObject(notHere);
     const documents = [{ type: 'TAS', title: 'T', content: 'Mine.' }];
-    await expect(other.edit(gate, { documents, by: ada })).rejects.toMatchObject(notHere);
+    await expect(other.decide(gate, { action: 'edit', documents, by: ada })).rejects.toMatchObject(notHere);
     await expect(other.ask(gate, 'Why?', { by: ada })).rejects.toMatchObject(notHere);
     await expect(other.askUnavailableReason(gate)).rejects.toMatchObject(notHere);
     await expect(other.recordViewed(gate, ada)).rejects.toMatchObject(notHere);

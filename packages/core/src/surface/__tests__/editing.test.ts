@@ -47,7 +47,7 @@ describe('editing what a gate shows', () => {
     const calls: string[] = [];
     const run = await open(dbPath, calls);
     const shown = await gateOf(run);
-    await run.edit(shown, { documents: [PRD], by: ada });
+    await run.decide(shown, { action: 'edit', documents: [PRD], by: ada });
     expect(await run.gates()).toEqual([]);
 
     const again = await gateOf(await open(dbPath, calls));
@@ -77,14 +77,20 @@ describe('editing what a gate shows', () => {
         'The edit of an answer is 33 bytes, most of it at edit.documents[0].content; the limit is 30 bytes.',
       remedy: expect.stringContaining('`limits.answerBytes`'),
     });
-    await expect(run.edit(shown, { documents: [larger], by: ada })).rejects.toThrow(refused);
-    await (await open(dbPath, [], { answerBytes: 33 })).edit(shown, { documents: [larger], by: ada });
+    await expect(run.decide(shown, { action: 'edit', documents: [larger], by: ada })).rejects.toThrow(
+      refused,
+    );
+    await (await open(dbPath, [], { answerBytes: 33 })).decide(shown, {
+      action: 'edit',
+      documents: [larger],
+      by: ada,
+    });
     await expect(open(dbPath, [], { answerBytes: -1 })).rejects.toThrow(RangeError);
   });
 
   test('hands the edited documents on', async ({ dbPath }) => {
     const run = await open(dbPath);
-    await run.edit(await gateOf(run), { documents: [PRD], by: ada });
+    await run.decide(await gateOf(run), { action: 'edit', documents: [PRD], by: ada });
     await run.decide(await gateOf(run), yes);
     expect(await gateOf(run)).toMatchObject({ kind: 'dag_approval' });
     expect((await run.state())?.documents.find(({ type }) => type === 'PRD')?.content).toBe(PRD.content);
@@ -96,11 +102,13 @@ describe('editing what a gate shows', () => {
     const run = await open(dbPath);
     const shown = await gateOf(run);
     const edit = { documents: [PRD], by: ada } as const;
-    await expect(run.edit({ ...shown, artifactHash: '0'.repeat(64) }, edit)).rejects.toThrow(
-      withCode('GATE_STALE'),
+    await expect(
+      run.decide({ ...shown, artifactHash: '0'.repeat(64) }, { action: 'edit', ...edit }),
+    ).rejects.toThrow(withCode('GATE_STALE'));
+    await run.decide(shown, { action: 'edit', ...edit });
+    await expect(run.decide(shown, { action: 'edit', ...edit })).rejects.toThrow(
+      withCode('GATE_ALREADY_DECIDED'),
     );
-    await run.edit(shown, edit);
-    await expect(run.edit(shown, edit)).rejects.toThrow(withCode('GATE_ALREADY_DECIDED'));
     const again = await gateOf(run);
     await expect(run.decide({ ...again, artifactHash: shown.artifactHash }, yes)).rejects.toThrow(
       withCode('GATE_STALE'),
@@ -112,12 +120,12 @@ describe('editing what a gate shows', () => {
     const run = await open(dbPath);
     const gate = await gateOf(run);
     const edit = { documents: [PRD] };
-    await expect(run.edit(gate, { ...edit, by: { kind: 'agent', id: 'a' } })).rejects.toThrow(
-      withCode('AGENT_MAY_NOT_DECIDE'),
-    );
-    await expect(run.edit(gate, { ...edit, by: { kind: 'policy', id: 'p' } })).rejects.toThrow(
-      withCode('POLICY_NOT_DECLARED'),
-    );
+    await expect(
+      run.decide(gate, { action: 'edit', ...edit, by: { kind: 'agent', id: 'a' } }),
+    ).rejects.toThrow(withCode('AGENT_MAY_NOT_DECIDE'));
+    await expect(
+      run.decide(gate, { action: 'edit', ...edit, by: { kind: 'policy', id: 'p' } }),
+    ).rejects.toThrow(withCode('POLICY_NOT_DECLARED'));
     expect(await run.gates()).toEqual([gate]);
   });
 
@@ -126,9 +134,9 @@ describe('editing what a gate shows', () => {
     onTestFinished(() => devs.close());
     const run = await devs.start({ id: 'r', brief: '# Shop' });
     const gate = await gateOf(run);
-    await expect(run.edit(gate, { documents: [PRD], by: { kind: 'policy', id: 'p' } })).rejects.toThrow(
-      withCode('POLICY_NOT_DECLARED'),
-    );
+    await expect(
+      run.decide(gate, { action: 'edit', documents: [PRD], by: { kind: 'policy', id: 'p' } }),
+    ).rejects.toThrow(withCode('POLICY_NOT_DECLARED'));
   });
 
   test('of the plan drops, splits and reorders tasks; what runs is what was approved', async ({ dbPath }) => {
@@ -140,7 +148,7 @@ describe('editing what a gate shows', () => {
     const extra = { ...second, key: 'label', name: 'Print labels', dependsOn: [] };
     const tasks = [extra, { ...second, dependsOn: ['label'] }];
     const edited = { plan: { ...plan, epics: [{ ...epic, tasks }] } } as PlanEdit;
-    await run.edit(gate, { ...edited, by: ada });
+    await run.decide(gate, { action: 'edit', ...edited, by: ada });
 
     const again = await gateOf(run);
     expect(await run.draft(again)).toMatchObject({
@@ -172,18 +180,20 @@ describe('editing what a gate shows', () => {
     const [epic] = plan.epics;
     const tasks = epic?.tasks.map((task) => ({ ...task, dependsOn: task.key === 'T1' ? ['T2'] : ['T1'] }));
     const cyclic = { plan: { ...plan, epics: [{ ...epic, tasks }] } } as PlanEdit;
-    await expect(run.edit(gate, { ...cyclic, by: ada })).rejects.toThrow(
+    await expect(run.decide(gate, { action: 'edit', ...cyclic, by: ada })).rejects.toThrow(
       expect.objectContaining({ code: 'DAG_INVALID', message: expect.stringContaining('T1 → T2 → T1') }),
     );
     const wrong = { documents: [PRD] } as GateEdit;
-    await expect(run.edit(gate, { ...wrong, by: ada })).rejects.toThrow(withCode('INVALID_ANSWER'));
+    await expect(run.decide(gate, { action: 'edit', ...wrong, by: ada })).rejects.toThrow(
+      withCode('INVALID_ANSWER'),
+    );
     expect(await run.gates()).toEqual([gate]);
   });
 
   test('masks a secret in it, and tells the log that it was an edit', async ({ db, dbPath }) => {
     const run = await open(dbPath);
     const content = 'Use ghp_0123456789abcdefghijklmnopqrstuvwxyz.';
-    await run.edit(await gateOf(run), { documents: [{ ...PRD, content }], by: ada });
+    await run.decide(await gateOf(run), { action: 'edit', documents: [{ ...PRD, content }], by: ada });
     await gateOf(run);
     const prd = (await run.state())?.documents.find(({ type }) => type === 'PRD');
     expect(prd?.content).toBe('Use [REDACTED:github].');
@@ -196,7 +206,7 @@ describe('editing what a gate shows', () => {
     const first = await gateOf(run);
     expect(await run.recordViewed(first, ada)).toBeNull();
     expect(await run.recordViewed(first, ada)).toBeNull();
-    await run.edit(first, { documents: [PRD], by: ada });
+    await run.decide(first, { action: 'edit', documents: [PRD], by: ada });
     const second = await gateOf(run);
     expect(await run.recordViewed(second, { kind: 'human', id: 'grace' })).toBeNull();
     expect(await run.lastViewed(second, ada)).toEqual(first);
@@ -212,7 +222,11 @@ describe('editing what a gate shows', () => {
   test('as often as one likes: every edit is progress', async ({ dbPath }) => {
     const run = await open(dbPath);
     for (let version = 2; version <= 30; version += 1) {
-      await run.edit(await gateOf(run), { documents: [{ ...PRD, content: `Version ${version}` }], by: ada });
+      await run.decide(await gateOf(run), {
+        action: 'edit',
+        documents: [{ ...PRD, content: `Version ${version}` }],
+        by: ada,
+      });
     }
     await run.decide(await gateOf(run), yes);
     expect(await gateOf(run)).toMatchObject({ kind: 'dag_approval' });

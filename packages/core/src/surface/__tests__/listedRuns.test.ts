@@ -49,10 +49,10 @@ describe('runs that have files elsewhere', () => {
     expect(told).toEqual([{ ...(await run.status()), updatedAt: expect.any(String) }]);
     expect(told[0]?.gates).toEqual([]);
     const held = await runs.hold('export');
-    expect(await devs.statuses(['export', 'export'])).toHaveLength(2);
+    expect(await devs.list({ ids: ['export', 'export'] })).toHaveLength(2);
     expect(opened.mock.calls.length).toBeGreaterThan(2);
     await held.close();
-    await expect(devs.statuses(['nobody'])).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    await expect(devs.list({ ids: ['nobody'] })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
   });
 
   test('are driven by whom the place of the runs knows, not by whom the file names', async () => {

@@ -82,7 +82,7 @@ describe('Run.rewind', () => {
     expect(rewound).toMatchObject({ target: { label: 'T1' }, undone: [{ label: 'T2' }, { label: 'T3' }] });
     expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
     expect((await run.status()).status).toBe('paused');
-    const [view] = await run.rewinds();
+    const [view] = (await run.status()).rewinds;
     expect(view).toMatchObject({ target: 'T1', undone: ['T2', 'T3'], principal: 'human:ada', state: 'done' });
     expect(JSON.stringify([view, await run.log()])).not.toContain(secret);
     expect((await run.log()).at(-1)).toMatchObject({
@@ -167,7 +167,7 @@ describe('Run.rewind', () => {
     const lines = (await run.log()).length;
     expect(await run.rewind('T3', { by: ADA })).toBeNull();
     expect(await run.log()).toHaveLength(lines);
-    expect(await run.rewinds()).toEqual([]);
+    expect((await run.status()).rewinds).toEqual([]);
   });
 
   test('previews what it would undo, and changes nothing', async ({ dbPath }) => {
@@ -215,7 +215,7 @@ describe('Run.rewind', () => {
     await run.cancel();
     await run.resume();
     await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ context: { reason: 'ended' } });
-    expect(await run.rewinds()).toEqual([]);
+    expect((await run.status()).rewinds).toEqual([]);
     devs.close();
   });
 
@@ -359,12 +359,12 @@ describe('a rewind that is cut off after it was recorded', () => {
       const { run } = project;
       await run.resume();
       await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
-      expect(await run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
+      expect((await run.status()).rewinds).toMatchObject([{ state: 'unfinished' }]);
       expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
       const tip = (await run.commits()).length;
 
       expect(await run.resume()).toMatchObject({ status: 'completed' });
-      expect(await run.rewinds()).toMatchObject([{ state: 'done' }]);
+      expect((await run.status()).rewinds).toMatchObject([{ state: 'done' }]);
       const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
       expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
     },
@@ -394,7 +394,7 @@ describe('Run.undoRewind', () => {
     const after = await run.status();
     expect(after.tasks).toEqual(before.status.tasks);
     expect([after.status, await (await workspace.open('r')).list()]).toEqual(['completed', before.files]);
-    expect(await run.rewinds()).toMatchObject([{ target: 'T1', state: 'undone' }]);
+    expect((await run.status()).rewinds).toMatchObject([{ target: 'T1', state: 'undone' }]);
     expect(reading(dbPath, (db) => new RewindStore(db).list('r').map(({ state }) => state))).toEqual([
       'undone',
       'done',

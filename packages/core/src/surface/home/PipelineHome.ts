@@ -7,12 +7,14 @@ import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import type { DoctorReport } from '../../state/doctor/doctor.ts';
 import type { Thread, ThreadStatus } from '../../state/threads/ThreadStore.ts';
-import type { Run } from '../Run.ts';
+import type { PipelineFiles } from '../PipelineFiles.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
 import type { PipelineRunInfo } from '../views.ts';
 
-/** A part of the list of runs; without either member, all of it. */
+/** A part of the list of runs; without any member, all of it. */
 export interface RunListPage {
+  /** These runs, in this order; without the other members. */
+  readonly ids?: readonly string[] | undefined;
   /** At most this many, from 1 to 1,000. @defaultValue 50 */
   readonly limit?: number | undefined;
   /** The last run of the page before. @defaultValue the first page */
@@ -38,7 +40,7 @@ export interface Collected {
 }
 
 /** Where the runs of an orchestrator are: in one state file, or each in a file of its own elsewhere. */
-export interface PipelineHome {
+export interface PipelineHome extends PipelineFiles {
   /** Loads what driving needs. */
   warm(): Promise<void>;
   /** What drives its runs where they are handed out. @throws DevsError `CONFIG_INVALID` for those of a local file. */
@@ -51,10 +53,6 @@ export interface PipelineHome {
   folderName(folder: string): string | null;
   /** Records a run; one that is known stays as it is. */
   admit(admission: NewRunRecord, place: QueueOptions): Promise<void>;
-  /** A handle; whether there is such a run is not asked. */
-  handle(id: string): Run;
-  /** Reads a run as it is at one moment. @throws DevsError `THREAD_NOT_FOUND` */
-  view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T>;
   /** Newest first. */
   ids(page: RunListPage): Promise<readonly string[]>;
   /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */

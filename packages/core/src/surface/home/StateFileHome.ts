@@ -20,27 +20,24 @@ import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
 import type { Thread } from '../../state/threads/ThreadStore.ts';
-import type { PipelineApp } from '../PipelineApp.ts';
-import { Run, type RunDeps } from '../Run.ts';
+import { OpenPipeline, type PipelineFile } from '../PipelineFiles.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
+import { runStatus } from '../runStatus.ts';
 import type { PipelineRunInfo } from '../views.ts';
 import type { Collected, PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
 
 /** All runs in one local state file. */
-export class StateFileHome implements PipelineHome {
-  readonly #app: PipelineApp;
+export class StateFileHome extends OpenPipeline implements PipelineHome {
   readonly #dir: string;
-  readonly #deps: RunDeps;
 
   /** @param dir - Folder of the state file. */
-  constructor(app: PipelineApp, dir: string, deps: RunDeps) {
-    this.#app = app;
+  constructor(file: PipelineFile, dir: string) {
+    super(file);
     this.#dir = path.resolve(dir);
-    this.#deps = deps;
   }
 
   async warm(): Promise<void> {
-    await this.#app.engine();
+    await this.file.app.engine();
   }
 
   async driver(): Promise<RunDriver> {
@@ -51,11 +48,11 @@ export class StateFileHome implements PipelineHome {
   }
 
   async find(id: string): Promise<Thread | null> {
-    return this.#app.store.threads.get(id);
+    return this.file.app.store.threads.get(id);
   }
 
   async require(id: string): Promise<void> {
-    this.#app.store.threads.require(id);
+    this.file.app.store.threads.require(id);
   }
 
   folderName(folder: string): string {
@@ -63,20 +60,11 @@ export class StateFileHome implements PipelineHome {
   }
 
   async admit(admission: NewRunRecord): Promise<void> {
-    await internalsOf(await this.#app.engine()).recordRun(admission);
-  }
-
-  handle(id: string): Run {
-    return new Run(id, this.#app, this.#deps);
-  }
-
-  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
-    await this.require(id);
-    return read(this.handle(id));
+    await internalsOf(await this.file.app.engine()).recordRun(admission);
   }
 
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
-    const { directory, threads } = this.#app.store;
+    const { directory, threads } = this.file.app.store;
     if (limit === undefined && after === undefined && status === undefined) return directory.ids();
     const last = after === undefined ? null : threads.require(after);
     if (status === undefined) return directory.idsAfter(after ?? null, pageLimit(limit));
@@ -91,55 +79,55 @@ export class StateFileHome implements PipelineHome {
   }
 
   async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
-    return Promise.all(ids.map((id) => this.handle(id).status()));
+    return Promise.all(ids.map((id) => runStatus(id, this.file.app)));
   }
 
   async gates(): Promise<readonly Gate[]> {
-    return openGatesOfRuns(this.#app.store.sessions);
+    return openGatesOfRuns(this.file.app.store.sessions);
   }
 
   async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
-    const { sessions } = this.#app.store;
+    const { sessions } = this.file.app.store;
     return { ...inbox(page, sessions), total: sessions.countOpen() };
   }
 
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
-    return gatesNamed(beginning, this.#app.store.sessions);
+    return gatesNamed(beginning, this.file.app.store.sessions);
   }
 
   gatesOf(id: string): readonly Gate[] {
-    return openGates(id, this.#app.store.sessions);
+    return openGates(id, this.file.app.store.sessions);
   }
 
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
-    return removeRun(id, removal, await this.#app.engine());
+    return removeRun(id, removal, await this.file.app.engine());
   }
 
   async collect(workspace: Workspace | undefined): Promise<Collected> {
-    const { directory, remover } = this.#app.store;
+    const { directory, remover } = this.file.app.store;
     const { blobs, bytes } = remover.sweep();
     const known = new Set(directory.ids());
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 
   async news(): Promise<StateNews> {
-    dataVersion(this.#app.store.db);
-    return new FileNews(this.#app.store.db);
+    dataVersion(this.file.app.store.db);
+    return new FileNews(this.file.app.store.db);
   }
 
   async dataVersion(): Promise<number> {
-    return dataVersion(this.#app.store.db);
+    return dataVersion(this.file.app.store.db);
   }
 
   async verify(): Promise<DoctorReport> {
-    return doctor(this.#app.store.db);
+    return doctor(this.file.app.store.db);
   }
 
   async backup(target: string): Promise<Backup> {
-    return backup(this.#app.store.db, target);
+    return backup(this.file.app.store.db, target);
   }
 
   close(): void {
-    this.#app.store.db.close();
+    this.file.app.store.db.close();
   }
 }

@@ -8,9 +8,9 @@ import { foreignSchema } from '../../db/ownSchema.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { RunDeps } from '../Run.ts';
-import { ElsewhereHome } from './ElsewhereHome.ts';
+import type { PipelineFile } from '../PipelineFiles.ts';
 import type { PipelineHome } from './PipelineHome.ts';
+import { RemoteHome } from './RemoteHome.ts';
 import { StateFileHome } from './StateFileHome.ts';
 
 /** Which runs an orchestrator is opened for. */
@@ -27,15 +27,15 @@ export interface HomeOptions {
 export function homeOf(
   options: HomeOptions,
   about: Omit<PipelineAppOptions, 'db'>,
-  deps: RunDeps,
+  deps: Omit<PipelineFile, 'app'>,
 ): PipelineHome {
   const { dir, runs } = options;
   if ((dir === undefined) === (runs === undefined)) throw new TypeError('Expected either `dir` or `runs`.');
   if (runs !== undefined) refuseKey(options.encryptionKey);
-  if (runs !== undefined) return new ElsewhereHome(runs, about, deps);
+  if (runs !== undefined) return new RemoteHome(runs, about, deps);
   const folder = dir ?? '';
   const db = openPipelineFile(folder, options);
-  return new StateFileHome(PipelineApp.open(deps.pipeline, { db, ...about }), folder, deps);
+  return new StateFileHome({ ...deps, app: PipelineApp.open(deps.pipeline, { db, ...about }) }, folder);
 }
 
 function openPipelineFile(

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/EngineStore.ts';
-import { releaseOf } from '../../../src/engine/remote/runIndex.ts';
 import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
 import type { GatePage } from '../../../src/engine/runs/openGates.ts';
 import type { PageRequest } from '../../../src/engine/runs/pages.ts';
@@ -12,6 +11,7 @@ import type {
   RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
+import { releaseOf } from '../../../src/engine/runs/runIndex.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';

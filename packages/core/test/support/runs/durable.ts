@@ -5,7 +5,6 @@ import type { DurableApp } from '../../../src/engine/DurableApp.ts';
 import { nullIfBusy } from '../../../src/engine/drive/lease.ts';
 import type { RunDueOptions } from '../../../src/engine/drive/runDue.ts';
 import { durable as durableOver } from '../../../src/engine/durable.ts';
-import type { RunsApp } from '../../../src/engine/remote/RunsApp.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { StateFile } from '../../../src/state/StateFile.ts';
 import { runsOf } from './places.ts';
@@ -14,13 +13,12 @@ import { WHERE } from './where.ts';
 
 export type { DurableOptions } from '../../../src/engine/durable.ts';
 
-type AnyRunsApp = RunsApp<unknown, unknown, object>;
 type AnyApp = DurableApp<unknown, unknown, object>;
 type Open = (source: object, options: Record<string, unknown>, known?: object) => unknown;
 
 /**
- * As `durable` over a state file. Where `DEVS_TEST_RUNS` says so, its runs are reached through `Runs` instead: it is a
- * `RunsApp` that has the file's place, and the test finds in its file what the runs' own files say.
+ * As `durable` over a state file. Where `DEVS_TEST_RUNS` says so, its runs are reached through `Runs` instead: the app has
+ * the file's place, and the test finds in its file what the runs' own files say.
  */
 export const durable = (WHERE === 'plain' ? durableOver : throughRuns) as typeof durableOver;
 
@@ -35,14 +33,14 @@ function throughRuns(
   const seen = (own ?? db) as Database;
   const { now = Date.now } = options as { readonly now?: () => number };
   const runs = runsOf(seen, now);
-  const app = open(source, { graph: 'suite', ...options, runs }, known) as AnyRunsApp;
+  const app = open(source, { graph: 'suite', ...options, runs }, known) as AnyApp;
   const proxy = new Proxy(app, new AsDurable({ app, runs, now, close: () => own?.close() }));
   registerInternals(proxy, internalsOver(proxy, seen));
   return proxy;
 }
 
 /** What of an app's insides can be had through `Runs`. */
-function internalsOver(app: AnyRunsApp, db: Database): AppInternals<unknown> {
+function internalsOver(app: AnyApp, db: Database): AppInternals<unknown> {
   const own = {
     drive: (id: string, options: object) => app.run(id, undefined, options),
     recordRun: async ({ threadId, input, ...others }: { threadId: string; input: object }) => {
@@ -57,14 +55,14 @@ function internalsOver(app: AnyRunsApp, db: Database): AppInternals<unknown> {
 }
 
 interface Parts {
-  readonly app: AnyRunsApp;
+  readonly app: AnyApp;
   readonly runs: unknown;
   readonly now: () => number;
   readonly close: () => void;
 }
 
 /** As a worker does: where a run stands says when it goes on by itself. */
-async function runDue(app: AnyRunsApp, clock: () => number, { now = clock() }: RunDueOptions = {}) {
+async function runDue(app: AnyApp, clock: () => number, { now = clock() }: RunDueOptions = {}) {
   const driven: object[] = [];
   for (const { id } of (await app.list()).runs.toReversed()) {
     const { until = Number.POSITIVE_INFINITY } = await app.result(id);
@@ -74,8 +72,8 @@ async function runDue(app: AnyRunsApp, clock: () => number, { now = clock() }: R
   return { driven, refused: [] };
 }
 
-/** The methods of `DurableApp` that are others of `RunsApp`. */
-class AsDurable implements ProxyHandler<AnyRunsApp> {
+/** Methods that need one state file, or close it. */
+class AsDurable implements ProxyHandler<AnyApp> {
   readonly #parts: Parts;
   readonly #others: Partial<Record<keyof AnyApp, unknown>>;
 
@@ -88,9 +86,9 @@ class AsDurable implements ProxyHandler<AnyRunsApp> {
     };
   }
 
-  get(app: AnyRunsApp, name: keyof AnyRunsApp): unknown {
+  get(app: AnyApp, name: keyof AnyApp): unknown {
     const value: unknown = name in this.#others ? Reflect.get(this.#others, name) : Reflect.get(app, name);
-    if (value === undefined && name !== ('then' as never)) throw new Error(`RunsApp has no ${String(name)}.`);
+    if (value === undefined && name !== ('then' as never)) throw new Error(`The app has no ${String(name)}.`);
     if (typeof value !== 'function' || name === 'close') return value;
     return (...given: unknown[]): unknown => {
       const result: unknown = Reflect.apply(value, app, given);

@@ -28,9 +28,9 @@ export type OneFileReason =
   /** Its process dies at each write of the file; `pnpm chaos --cluster` kills workers of runs that have a file each. */
   | 'dies at a write';
 
-/** What keeps a test from going through `RunsApp`, also over one file. */
+/** What keeps a test from going through `Runs`, also over one file. */
 export type NotThroughReason =
-  /** A method that is not one of `RunsApp`. */
+  /** A method that needs one state file. */
   | 'asks another method'
   /** The compiled graph's own methods go to its file. */
   | 'calls the graph'
@@ -40,5 +40,5 @@ export type NotThroughReason =
 /** Options of a test that is about one open state file: it does not go where each run has a file. */
 export const ofOneFile = (_reason: OneFileReason) => ({ skip: HAS_FILES });
 
-/** Options of a test that is about `DurableApp` alone. */
+/** Options of a test that is about one state file alone. */
 export const notThroughRuns = (_reason: NotThroughReason) => ({ skip: WHERE !== 'plain' });

@@ -26,11 +26,14 @@ import {
 import { internalsOf } from '../../appInternals.ts';
 import { NO_BREAKPOINTS } from '../../breakpoints/Breakpoint.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
-import { DurableApp } from '../../DurableApp.ts';
+import type { Engine } from '../../drive/Engine.ts';
 import { EngineStore } from '../../EngineStore.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
+import { FileApp } from '../../FileApp.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
+import type { EngineGraph } from '../../graph/EngineGraph.ts';
 import { NO_GOALS, ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { localApp } from '../../LocalRuns.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { RunStreams } from '../../stream/RunStreams.ts';
 import { progress } from '../nodeContext.ts';
@@ -543,8 +546,8 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     gates: parsedGates<Own>({ second: ({ log }) => log }),
     version: '1',
   });
-  return new DurableApp<typeof graph, Own, OwnUpdate>({
-    graph,
+  const engine: Engine = {
+    graph: graph as unknown as EngineGraph,
     shape,
     store,
     saver,
@@ -558,6 +561,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     endOf: () => ({ status: 'completed', reason: null }),
     now: Date.now,
     newId: randomUUID,
-    close: () => db.close(),
-  });
+  };
+  const file = new FileApp<typeof graph, Own, OwnUpdate>(engine, graph);
+  return localApp(file, () => db.close());
 }

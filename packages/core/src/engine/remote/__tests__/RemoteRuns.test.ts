@@ -26,7 +26,7 @@ const asking = () =>
 
 const driven = () => ({ signal: new AbortController().signal, abort: new AbortController().signal });
 
-describe('RunsApp', () => {
+describe('an app whose runs have a file each', () => {
   test('a run is started, driven elsewhere, decided and driven to its end', async () => {
     const runs = new MemoryRuns();
     const app = durable(asking(), { runs, graph: 'mail' });

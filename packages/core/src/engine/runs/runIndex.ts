@@ -6,8 +6,8 @@ import type { EngineStore } from '../EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import type { LimitUse } from '../guards/Budget.ts';
 import type { RunInfo } from '../RunResult.ts';
-import { infoOf } from '../runs/listRuns.ts';
-import type { RunRelease } from '../runs/Runs.ts';
+import { infoOf } from './listRuns.ts';
+import type { RunRelease } from './Runs.ts';
 
 /** What is listed of a run of any graph, beside where it stands. */
 export interface ListedRun extends Pick<RunInfo, 'graph' | 'createdAt' | 'updatedAt' | 'endedAt'> {

@@ -1,35 +1,36 @@
 import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/gates/Gate.ts';
 import type { GatePage } from '../../engine/runs/openGates.ts';
 import { cursorOf, type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
+import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
 import type { QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';
 import type { Thread } from '../../state/threads/ThreadStore.ts';
 import { runNotFound } from '../../state/threads/threadRows.ts';
-import { statusListed } from '../elsewhere/listedStatus.ts';
-import { onlyHere } from '../elsewhere/onlyHere.ts';
-import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
-import { runElsewhere } from '../elsewhere/runElsewhere.ts';
-import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { Run, RunDeps } from '../Run.ts';
+import type { DriveRunOptions } from '../driveRun.ts';
+import type { PipelineAppOptions } from '../PipelineApp.ts';
+import type { PipelineFile } from '../PipelineFiles.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
-import type { PipelineRunInfo } from '../views.ts';
+import { runStatus } from '../runStatus.ts';
+import type { PipelineResult, PipelineRunInfo } from '../views.ts';
+import { statusListed } from './listedStatus.ts';
 import type { PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
+import type { RemotePipeline } from './remotePipeline.ts';
 
 /** Of a list that is read to its end. */
 const PAGE = 1000;
 
 /** Each run in a file of its own that is not here, such as in a cluster. */
-export class ElsewhereHome implements PipelineHome {
+export class RemoteHome implements PipelineHome {
   readonly #runs: Runs;
   readonly #about: Omit<PipelineAppOptions, 'db'>;
-  readonly #deps: RunDeps;
-  #pipeline: Promise<PipelineRuns> | null = null;
+  readonly #deps: Omit<PipelineFile, 'app'>;
+  #pipeline: Promise<RemotePipeline> | null = null;
   #watching: Promise<() => void> | null = null;
   #version = 0;
 
-  constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, deps: RunDeps) {
+  constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, deps: Omit<PipelineFile, 'app'>) {
     this.#runs = runs;
     this.#about = about;
     this.#deps = deps;
@@ -43,14 +44,16 @@ export class ElsewhereHome implements PipelineHome {
     return this.#work();
   }
 
-  #work(): Promise<PipelineRuns> {
-    this.#pipeline ??= graphWork().then((work) => work.pipelineRuns(this.#runs, this.#about, this.#deps));
+  #work(): Promise<RemotePipeline> {
+    this.#pipeline ??= import('./remotePipeline.ts').then(({ remotePipeline }) =>
+      remotePipeline(this.#runs, this.#about, this.#deps),
+    );
     return this.#pipeline;
   }
 
   async find(id: string): Promise<Thread | null> {
     try {
-      return await (await this.#work()).record(id, ({ threads }) => threads.get(id));
+      return await (await this.#work()).access.readRecord(id, ({ threads }) => threads.get(id));
     } catch (error) {
       if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
       throw error;
@@ -70,12 +73,31 @@ export class ElsewhereHome implements PipelineHome {
     await (await this.#work()).admit(admission, place);
   }
 
-  handle(id: string): Run {
-    return runElsewhere(id, () => this.#work(), this.#about.events);
+  async read<T>(id: string, use: (file: PipelineFile) => T | Promise<T>): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.read(id, (file) => use(over(file)));
   }
 
-  async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
-    return (await this.#work()).look(id, read);
+  async claim<T>(
+    id: string,
+    change: (file: PipelineFile) => T | Promise<T>,
+    options?: ClaimOptions,
+  ): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.claim(id, (file) => change(over(file)), options);
+  }
+
+  async notify<T>(to: Addressee, { apply, draft }: Notice<PipelineFile, T>): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.notify(to, { apply: (file) => apply(over(file)), draft: (file) => draft(over(file)) });
+  }
+
+  async drive(id: string, options: DriveRunOptions): Promise<PipelineResult> {
+    return (await this.#work()).driveHere(id, options);
+  }
+
+  async here(id: string, method: string): Promise<never> {
+    throw onlyHere(method, id);
   }
 
   async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
@@ -103,7 +125,9 @@ export class ElsewhereHome implements PipelineHome {
     const statuses: PipelineRunInfo[] = [];
     for (const id of ids) {
       const index = indexed.get(id)?.index ?? null;
-      statuses.push((index && statusListed(id, index)) ?? (await this.handle(id).status()));
+      statuses.push(
+        (index && statusListed(id, index)) ?? (await this.read(id, ({ app }) => runStatus(id, app))),
+      );
     }
     return statuses;
   }
@@ -127,12 +151,12 @@ export class ElsewhereHome implements PipelineHome {
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
     const id = beginning === '' ? null : await this.#runs.runOfGate(beginning);
     if (id !== null)
-      return (await this.#work()).record(id, ({ sessions }) => gatesNamed(beginning, sessions));
+      return (await this.#work()).access.readRecord(id, ({ sessions }) => gatesNamed(beginning, sessions));
     return (await this.gates()).filter(({ sessionId }) => sessionId.startsWith(beginning));
   }
 
   async gatesOf(id: string): Promise<readonly Gate[]> {
-    return (await this.#work()).record(id, ({ sessions }) => openGates(id, sessions));
+    return (await this.#work()).access.readRecord(id, ({ sessions }) => openGates(id, sessions));
   }
 
   async news(run: string | undefined): Promise<StateNews> {
@@ -176,4 +200,14 @@ export class ElsewhereHome implements PipelineHome {
       () => undefined,
     );
   }
+}
+
+/** For what needs the file or the folder of runs where it is called. @param what - Name of the method. */
+function onlyHere(what: string, id?: string): DevsError {
+  const whose = id === undefined ? 'These runs are' : `Run "${id}" is`;
+  return new DevsError(`${whose} not in a local state file, which ${what} needs.`, {
+    code: 'RUN_ELSEWHERE',
+    remedy: 'Fetch the run with devs pull, or run the command on the machine with its files.',
+    context: { what, ...(id !== undefined && { threadId: id }) },
+  });
 }

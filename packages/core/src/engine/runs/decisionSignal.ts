@@ -1,8 +1,7 @@
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import type { Gate, GateAnswer } from '../gates/Gate.ts';
-import type { RunSignal } from '../runs/Runs.ts';
+import type { GateAnswer } from '../gates/Gate.ts';
+import type { RunSignal } from './Runs.ts';
 
 interface SignalledDecision {
   readonly answer: GateAnswer;
@@ -33,19 +32,4 @@ export function decisionSignal(
     ...(redacted > 0 && { redacted }),
     ...(after.hidden !== undefined && { hidden: after.hidden }),
   };
-}
-
-/** A decision by an app over the run's file, and what the run is told of it. */
-export async function signalFromDecision(
-  { app, store }: { readonly app: DecidingApp; readonly store: Pick<EngineStore, 'sessions'> },
-  gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  answer: GateAnswer,
-): Promise<{ readonly left: HitlSession; readonly signal: RunSignal | null }> {
-  const before = store.sessions.require(gate.sessionId);
-  const left = await app.decide(gate, answer);
-  return { left, signal: decisionSignal(before, left, { answer, redacted: 0 }) };
-}
-
-interface DecidingApp {
-  decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession>;
 }

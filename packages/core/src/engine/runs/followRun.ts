@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
-import type { AppInstance } from '../AppFactory.ts';
-import type { FollowedRun } from './FollowedRun.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { FollowedFile } from './FollowedRun.ts';
 
 export interface FollowOptions {
   /** `seq` of the last event that is known. @defaultValue 0, the beginning */
@@ -22,15 +22,15 @@ const NOTHING: Seen = { events: [], isOver: false };
 const PAGE = 1000;
 
 /** The events of a run in the order they were recorded, as they arrive, until it has ended. */
-export async function* followRun<Graph, State, Update>(
+export async function* followRun(
   id: string,
   { after = 0, signal }: FollowOptions,
-  follow: () => Promise<FollowedRun<Graph, State, Update>>,
+  follow: () => Promise<FollowedFile<{ readonly store: EngineStore }>>,
 ): AsyncGenerator<EventRecord, void> {
   const followed = await follow();
   try {
     for (let afterSeq = after; signal?.aborted !== true; ) {
-      const read = async ({ parts: { store } }: AppInstance<Graph, State, Update>): Promise<Seen> => ({
+      const read = async ({ store }: { readonly store: EngineStore }): Promise<Seen> => ({
         isOver: hasEnded(store.threads.require(id).status),
         events: store.log.list(id, { afterSeq, limit: PAGE }),
       });

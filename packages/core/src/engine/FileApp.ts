@@ -1,0 +1,204 @@
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import { endIsMissing } from '../state/threads/ChildStore.ts';
+import type { EndedStatus, Lease, Thread } from '../state/threads/threadRecords.ts';
+import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
+import { assertBetweenNodes, type CheckpointUpdate, type RecordUpdate, rewindTo } from './change/rewindTo.ts';
+import { type DriveOptions, drive } from './drive/drive.ts';
+import { waitUntilWoken } from './drive/due.ts';
+import type { Engine } from './drive/Engine.ts';
+import { outsideGraphs } from './drive/graphCall.ts';
+import { holdRun, nullIfBusy } from './drive/lease.ts';
+import { throwIfFailed } from './drive/outcome.ts';
+import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
+import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
+import { assertIsRun, hasNoOptions, pickInvokeOptions } from './drive/runInput.ts';
+import type { EngineStore } from './EngineStore.ts';
+import { gateWithDeadlines } from './gates/Gate.ts';
+import { graphFingerprint } from './graph/graphShape.ts';
+import type { RunOptions, RunStartOptions } from './RunOptions.ts';
+import type { RunResult } from './RunResult.ts';
+import { type NewRunRecord, RunStarts } from './start/RunStarts.ts';
+import { assertTurnKey, driveTurn } from './start/turns.ts';
+import type { StreamEvent } from './stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
+import type { ChildApp } from './waits/children.ts';
+
+type ExecuteOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
+
+/**
+ * A graph over one open state file: records, executes and reads the runs in it. The file is a user's own, a copy, or that of a
+ * claimed run.
+ */
+export class FileApp<Graph, State, Update, Output = State> implements AppInternals<Output> {
+  /** Compiled. */
+  readonly graph: Graph;
+  readonly store: EngineStore;
+  readonly engine: Engine;
+  readonly fingerprint: string;
+  readonly newId: () => string;
+  readonly maxDepth: number;
+  /** Runs of this file can be children. */
+  readonly asChild: ChildApp;
+  readonly #starts: RunStarts;
+
+  readonly #isDriven: boolean | undefined;
+
+  /**
+   * @param graph - The one of the engine, in the type of its builder.
+   * @param isDriven - Of a copy: whether a live process executes its run. @defaultValue the leases in the file say so
+   */
+  constructor(engine: Engine, graph: Graph, isDriven?: boolean) {
+    this.graph = graph;
+    this.store = engine.store;
+    this.engine = engine;
+    this.fingerprint = graphFingerprint(engine.shape);
+    this.newId = engine.newId;
+    this.maxDepth = engine.maxDepth;
+    this.#isDriven = isDriven;
+    this.#starts = new RunStarts(engine);
+    this.asChild = {
+      db: engine.store.db,
+      ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
+      drive: (id, options) => this.#driveOnce(id, options),
+      endedWith: (id, checkpointId) => this.#endedWith(id, checkpointId),
+    };
+  }
+
+  /** `value`, once everything it rests on has arrived in storage. */
+  readonly arrived = <T>(value: T | Promise<T>): Promise<T> => afterBarrier(this.store.outlet, value);
+
+  /** Whether a live process executes a run of this file. */
+  isDriven(id: string): boolean {
+    return this.#isDriven ?? this.store.threads.driverOf(id) !== null;
+  }
+
+  async recordRun(admission: NewRunRecord): Promise<Thread> {
+    return this.arrived(this.#starts.admit(admission));
+  }
+
+  async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
+    if (turn !== undefined) assertTurnKey(turn);
+    const { by, budget } = options;
+    const given = { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
+    return this.arrived(this.#starts.begin(id, given));
+  }
+
+  async run(
+    id: string,
+    input: Update | undefined,
+    { turn, ...options }: ExecuteOptions,
+  ): Promise<RunResult<Output>> {
+    if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
+      return throwIfFailed(id, await this.#drive(id, options), options);
+    await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
+    return throwIfFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+  }
+
+  async drive(id: string, options: OwnDriveOptions = {}): Promise<RunResult<Output>> {
+    return throwIfFailed(id, await this.#drive(id, options), options);
+  }
+
+  /** Executes every due run of the file. */
+  runDue(options: RunDueOptions): Promise<DueRuns<RunResult<Output>>> {
+    return runDue(options, this.store, (id, how) => this.#driveOnce(id, how));
+  }
+
+  async #driveTurn(id: string, turn: string | null, options: ExecuteOptions): Promise<RunResult<Output>> {
+    const end = () => this.store.inputs.find(id, turn)?.end ?? null;
+    return driveTurn({
+      end,
+      drive: (assertCurrent) => {
+        const prepare: DriveOptions['prepare'] = async (lease) => {
+          assertCurrent();
+          await options.prepare?.(lease);
+        };
+        return this.#drive(id, { ...options, prepare }, () => end() !== null);
+      },
+      past: async ({ status, reason, checkpointId }) => ({
+        status: status as EndedStatus,
+        reason,
+        gates: [],
+        values: await (turn === this.store.inputs.latest(id)?.key
+          ? this.#endedWith(id, checkpointId)
+          : this.#outputAt(id, checkpointId)),
+        ...(turn !== null && { turn }),
+      }),
+    });
+  }
+
+  async #drive(
+    id: string,
+    { wait = false, ...options }: Pick<RunOptions, 'wait'> & DriveOptions,
+    isOver?: () => boolean,
+  ): Promise<RunResult<Output>> {
+    let result = await this.#driveOnce(id, options);
+    while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
+      const { until } = result;
+      const awaiting = { threadId: id, until, signal: options.signal, isOver };
+      if (!(await waitUntilWoken(this.store, awaiting))) return result;
+      result = (await nullIfBusy(() => this.#driveOnce(id, options))) ?? result;
+    }
+    return result;
+  }
+
+  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
+    const { store } = this;
+    assertIsRun(id, store);
+    const outcome = await drive(id, this.engine, options);
+    const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
+    const turn = store.inputs.latest(id)?.key ?? null;
+    const values = await this.values(id).catch((error: unknown) => {
+      // What its channels throw is what the run has failed with.
+      if (outcome.status === 'failed') return null;
+      throw error;
+    });
+    const output = outputOf<Output>(this.graph, values);
+    return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
+  }
+
+  /** Executes a run and yields its events; with `null` as input it only reads. */
+  stream(
+    id: string,
+    input: Update | null | undefined,
+    options: StreamOptions & ExecuteOptions,
+  ): AsyncGenerator<StreamEvent, void> {
+    const execute =
+      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+    const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(this.graph, ...at);
+    return streamRun(id, options, execute, { ...this.engine, valuesAt });
+  }
+
+  /** All values of the graph at the latest checkpoint, private channels included; `null` before the first. */
+  values(id: string): Promise<State | null> {
+    const { saver } = this.engine;
+    const at = { configurable: { thread_id: id } };
+    return readValues(this.graph, (graph) => readState(graph, at, saver));
+  }
+
+  /** At an earlier checkpoint; `null` where there was none, and once it was pruned away. */
+  async #outputAt(id: string, checkpointId: string | null): Promise<Output | null> {
+    return outputOf(this.graph, await readValuesAt(this.graph, id, checkpointId));
+  }
+
+  /** At a checkpoint that is not pruned. @throws DevsError `STATE_CORRUPT` where it is missing. */
+  async #endedWith(id: string, checkpointId: string | null): Promise<Output | null> {
+    const values = await this.#outputAt(id, checkpointId);
+    if (values === null && checkpointId !== null) throw endIsMissing(id);
+    return values;
+  }
+
+  withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    return holdRun(id, work, this.engine);
+  }
+
+  rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void> {
+    return outsideGraphs(() => rewindTo(lease, placement, record, this.engine));
+  }
+
+  betweenNodes<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.withLease(id, async (lease) => {
+      await outsideGraphs(() => assertBetweenNodes(id, this.engine));
+      return await work(lease);
+    });
+  }
+}

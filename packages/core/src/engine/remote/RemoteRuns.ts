@@ -1,0 +1,173 @@
+import { EventBus } from '../../events/EventBus.ts';
+import { extractRun } from '../../state/moving/extractRun.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
+import type { AppFactory } from '../AppFactory.ts';
+import type { ExecuteOptions, StartOptions } from '../AppRuns.ts';
+import { outsideGraphs } from '../drive/graphCall.ts';
+import { nullIfBusy } from '../drive/lease.ts';
+import { isOver } from '../drive/outcome.ts';
+import { isIdAlone } from '../drive/runInput.ts';
+import type { FileApp } from '../FileApp.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { isInQueue } from '../graph/graphShape.ts';
+import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
+import type { RunDetails, RunResult } from '../RunResult.ts';
+import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { followRunInfo } from '../runs/followRunInfo.ts';
+import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
+import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
+import { releaseOf, runIndexOf } from '../runs/runIndex.ts';
+import type { StreamEvent } from '../stream/StreamEvent.ts';
+import type { StreamOptions } from '../stream/streamRun.ts';
+import { LeasedApp } from './LeasedApp.ts';
+import { RunAccess } from './RunAccess.ts';
+import { streamingDrive, streamThere } from './streamHere.ts';
+
+/** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
+const BUSY_MS = 1000;
+
+/** Runs of an app that have a file each, for example in a cluster. `durable` loads it only with `runs`. */
+export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, State, Update, Output> {
+  readonly #plan: AppFactory<Graph, State, Update, Output>;
+  readonly #runs: Runs;
+  readonly #queue: RunQueue;
+
+  constructor(plan: AppFactory<Graph, State, Update, Output>, runs: Runs, queue: RunQueue) {
+    super(plan, { runs, graph: queue.graph, standing: (id, file) => standingOf(id, file, queue) });
+    this.#plan = plan;
+    this.#runs = runs;
+    this.#queue = queue;
+  }
+
+  async start(
+    id: string,
+    input: Update | undefined,
+    { tenant, priority, ...given }: StartOptions,
+  ): Promise<void> {
+    if (isIdAlone(input, given)) return this.#goOn(id);
+    const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
+    if (input !== undefined && (await this.#begin(id, input, given, place))) return;
+    const isTurn = await this.read(id, async (file) => {
+      if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
+      await file.start(id, input, given);
+      return false;
+    });
+    if (isTurn) await this.claim(id, (file) => file.start(id, input, given));
+  }
+
+  #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
+    const queued = { ...place, queue: this.#queue, events: new EventBus() };
+    return this.create(id, queued, (file) => {
+      const isStarted = file.start(id, input, given).then(() => true);
+      // What is wrong with a new run need not be with one that is known: that is looked at.
+      return isStarted.catch((error) => this.#unlessKnown(id, error));
+    });
+  }
+
+  async #unlessKnown(id: string, error: unknown): Promise<false> {
+    await this.readRecord(id, () => undefined).catch(() => Promise.reject(error));
+    return false;
+  }
+
+  /** Whoever holds it drives it already. */
+  async #goOn(id: string): Promise<void> {
+    const status = await this.readRecord(id, ({ threads }) => threads.require(id).status);
+    if (isOver(status)) return;
+    await nullIfBusy(() => this.claim(id, async () => undefined, { goesOn: true }));
+  }
+
+  async run(
+    id: string,
+    input: Update | undefined,
+    { wait = false, ...options }: ExecuteOptions,
+  ): Promise<RunResult<Output>> {
+    if (!isIdAlone(input, options)) await this.start(id, input, options);
+    let result = await this.#runHere(id, input, options);
+    for (let isBusy = false; wait && result.status === 'waiting' && options.abort?.aborted !== true; ) {
+      if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
+      const driven = await nullIfBusy(() => this.#runHere(id, input, options));
+      isBusy = (driven ?? null) === null;
+      result = driven ?? result;
+    }
+    return result;
+  }
+
+  #runHere(id: string, input: Update | undefined, { abort, ...options }: RunOptions) {
+    return this.execute(id, (held) =>
+      held.drive((told) => held.file.run(id, input, { ...options, ...told }), abort),
+    );
+  }
+
+  /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
+  async #canGoOn(id: string, isBusy: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+    let restMs = isBusy ? BUSY_MS : 0;
+    const waits = ({ status, until }: RunDetails<Output>) => {
+      if (hasEnded(status)) return 'done';
+      if (restMs > 0) {
+        const ms = restMs;
+        restMs = 0;
+        return ms;
+      }
+      if (until === undefined) return null;
+      const ms = until - this.#plan.now();
+      return ms <= 0 ? 'done' : ms;
+    };
+    return waits(await followRunInfo(id, await this.follow(id, 'told'), { signal, waits })) === 'done';
+  }
+
+  /** Executes a run here; `tell` gets each event after it has arrived in storage, except the text of a model. */
+  async streamHere(
+    id: string,
+    input: Update | undefined,
+    options: StreamOptions & ExecuteOptions,
+    tell: (event: StreamEvent) => void,
+  ): Promise<void> {
+    if (!isIdAlone(input, options)) await this.start(id, input, options);
+    await this.execute(id, streamingDrive([id, input, options], tell));
+  }
+
+  /** Events of a run that others execute. */
+  streamThere(id: string, options: StreamOptions & ExecuteOptions): AsyncGenerator<StreamEvent, void> {
+    return streamThere(id, options, () => this.follow(id, 'recorded'));
+  }
+
+  async fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult> {
+    const { as } = fork;
+    return this.read(id, async (file, { isCopy }) => {
+      const forked = await file.arrived(outsideGraphs(() => forkRun(id, fork, file.engine)));
+      if (!isCopy) return forked;
+      const { gates, ...stands } = standingOf(as, file, this.#queue);
+      const index = { ...stands, gates: gates.filter(({ threadId }) => threadId === as) };
+      const copy = extractRun(file.store.db, as);
+      if (!(await this.#runs.create({ ...place, id: as, queue: this.#queue, file: copy, index })))
+        throw threadExists(as);
+      return forked;
+    });
+  }
+
+  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
+    const bytes = await this.remove(id, {
+      assert: ({ store }) => assertDeletable(id, by, store),
+      here: async ({ engine, arrived }) => (await arrived(deleteRun(id, by, engine))).bytes,
+    });
+    return { runs: 1, bytes };
+  }
+
+  /** Executes a run that a worker holds. */
+  async drive(held: LeasedRun, { signal, abort }: Parameters<RunDriver['drive']>[1]): Promise<RunRelease> {
+    const opened = new LeasedApp(held, this.#plan);
+    const { file } = opened;
+    await opened.drive((told) => file.drive(held.id, { signal, ...told }), abort);
+    return standingOf(held.id, file, this.#queue);
+  }
+}
+
+/** Where a run stands; a run of this shape is this graph's from then on. */
+function standingOf<Graph, State, Update, Output>(
+  id: string,
+  { store }: FileApp<Graph, State, Update, Output>,
+  queue: RunQueue,
+): RunRelease {
+  const ours = isInQueue(queue, id, store) && { queue };
+  return { ...releaseOf(id, store), view: runIndexOf(id, store), ...ours };
+}

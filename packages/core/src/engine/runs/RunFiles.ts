@@ -1,0 +1,60 @@
+// The port that handles on runs use: one state file, or one file for each run elsewhere. In one file, `read`, `claim` and `notify` call
+// their function at once on the open file and return its value, without a copy or a promise. They may throw at once, so call them in
+// an async function.
+
+import type { RunSignal } from './Runs.ts';
+
+/** Something that came of telling a run something. */
+export interface SignalDraft<T> {
+  readonly left: T;
+  /** The signal to record for the process that executes the run; `null` if it has it already. */
+  readonly signal: RunSignal | null;
+}
+
+/** Something a run is told from outside. */
+export interface Notice<File, T> {
+  /** Writes it into the run's file, with all of the engine's checks. */
+  apply(file: File): T | Promise<T>;
+  /** The same in a copy of the file, with the signal that brings it to the process that executes the run. */
+  draft(file: File): Promise<SignalDraft<T>>;
+}
+
+/** The run that is told something: by its id, or by one of its gates. */
+export type Addressee = { readonly run: string } | { readonly gate: string };
+
+export interface ClaimOptions {
+  /** Execute the run after the change, whatever its status. @defaultValue false */
+  readonly goesOn?: boolean;
+  /** Also a run of another graph: the change makes it one of this graph. @defaultValue false */
+  readonly takesOver?: boolean;
+}
+
+/** Files of runs, reached by the id of a run. */
+export interface RunFiles<File> {
+  /** Calls `use` with the run's file as it is once its driver has taken what the run was told. */
+  read<T>(id: string, use: (file: File) => T | Promise<T>): T | Promise<T>;
+  /** Calls `change` with the run's file, under the run's lease. */
+  claim<T>(id: string, change: (file: File) => T | Promise<T>, options?: ClaimOptions): T | Promise<T>;
+  notify<T>(to: Addressee, notice: Notice<File, T>): T | Promise<T>;
+}
+
+/** Runs that are all in one open file. A change of it claims its run itself. */
+export class OneFile<File> implements RunFiles<File> {
+  protected readonly file: File;
+
+  constructor(file: File) {
+    this.file = file;
+  }
+
+  read<T>(_id: string, use: (file: File) => T | Promise<T>): T | Promise<T> {
+    return use(this.file);
+  }
+
+  claim<T>(_id: string, change: (file: File) => T | Promise<T>): T | Promise<T> {
+    return change(this.file);
+  }
+
+  notify<T>(_to: Addressee, notice: Notice<File, T>): T | Promise<T> {
+    return notice.apply(this.file);
+  }
+}

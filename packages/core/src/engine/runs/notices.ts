@@ -1,0 +1,76 @@
+// Everything a run can be told from outside: a signal, a decision, a request to stop. Each is one notice, for a run in this file
+// and for one elsewhere.
+
+import { whenFree } from '../../db/busy.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { cancelRun } from '../drive/cancelRuns.ts';
+import type { Engine } from '../drive/Engine.ts';
+import { messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signalRun.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { type Gate, type GateAnswer, readOnce } from '../gates/Gate.ts';
+import { decideGate } from '../gates/parsedGates.ts';
+import { decisionSignal } from './decisionSignal.ts';
+import type { Notice } from './RunFiles.ts';
+
+/** A graph over an open file. */
+interface ToldFile {
+  readonly store: EngineStore;
+  readonly engine: Pick<Engine, 'gates' | 'leave' | 'store' | 'streams'>;
+  newId(): string;
+  arrived<T>(value: T | Promise<T>): Promise<T>;
+}
+
+export function stopNotice(kind: 'pause' | 'cancel', id: string): Notice<ToldFile, void> {
+  const apply = kind === 'pause' ? pauseRun : cancelRunIn;
+  return {
+    apply: (file) => apply(id, file),
+    draft: async (file) => ({ left: await apply(id, file), signal: { id: file.newId(), kind } }),
+  };
+}
+
+async function pauseRun(id: string, { store: { runs }, newId, arrived }: ToldFile): Promise<void> {
+  const pause = { id: newId(), kind: 'pause', payload: null } as const;
+  await runs.whenFree(() => runs.signal(id, pause));
+  return arrived(undefined);
+}
+
+const cancelRunIn = (id: string, { engine, newId }: ToldFile): Promise<void> =>
+  cancelRun(id, newId(), engine);
+
+export function messageNotice(
+  id: string,
+  name: string,
+  payload: unknown,
+  options: SignalOptions,
+): Notice<ToldFile, SignalReceipt> {
+  const apply = ({ store, arrived }: ToldFile): Promise<SignalReceipt> =>
+    arrived(whenFree(store.db, () => signalRun(id, { name, payload, ...options }, { store })));
+  return {
+    apply,
+    draft: async (file) => {
+      const left = await apply(file);
+      const said = { name, payload: payload ?? null, ...options };
+      const signal = { ...said, kind: 'message', id: messageId(id, options.signalId) } as const;
+      return { left, signal: left.isNew ? signal : null };
+    },
+  };
+}
+
+export function decisionNotice(
+  gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+  given: GateAnswer,
+): Notice<ToldFile, HitlSession> {
+  let read: GateAnswer | undefined;
+  const apply = ({ store, engine, arrived }: ToldFile, answer = given): Promise<HitlSession> =>
+    arrived(whenFree(store.db, () => decideGate(gate, answer, engine)));
+  return {
+    apply,
+    draft: async (file) => {
+      read ??= readOnce(given);
+      const answer = read;
+      const before = file.store.sessions.require(gate.sessionId);
+      const left = await apply(file, answer);
+      return { left, signal: decisionSignal(before, left, { answer, redacted: 0 }) };
+    },
+  };
+}

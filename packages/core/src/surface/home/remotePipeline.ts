@@ -1,0 +1,133 @@
+import type { EngineStore } from '../../engine/EngineStore.ts';
+import { graphFingerprint } from '../../engine/graph/graphShape.ts';
+import { localApp } from '../../engine/LocalRuns.ts';
+import { LeasedApp } from '../../engine/remote/LeasedApp.ts';
+import { RunAccess } from '../../engine/remote/RunAccess.ts';
+import type {
+  LeasedRun,
+  QueueOptions,
+  RunDriver,
+  RunQueue,
+  RunRelease,
+  Runs,
+} from '../../engine/runs/Runs.ts';
+import { releaseOf } from '../../engine/runs/runIndex.ts';
+import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
+import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
+import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
+import { gitRecord } from '../../state/GitPackStore.ts';
+import { type DriveRunOptions, driveRun } from '../driveRun.ts';
+import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
+import type { PipelineFile } from '../PipelineFiles.ts';
+import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
+import { runStatus } from '../runStatus.ts';
+import type { PipelineResult } from '../views.ts';
+import { listedStatus } from './listedStatus.ts';
+
+/** What the pipeline's runs are called among those of other graphs. */
+const GRAPH = 'pipeline';
+
+/** The pipeline over the file of a run. */
+type RunFile = ReturnType<OrchestrationPlan['open']>;
+
+type Standing = (id: string, file: RunFile) => Promise<RunRelease>;
+
+const accessTo = (plan: OrchestrationPlan, runs: Runs, standing: Standing) =>
+  new RunAccess(plan, { runs, standing });
+
+const heldApp = (held: LeasedRun, plan: OrchestrationPlan) => new LeasedApp(held, plan);
+
+/** Surroundings of the pipeline in this process. */
+type PipelineDepsHere = Omit<PipelineFile, 'app'>;
+
+/** The pipeline's runs that have a file each: the way to their files, and what drives them for a worker. */
+export class RemotePipeline implements RunDriver {
+  readonly queue: RunQueue;
+  readonly #plan: OrchestrationPlan;
+  readonly #deps: PipelineDepsHere;
+  readonly access: ReturnType<typeof accessTo>;
+
+  constructor(plan: OrchestrationPlan, runs: Runs, deps: PipelineDepsHere) {
+    this.queue = { graph: GRAPH, fingerprint: graphFingerprint(plan.outline().shape) };
+    this.#plan = plan;
+    this.#deps = deps;
+    this.access = accessTo(plan, runs, (id, file) => this.#standing(id, file));
+  }
+
+  /** Records a run and has it driven; one that is known stays as it is. */
+  async admit(admission: NewRunRecord, place: QueueOptions): Promise<void> {
+    await this.access.create(admission.threadId, { ...place, queue: this.queue }, async (file) => {
+      await file.recordRun(admission);
+      return true;
+    });
+  }
+
+  /** Executes a run in this process, if no worker is faster. */
+  driveHere(id: string, { abort, ...options }: DriveRunOptions): Promise<PipelineResult> {
+    return this.access.execute(id, (held) =>
+      held.drive((told) => driveRun(id, options, this.over(held.file), told), abort),
+    );
+  }
+
+  async drive(
+    held: LeasedRun,
+    { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+  ): Promise<RunRelease> {
+    const opened = heldApp(held, this.#plan);
+    await opened.drive((told) => driveRun(held.id, { signal }, this.over(opened.file), told), abort);
+    return this.#standing(held.id, opened.file);
+  }
+
+  /** Deletes a run with its file: folders and branches are where they are. */
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    const { workspace: _, ...asked } = removal;
+    const assert = ({ store }: RunFile): void => void assertRemovable(id, asked, store);
+    // Before it is held: who drives it need not be waited for where it is refused.
+    await this.access.read(id, async (file) => assert(file));
+    const here = async (file: RunFile): Promise<number> => (await removeRun(id, asked, localApp(file))).bytes;
+    return { id, branch: null, bytes: await this.access.remove(id, { assert, here }) };
+  }
+
+  /** The pipeline over a run's own file; what git holds of the run is in that file too. */
+  readonly over = (file: RunFile): PipelineFile => {
+    const { pipeline, code } = this.#deps;
+    const workspace = pipeline && travelling(pipeline.workspace, file.store);
+    const app = PipelineApp.over(localApp(file));
+    return { app, code, pipeline: pipeline && workspace && { ...pipeline, workspace } };
+  };
+
+  /** A run of this shape is driven by this release from then on. */
+  async #standing(id: string, file: RunFile): Promise<RunRelease> {
+    const { store } = file;
+    const isOurs = store.threads.require(id).graphFingerprint === this.queue.fingerprint;
+    const status = await runStatus(id, PipelineApp.over(localApp(file)));
+    const listed = { title: status.title, view: listedStatus(status) };
+    return { ...releaseOf(id, store), ...listed, ...(isOurs && { queue: this.queue }) };
+  }
+}
+
+/** @param about - Options of the pipeline, but for a file. */
+export const remotePipeline = (
+  runs: Runs,
+  about: Omit<PipelineAppOptions, 'db'>,
+  deps: PipelineDepsHere,
+): RemotePipeline =>
+  new RemotePipeline(
+    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about, GRAPH),
+    runs,
+    deps,
+  );
+
+/** The workspace for runs whose files travel: what git holds of them is in the file that is driven. */
+function travelling(workspace: Workspace, store: EngineStore): Workspace {
+  return {
+    dirOf: (id) => workspace.dirOf(id),
+    open: (id: string, options: OpenOptions = {}): Promise<RunWorkspace> =>
+      workspace.open(id, { ...options, record: gitRecord(id, store) }),
+    ...(workspace.assertUsable && { assertUsable: () => workspace.assertUsable?.() ?? Promise.resolve() }),
+    ...(workspace.readAt && { readAt: workspace.readAt.bind(workspace) }),
+    ...(workspace.diff && { diff: workspace.diff.bind(workspace) }),
+    ...(workspace.remove && { remove: workspace.remove.bind(workspace) }),
+    ...(workspace.leave && { leave: workspace.leave.bind(workspace) }),
+  };
+}
