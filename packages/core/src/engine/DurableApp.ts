@@ -45,9 +45,9 @@ interface AboutApp<Graph> {
 }
 
 /**
- * A durable graph. Its runs are in one state file, which several processes can open, or have a file each in a cluster, where workers
- * execute them. Methods that read or write a run return a promise and reject for a wrong call; in a cluster also with `STATE_IO` if
- * the runs cannot be reached.
+ * A durable graph. Its runs are in one state file, which several processes can open. In a cluster each run has its own file, and
+ * workers execute it. Methods that read or write a run return a promise and reject for a wrong call. In a cluster they reject with
+ * `STATE_IO` if the runs cannot be reached.
  */
 export class DurableApp<Graph, State, Update, Output = State> implements RunDriver {
   /** The compiled LangGraph graph, for drawing; in one state file also for reading (`getState`). Execute runs with `run`. */

@@ -35,8 +35,8 @@ export interface RunAccessOptions<File> {
 }
 
 /**
- * Runs that have a file each. A run is read from a copy of its file, and a notice is applied to such a copy; a claim opens the run's
- * own file. Each time the graph is opened over that file.
+ * Runs that have a file each. A run is read from a copy of its file, and a notice is applied to such a copy. A claim opens the run's
+ * own file.
  */
 export class RunAccess<Graph, State, Update, Output>
   implements RunFiles<FileApp<Graph, State, Update, Output>>

@@ -1,6 +1,5 @@
 // The port that handles on runs use: one state file, or one file for each run elsewhere. In one file, `read`, `claim` and `notify` call
-// their function at once on the open file and return its value, without a copy or a promise. They may throw at once, so call them in
-// an async function.
+// their function at once and return its value, without a copy or a promise. They may throw at once: call them in an async function.
 
 import type { RunSignal } from './Runs.ts';
 
