@@ -7,6 +7,7 @@
 export type { Limits } from './config/limits.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
 export { DurableApp } from './engine/DurableApp.ts';
+export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signalRun.ts';
 export { type DurableOptions, durable } from './engine/durable.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
@@ -27,7 +28,6 @@ export { progress } from './engine/node/nodeContext.ts';
 export { type StepOptions, step } from './engine/node/step.ts';
 export { sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
 export type { RunOptions } from './engine/RunOptions.ts';
-export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/RunResult.ts';
 export { FileRuns } from './engine/remote/FileRuns.ts';
 export type { Runs } from './engine/runs/Runs.ts';
 export { SqliteSaver } from './engine/saver/SqliteSaver.ts';

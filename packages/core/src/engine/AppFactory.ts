@@ -38,9 +38,9 @@ import {
   type StateOf,
   type UpdateOf,
 } from './graph/graphSource.ts';
+import type { NodeEngine } from './graph/NodeEngine.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { assertUnitInterval } from './guards/lattice.ts';
-import type { NodeEngine } from './node/NodeEngine.ts';
 import { noteBegun } from './node/nodeContext.ts';
 import { placeHere } from './node/stepPlace.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';

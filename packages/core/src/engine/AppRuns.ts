@@ -1,8 +1,8 @@
+import type { RunResult } from './drive/RunResult.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FileApp } from './FileApp.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
-import type { RunResult } from './RunResult.ts';
 import type { DeleteResult } from './runs/deleteRuns.ts';
 import type { FollowedFile, SeenAs } from './runs/FollowedRun.ts';
 import type { ForkOptions, ForkResult } from './runs/forkRun.ts';

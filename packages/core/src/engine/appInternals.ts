@@ -1,9 +1,9 @@
 import type { Lease, Thread } from '../state/threads/ThreadStore.ts';
 import type { CheckpointUpdate, RecordUpdate } from './change/rewindTo.ts';
 import type { DriveOptions } from './drive/drive.ts';
+import type { RunResult } from './drive/RunResult.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { RunOptions } from './RunOptions.ts';
-import type { RunResult } from './RunResult.ts';
 import type { NewRunRecord } from './start/RunStarts.ts';
 
 /** Options of a drive that only the engine's own clients have. */

@@ -7,7 +7,7 @@ import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchest
 import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import { EngineFaults } from '../engine/execution/EngineFaults.ts';
-import type { NodeEngine } from '../engine/node/NodeEngine.ts';
+import type { NodeEngine } from '../engine/graph/NodeEngine.ts';
 import { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';

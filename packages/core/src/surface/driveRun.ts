@@ -1,9 +1,9 @@
 import { internalsOf } from '../engine/appInternals.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
+import { outcomeOf } from '../engine/drive/RunResult.ts';
 import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
-import { outcomeOf } from '../engine/RunResult.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';

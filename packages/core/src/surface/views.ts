@@ -1,9 +1,10 @@
 import type { BudgetMeasure } from '../config/budgetMeasures.ts';
+
 // A run as people and programs read it.
 
+import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import type { Gate } from '../engine/gates/Gate.ts';
-import type { RunInfo, RunOutcome } from '../engine/RunResult.ts';
 import type { EventName } from '../events/events.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';

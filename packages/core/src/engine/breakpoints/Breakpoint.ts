@@ -1,8 +1,8 @@
 // Breakpoints: where a graph was compiled to stop, the one that a checkpoint stands at, and the gate that shows it.
 
 import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { isDevsError } from '../../errors/DevsError.ts';
-import { canonicalJson, sha256Hex } from '../../values/canonicalJson.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
+import { showableValues } from '../../values/showable.ts';
 import { nextNodes } from './nextNodes.ts';
 
 /** Where a graph was compiled to stop: LangGraph's `interruptBefore` and `interruptAfter`, as names of its nodes. */
@@ -88,7 +88,7 @@ export function rejectedReason(question: unknown): string {
 /** What a graph's author sees of a checkpoint: its channels, not LangGraph's. */
 export function ownValues({ channel_values: values }: Checkpoint): Readonly<Record<string, unknown>> {
   const own = Object.entries(values).filter(([name]) => !/^(?:branch:|join:|__)/.test(name));
-  return plainValues(Object.fromEntries(own));
+  return showableValues(Object.fromEntries(own));
 }
 
 type BreakpointTiming = Pick<Breakpoint['breakpoint'], 'nodes'> & { readonly when: 'before' | 'after' };
@@ -116,41 +116,4 @@ export function dueBreakpoint(
   }
   const nodes = before.filter((node) => next.includes(node));
   return nodes.length > 0 ? { when: 'before', nodes } : null;
-}
-
-/** Characters of JSON of one channel that a gate shows: what is longer is read from the run. */
-const MAX_SHOWN = 64 * 1024;
-
-/** A state as a human reads it: JSON, also of what JSON has no word for. */
-export function plainValues(values: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainChannelValue(value)]));
-}
-
-function plainChannelValue(value: unknown): unknown {
-  const json = safeJson(value);
-  if (json === null) return '(cannot be shown)';
-  if (json.length > MAX_SHOWN) return `(${json.length} characters)`;
-  const plain: unknown = JSON.parse(json);
-  try {
-    canonicalJson(plain);
-    return plain;
-  } catch (error) {
-    if (isDevsError(error)) return '(cannot be shown)';
-    throw error;
-  }
-}
-
-function safeJson(value: unknown): string | null {
-  try {
-    return JSON.stringify(value, asJson) ?? 'null';
-  } catch {
-    return null; // a cycle, or a class that cannot say what it is
-  }
-}
-
-function asJson(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Map) return [...value];
-  if (value instanceof Set) return [...value];
-  return value;
 }

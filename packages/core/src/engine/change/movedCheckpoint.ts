@@ -7,7 +7,7 @@ import {
   maxChannelVersion,
   uuid6,
 } from '@langchain/langgraph-checkpoint';
-import { isOutput } from '../drive/openQuestions.ts';
+import { isOutput } from '../saver/openQuestions.ts';
 import { type GraphMapping, isTrigger } from './GraphMapping.ts';
 
 /** Where a run stands, under the new names: a checkpoint on top of the latest, and what its tasks have put out. */

@@ -11,10 +11,10 @@ import {
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
+import { openQuestions } from '../saver/openQuestions.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';

@@ -4,7 +4,6 @@ import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { isOfExecution } from '../../state/steps/StepStore.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
-import { isOutput } from '../drive/openQuestions.ts';
 import { isOver, runError } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { GUARD_NAMES } from '../execution/channels.ts';
@@ -12,6 +11,7 @@ import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
 import { assertSameGraph, type GraphShape } from '../graph/graphShape.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
+import { isOutput } from '../saver/openQuestions.ts';
 import { type StagedWrite, stageUpdate, storePlacement } from './rewindTo.ts';
 
 /** Who changes the state of a run, and in whose name. */

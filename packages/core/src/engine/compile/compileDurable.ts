@@ -5,7 +5,7 @@ import { GUARD_CHANNELS, GUARD_NAMES, readChannels } from '../execution/channels
 import type { DeclaredGates } from '../gates/parsedGates.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
 import type { CompilableBuilder, CompileSettings } from '../graph/graphSource.ts';
-import type { NodeEngine } from '../node/NodeEngine.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { foldUpdate, isReduced, METADATA_KEY } from '../node/nodeOutput.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';

@@ -2,9 +2,9 @@ import { Annotation, type LangGraphRunnableConfig, StateGraph } from '@langchain
 import { writeChannels } from '../execution/channels.ts';
 import { nodeExecutionOf } from '../execution/nodeExecution.ts';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGates.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { askDeclared } from '../node/askDeclared.ts';
 import { askToolCalls } from '../node/askToolCalls.ts';
-import type { NodeEngine } from '../node/NodeEngine.ts';
 import { copyWith, decidedWrites, foldUpdate, isReduced, NodeOutput } from '../node/nodeOutput.ts';
 import type { GuardedNode, NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';

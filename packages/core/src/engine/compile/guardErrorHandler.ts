@@ -8,8 +8,8 @@ import { guardsIn, type NodeExecution, nodeExecutionOf } from '../execution/node
 import { asThrowable } from '../execution/thrown.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
 import type { NodeUpdate } from '../graph/GraphProfile.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { depthOf } from '../node/depth.ts';
-import type { NodeEngine } from '../node/NodeEngine.ts';
 import { guardsAmong, mergedState, NodeOutput, withoutGuards } from '../node/nodeOutput.ts';
 import type { NodeFunction } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';

@@ -17,16 +17,18 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NewEvent } from '../../events/EventBus.ts';
+import { withOwnSignal } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
+import { noteAnswers } from '../execution/driveContext.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/GraphProfile.ts';
-import { noteAnswers } from '../node/driveContext.ts';
+import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
@@ -35,9 +37,8 @@ import { breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverQues
 import { OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
 import { abortReason, applyDeadlines, decideByPolicy, readAnswers, resumeCommand } from './gateAnswers.ts';
-import { onLastTurn, streamedCall, withOwnSignal } from './graphCall.ts';
+import { onLastTurn, streamedCall } from './graphCall.ts';
 import type { ActiveLease } from './lease.ts';
-import { hasUnanswerable, openQuestions, type PendingQuestion } from './openQuestions.ts';
 import {
   ended,
   interruptInEdge,

@@ -6,8 +6,8 @@ import type { NamedGates } from '../gates/parsedGates.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { EndOfRun, GoalReader } from '../graph/GraphProfile.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import type { Budget } from '../guards/Budget.ts';
-import type { NodeEngine } from '../node/NodeEngine.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 

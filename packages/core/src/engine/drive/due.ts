@@ -7,7 +7,7 @@ import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria, Wait } from '../../state/threads/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { currentDrive } from '../node/driveContext.ts';
+import { currentDrive } from '../execution/driveContext.ts';
 import { type ChildDrive, childAppsOf } from '../waits/children.ts';
 import { ASKED_TO_STOP } from './draining.ts';
 import { isOver } from './outcome.ts';

@@ -24,8 +24,8 @@ import {
   type Question,
   sessionForQuestion,
 } from '../gates/question.ts';
+import type { PendingQuestion } from '../saver/openQuestions.ts';
 import { openGateSession } from './driverQuestions.ts';
-import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
 interface GivenAnswer {

@@ -1,8 +1,6 @@
 // A graph of LangGraph as the driver calls it: the config of a call, the stream around it, and its separation from other calls.
 
-import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { onAbort } from '../../events/onAbort.ts';
 import type { Lease } from '../../state/threads/ThreadStore.ts';
 import type { GuardedState } from '../execution/channels.ts';
 import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
@@ -63,29 +61,4 @@ export async function onLastTurn(
   };
   const at = { configurable: { ...config.configurable, checkpoint_ns: '', checkpoint_id: checkpoint.id } };
   await saver.putWrites(at, Object.entries(anew), NO_TASK);
-}
-
-/**
- * Does `work` with a signal of its own that follows `outer`. LangGraph leaves a listener on the signal of every call of a
- * graph; one that lives as long as a process would collect them.
- */
-export async function withOwnSignal<T>(
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const own = new AbortController();
-  const forget = onAbort(outer, () => own.abort(outer?.reason));
-  try {
-    return await work(own.signal);
-  } finally {
-    forget();
-  }
-}
-
-/**
- * Does `work` as if no graph was running around it. LangGraph passes a node's configuration on to every graph that is
- * called in it: to an app's run, too, which has a lease, a thread and a checkpointer of its own.
- */
-export function outsideGraphs<T>(work: () => T): T {
-  return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, work);
 }

@@ -8,7 +8,7 @@ import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS, type Lease } from '../../state/threads/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { currentDrive } from '../node/driveContext.ts';
+import { currentDrive } from '../execution/driveContext.ts';
 import type { Engine } from './Engine.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */

@@ -5,9 +5,9 @@ import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
-import type { RunError, RunOutcome } from '../RunResult.ts';
 import type { RunStreamEvent } from '../stream/RunStreams.ts';
 import type { RecordingEngine } from './Engine.ts';
+import type { RunError, RunOutcome } from './RunResult.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;

@@ -1,6 +1,6 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
-import { outsideGraphs } from './graphCall.ts';
 
 interface ThreadConfig {
   readonly configurable: { readonly thread_id: string };

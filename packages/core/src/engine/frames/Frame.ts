@@ -6,9 +6,9 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { withOwnSignal } from '../drive/graphCall.ts';
-import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
+import { withOwnSignal } from '../../events/onAbort.ts';
 import { isFrameQuestion } from '../gates/question.ts';
+import { type OpenQuestion, openQuestions } from '../saver/openQuestions.ts';
 import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } from './recurse.ts';
 
 /** Every turn is one super-step, so LangGraph's own limit has nothing to count. */

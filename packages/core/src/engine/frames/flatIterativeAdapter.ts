@@ -20,9 +20,9 @@ import type {
   CheckpointMetadata,
 } from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
+import { type OpenQuestion, openQuestions } from '../saver/openQuestions.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { withSettledTriggers } from '../saver/storedCheckpoint.ts';
 import { WindowedSaver } from '../saver/WindowedSaver.ts';

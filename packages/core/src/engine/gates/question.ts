@@ -1,7 +1,5 @@
 // A question on its way to LangGraph's `interrupt()`, and its answer on the way back.
 
-import { Document } from '@langchain/core/documents';
-import { isBaseMessage } from '@langchain/core/messages';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
@@ -12,6 +10,7 @@ import { lawHere } from '../execution/lawOf.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { type GateRules, isKindOf } from './answers.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
+import { storableValue } from './storableValue.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON.
@@ -52,7 +51,7 @@ export type ShownArtifact = Pick<Question, 'artifact' | 'artifactHash' | 'masked
  * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
  */
 export function shownBy(value: unknown): ShownArtifact {
-  const { value: artifact, count: masked } = lawHere().keep(shownValue(value ?? null));
+  const { value: artifact, count: masked } = lawHere().keep(storableValue(value ?? null));
   return { artifact, artifactHash: hashOf(artifact), ...(masked > 0 && { masked }) };
 }
 
@@ -235,52 +234,6 @@ export function exactAnswers(answers: AnswersById): AnswersById {
       return isFound;
     },
   });
-}
-
-/** Levels that are looked at: what is deeper, as a cycle is, is left for the hash to refuse. */
-const MAX_DEPTH = 1_000;
-
-/**
- * A value as a gate shows and hashes it: plain JSON of what LangGraph's serializer takes. What JSON has no word for is
- * said in one, `{ date: '1970-01-01T00:00:00.000Z' }`; what nobody could read, such as a function, is left for the hash
- * to refuse.
- */
-export function shownValue(value: unknown, levels = MAX_DEPTH): unknown {
-  if (typeof value === 'bigint') return { bigint: String(value) };
-  if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
-  if (typeof value !== 'object' || value === null || levels === 0) return value;
-  const inside = levels - 1;
-  if (Array.isArray(value)) return sameOr(value, shownItems(value, inside));
-  if (isPlainJsonObject(value)) return shownFields(value, inside);
-  return shownInstance(value, inside);
-}
-
-const shownItems = (items: readonly unknown[], levels: number): readonly unknown[] =>
-  items.map((item) => shownValue(item, levels));
-
-function shownInstance(value: object, levels: number): unknown {
-  if (value instanceof Date) return { date: Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString() };
-  if (value instanceof Map) return { map: shownItems([...value], levels) };
-  if (value instanceof Set) return { set: shownItems([...value], levels) };
-  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
-  if (isBaseMessage(value)) return { [value.type]: shownFields({ ...value.toDict().data }, levels) };
-  if (value instanceof Document) return { document: shownFields({ ...value }, levels) };
-  return value;
-}
-
-function shownFields(fields: object, levels: number): object {
-  const entries = Object.entries(fields) as [string, unknown][];
-  const shown = entries.map(([name, field]) => [name, shownValue(field, levels)] as const);
-  return shown.every(([, field], at) => field === entries[at]?.[1]) ? fields : Object.fromEntries(shown);
-}
-
-/** The very list where nothing in it has to be said in other words: what the hash refuses in it stays refused. */
-const sameOr = (items: readonly unknown[], shown: readonly unknown[]): readonly unknown[] =>
-  shown.every((item, at) => item === items[at]) ? items : shown;
-
-function isPlainJsonObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /**

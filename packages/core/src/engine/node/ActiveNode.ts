@@ -13,9 +13,9 @@ import { NodeActivities } from '../activity/StepActivities.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { GraphProfile } from '../graph/GraphProfile.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
-import type { NodeEngine } from './NodeEngine.ts';
 
 /** The parts of an execution of a node. */
 interface Execution {

@@ -1,6 +1,7 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EndedStatus } from '../../state/threads/threadRecords.ts';
+import { currentDrive } from '../execution/driveContext.ts';
 import {
   assertMayBeChild,
   type ChildApp,
@@ -9,7 +10,6 @@ import {
   childAppsOf,
 } from '../waits/children.ts';
 import { isRecorded, type RecordedNode } from './ActiveNode.ts';
-import { currentDrive } from './driveContext.ts';
 import { activeNode, outsideNode } from './nodeContext.ts';
 import { waitHere } from './waitFor.ts';
 

@@ -7,12 +7,12 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StepKey, StepOnRecord, StepTimes } from '../../state/steps/StepStore.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { ambientConfig } from '../execution/ambientConfig.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import type { RecordedNode } from './ActiveNode.ts';
 import { type InnerTask, placeNames, recordedPlace, type StepPlace } from './stepPlace.ts';
-import { ambientConfig } from './toolCalls.ts';
 
 /**
  * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.

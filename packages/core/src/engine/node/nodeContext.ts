@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EngineStore } from '../EngineStore.ts';
+import { currentDrive } from '../execution/driveContext.ts';
 import type { ActiveNode } from './ActiveNode.ts';
-import { currentDrive } from './driveContext.ts';
 
 const storage = new AsyncLocalStorage<ActiveNode>();
 

@@ -3,9 +3,9 @@ import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { describeThrown } from '../execution/thrown.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { type Depth, depthWarnings } from './depth.ts';
-import type { NodeEngine } from './NodeEngine.ts';
 import { fieldsOf, mergedState, type NodeOutput } from './nodeOutput.ts';
 
 interface BegunTurn<State> {

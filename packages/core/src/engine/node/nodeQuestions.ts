@@ -9,6 +9,7 @@ import type { AnyGate } from '../gates/parsedGates.ts';
 import { askQuestion, type Question, questionAbout } from '../gates/question.ts';
 import type { GateStatus, StuckTask } from '../gates/TaskFailureGate.ts';
 import { type GraphProfile, type NodeUpdate, recordedGoal } from '../graph/GraphProfile.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import {
   assertUnitInterval,
   type GuardFinding,
@@ -19,7 +20,6 @@ import {
 import { askDeclared, withdrawnIn } from './askDeclared.ts';
 import { askToolCalls, type Through } from './askToolCalls.ts';
 import { type Depth, depthOf } from './depth.ts';
-import type { NodeEngine } from './NodeEngine.ts';
 import { mergedState, type NodeMetadata, withoutGuards } from './nodeOutput.ts';
 
 export interface Entered<State> {

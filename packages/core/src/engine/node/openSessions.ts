@@ -24,11 +24,11 @@ import {
   type Question,
   sessionForQuestion,
 } from '../gates/question.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/lattice.ts';
 import { budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { isWaitQuestion } from '../waits/waits.ts';
 import { depthLevel, depthOf } from './depth.ts';
-import type { NodeEngine } from './NodeEngine.ts';
 
 /**
  * Records the questions a node is about to leave with, one session each; returns them with their ids. The only

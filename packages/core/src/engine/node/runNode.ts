@@ -28,6 +28,7 @@ import {
 import { isDevsError } from '../../errors/DevsError.ts';
 import { makeLasting } from '../../values/lasting.ts';
 import { readGuards, writeChannels, writeGuards } from '../execution/channels.ts';
+import { noteEntered } from '../execution/driveContext.ts';
 import { engineFaultOf, faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import { type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
 import { asThrowable } from '../execution/thrown.ts';
@@ -37,10 +38,9 @@ import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import type { NodeUpdate } from '../graph/GraphProfile.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { ActiveNode } from './ActiveNode.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
-import { noteEntered } from './driveContext.ts';
-import type { NodeEngine } from './NodeEngine.ts';
 import { runInNode } from './nodeContext.ts';
 import { recordAction, recordFailure, recordThought } from './nodeJournal.ts';
 import {

@@ -1,5 +1,6 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
 import type { EngineStore } from '../EngineStore.ts';
+import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import type { ActiveNode, RecordedNode } from './ActiveNode.ts';
 import {
@@ -11,7 +12,7 @@ import {
   relativePlace,
 } from './innerRuns.ts';
 import { currentNode } from './nodeContext.ts';
-import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
+import { attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
 export interface StepPlace {

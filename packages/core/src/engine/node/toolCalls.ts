@@ -5,8 +5,8 @@ import {
   type Callbacks,
 } from '@langchain/core/callbacks/manager';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import { ambientConfig } from '../execution/ambientConfig.ts';
 
 type Handlers = Pick<CallbackManager, 'handlers' | 'inheritableHandlers' | 'tags' | 'inheritableTags'> &
   Pick<CallbackManager, 'metadata' | 'inheritableMetadata'>;
@@ -109,11 +109,6 @@ export function withToolCalls<Config extends RunnableConfig>(config: Config, beg
 export function currentToolCall(): ToolCall {
   const callbacks = ambientConfig()?.callbacks;
   return callbacks instanceof ToolCallCarrier ? callbacks.toolCall : NO_TOOL_CALL;
-}
-
-/** The config of the innermost LangChain run around this code. */
-export function ambientConfig(): LangGraphRunnableConfig | undefined {
-  return AsyncLocalStorageProviderSingleton.getRunnableConfig() as LangGraphRunnableConfig | undefined;
 }
 
 /** From 1: LangGraph's retries of the task whose config this is; `undefined` inside a runnable, which is not told. */

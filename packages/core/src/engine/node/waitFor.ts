@@ -4,11 +4,11 @@ import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';
+import { noteHeard } from '../execution/driveContext.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
 import { lawHere } from '../execution/lawOf.ts';
 import { endWait, type Message, messageOf, signalName, waitInterruptId } from '../waits/waits.ts';
 import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
-import { noteHeard } from './driveContext.ts';
 import { activeNode } from './nodeContext.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
 

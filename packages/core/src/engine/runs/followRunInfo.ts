@@ -1,4 +1,4 @@
-import type { RunDetails } from '../RunResult.ts';
+import type { RunDetails } from '../drive/RunResult.ts';
 import type { FollowedFile } from './FollowedRun.ts';
 import { type ReadableFile, readDetails } from './readDetails.ts';
 

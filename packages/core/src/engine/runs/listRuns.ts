@@ -1,8 +1,8 @@
 import { transaction } from '../../db/transaction.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { RunInfo } from '../RunResult.ts';
 import { type PageRequest, pageLimit, pageOf, parseCursor } from './pages.ts';
 
 /** Selects the runs to list. */

@@ -1,7 +1,7 @@
+import type { RunDetails } from '../drive/RunResult.ts';
 import { outputOf } from '../drive/readState.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gatesOf } from '../gates/Gate.ts';
-import type { RunDetails } from '../RunResult.ts';
 import { infoOf } from './listRuns.ts';
 import { releaseOf } from './runIndex.ts';
 

@@ -2,10 +2,10 @@ import type { RunCost } from '../../state/steps/StepStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { ASKED_TO_STOP } from '../drive/draining.ts';
 import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import type { LimitUse } from '../guards/Budget.ts';
-import type { RunInfo } from '../RunResult.ts';
 import { infoOf } from './listRuns.ts';
 import type { RunRelease } from './Runs.ts';
 

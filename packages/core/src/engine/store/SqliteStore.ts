@@ -21,7 +21,7 @@ import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
-import { currentDrive } from '../node/driveContext.ts';
+import { currentDrive } from '../execution/driveContext.ts';
 
 export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
   /** Bytes of one value, as JSON. @defaultValue 8 MiB */

@@ -1,7 +1,7 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EngineStore } from '../EngineStore.ts';
 import type { CompileSettings } from '../graph/graphSource.ts';
-import type { NodeEngine } from '../node/NodeEngine.ts';
+import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { GuardedCache } from './GuardedCache.ts';
 import { SqliteStore } from './SqliteStore.ts';
 

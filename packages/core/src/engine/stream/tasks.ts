@@ -1,4 +1,4 @@
-import { ambientConfig } from '../node/toolCalls.ts';
+import { ambientConfig } from '../execution/ambientConfig.ts';
 
 // A task's namespace is the way to it: `agent:UUID|tools:UUID`, and a bare number for the further graphs of a task.
 

@@ -12,7 +12,7 @@ import { internalsOf } from '../../appInternals.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
 import { sleep, waitFor } from '../../node/waitFor.ts';
-import type { RunError, RunInfo, RunResult } from '../../RunResult.ts';
+import type { RunError, RunInfo, RunResult } from '../RunResult.ts';
 
 /** What a node does the first time that it comes to its place in the program. */
 const NODES = ['go', 'ask', 'sleep', 'wait', 'child', 'throw', 'drain', 'leave', 'cancel'] as const;

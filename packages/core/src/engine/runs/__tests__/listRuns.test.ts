@@ -7,8 +7,8 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../appInternals.ts';
+import type { RunInfo } from '../../drive/RunResult.ts';
 import { durable } from '../../durable.ts';
-import type { RunInfo } from '../../RunResult.ts';
 import type { RunFilter, RunPage } from '../listRuns.ts';
 
 const open = (db: Database, now = { ms: 0 }, version = '1') =>

@@ -3,7 +3,7 @@ import type { NodeStore } from '../../state/RunStore.ts';
 import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { EngineFaults } from '../execution/EngineFaults.ts';
-import type { GraphProfile } from '../graph/GraphProfile.ts';
+import type { GraphProfile } from './GraphProfile.ts';
 
 /** A task of the run's own graph. */
 interface BegunTask {

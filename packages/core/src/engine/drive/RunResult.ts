@@ -1,10 +1,9 @@
 // Every shape of "how is this run?", in one file: what executing it returned (`RunResult`), and what is known of it without
 // executing it (`RunInfo`). Both use the statuses of the state file, and no others.
-
-import type { ErrorCode } from '../errors/DevsError.ts';
-import type { ThreadStatus } from '../state/threads/threadRecords.ts';
-import type { Gate } from './gates/Gate.ts';
-import type { WaitInfo } from './waits/waits.ts';
+import type { ErrorCode } from '../../errors/DevsError.ts';
+import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
+import type { Gate } from '../gates/Gate.ts';
+import type { WaitInfo } from '../waits/waits.ts';
 
 /** An error as plain data: masked, and of limited length. */
 export interface RunError {
@@ -29,6 +28,7 @@ interface Outcome<Question> {
 
 /** For members of other statuses, so that they can be read before `status` is checked. */
 type Without<Members> = { readonly [Name in keyof Members]?: never };
+
 type NoError = Without<Pick<FailedOutcome<never>, 'error'>>;
 
 interface WaitingOutcome<Question> extends Outcome<Question>, WaitInfo, NoError {
