@@ -1,8 +1,7 @@
 import { OneFile, type RunFiles } from '../engine/runs/RunFiles.ts';
 import type { CodeOfRuns } from '../orchestration/ports.ts';
-import { type DriveRunOptions, driveRun } from './driveRun.ts';
+import { type DriveRunOptions, driveRun, type RunWithDeps } from './driveRun.ts';
 import type { PipelineResult } from './views.ts';
-import type { RunWithDeps } from './workspaceInUse.ts';
 
 /** The pipeline over the state file of a run, and its surroundings here; `null` where they are not set. */
 export interface PipelineFile extends RunWithDeps {

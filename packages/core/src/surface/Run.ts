@@ -20,7 +20,7 @@ import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
 import { commentedGates, type LastComment, type PlacesOptions } from './CommentedGates.ts';
-import type { DriveRunOptions } from './driveRun.ts';
+import { type DriveRunOptions, workspaceInUse } from './driveRun.ts';
 import { sessionOfRun } from './gatesOfRun.ts';
 import { type GraphView, graphView } from './graphView.ts';
 import { graphWork } from './PipelineApp.ts';
@@ -29,7 +29,6 @@ import type { RecursionDepth } from './recursionDepth.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
 import { cancelNotice, decisionNotice, pauseNotice } from './runNotices.ts';
-import { currentState, runStatus } from './runStatus.ts';
 import { type TranscriptEntry, type TranscriptQuery, transcript } from './transcripts.ts';
 import {
   type Adopted,
@@ -41,13 +40,14 @@ import {
 } from './userChanges.ts';
 import { recordViewed, revealHidden, shownBefore } from './viewedGates.ts';
 import {
+  currentState,
   type LogEntry,
   type PipelineResult,
   type PipelineRunInfo,
+  runStatus,
   type StepView,
   stepView,
 } from './views.ts';
-import { workspaceInUse } from './workspaceInUse.ts';
 
 export type { DriveRunOptions };
 

@@ -1,15 +1,19 @@
+import { StepActivities } from '../engine/activity/StepActivities.ts';
 import { internalsOf } from '../engine/appInternals.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
 import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
+import { endingWith } from '../errors/endingWith.ts';
+import type { EventBus } from '../events/EventBus.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
+import type { OpenOptions, PipelinePorts, RunWorkspace } from '../orchestration/ports.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
 import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
-import { handOver } from './handOver.ts';
+import type { PipelineApp } from './PipelineApp.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
 import type { PipelineResult } from './views.ts';
-import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 
 /**
  * The goal of an execution: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with its
@@ -68,4 +72,46 @@ async function finishRewindOfEnded(id: string, { app, pipeline }: RunWithDeps): 
   if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
   const engine = await app.engine();
   await internalsOf(engine).withLease(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
+}
+
+/** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
+export interface RunWithDeps {
+  readonly app: PipelineApp;
+  readonly pipeline: PipelinePorts | null;
+}
+
+/** The workspace of a run; `null` before the first task: opening a workspace makes it. */
+export async function workspaceInUse(
+  id: string,
+  { app, pipeline }: RunWithDeps,
+  options: OpenOptions = {},
+): Promise<RunWorkspace | null> {
+  if (pipeline === null) return null;
+  const values = await app.values(id);
+  return (values?.tasks ?? []).length === 0 ? null : pipeline.workspace.open(id, options);
+}
+
+/** Gives a run's branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
+function handOver(
+  threadId: string,
+  events: EventBus,
+  open: (options: OpenOptions) => Promise<RunWorkspace | null>,
+): Promise<Pick<PipelineResult, 'commits' | 'delivery'>> {
+  const step = { threadId, lgTaskId: '', name: 'deliver', attempt: 1, node: 'deliver', taskId: null };
+  const told = new StepActivities(step, Date.now(), {
+    runs: new NullRunStore(events),
+    at: { threadId: step.threadId, epoch: null },
+    events,
+  });
+  told.begin();
+  return endingWith(
+    () => told.end(),
+    async () => {
+      const workspace = await open({ onActivity: told.tell });
+      return {
+        commits: (await workspace?.log()) ?? [],
+        delivery: (await workspace?.deliver?.()) ?? null,
+      };
+    },
+  );
 }

@@ -1,17 +1,20 @@
-import type { BudgetMeasure } from '../config/budgetMeasures.ts';
-
 // A run as people and programs read it.
 
+import type { BudgetMeasure } from '../config/budgetMeasures.ts';
 import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
-import type { Gate } from '../engine/gates/Gate.ts';
+import { type Gate, openGates } from '../engine/gates/Gate.ts';
+import { infoOf } from '../engine/runs/listRuns.ts';
 import type { EventName } from '../events/events.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
+import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
+import { isPipelineRun, withCurrentCommits } from '../orchestration/storedState.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
-import type { TaskRecord, TaskStatus } from '../orchestration/types.ts';
+import type { GraphState, TaskRecord, TaskStatus } from '../orchestration/types.ts';
 import type { RunCost, StepSummary } from '../state/steps/StepStore.ts';
-import type { AgentsIdentity } from './agentsIdentity.ts';
+import { type AgentsIdentity, recordedAgents } from './agentsIdentity.ts';
+import type { PipelineApp } from './PipelineApp.ts';
 
 /** One task, as people count it. */
 export interface TaskView {
@@ -24,7 +27,7 @@ export interface TaskView {
 }
 
 /** One limit of a run's budget, with what humans have added to it. */
-export interface BudgetUse {
+interface BudgetUse {
   readonly measure: BudgetMeasure;
   readonly limit: number;
   readonly spent: number;
@@ -33,14 +36,14 @@ export interface BudgetUse {
 }
 
 /** How the code of a run is reviewed, and how often it was. */
-export interface ReviewStatus {
+interface ReviewStatus {
   readonly scope: ReviewScope;
   readonly approved: number;
   readonly rejected: number;
 }
 
 /** One time a run was set back. */
-export interface RewindView {
+interface RewindView {
   readonly id: string;
   /** The task it was set back to, such as `T2`. */
   readonly target: string;
@@ -123,7 +126,7 @@ const ENDS: readonly EventName[] = [
 ];
 
 /** `null` for a run that nobody drives, and between two nodes. */
-export function runningView(
+function runningView(
   threadId: string,
   { threads, log, steps }: Pick<EngineStore, 'threads' | 'log' | 'steps'>,
 ): RunningView | null {
@@ -191,3 +194,63 @@ function costOf({ kind, state, usage }: StepSummary): RunCost {
     unpriced: isCounted && (costUsd === undefined || unpriced > 0) ? 1 : 0,
   };
 }
+
+// How a run of the pipeline stands, from the rows of its state file.
+
+/** The pipeline's state at its latest checkpoint; `null` before the first, and for a run of another graph. */
+export async function currentState(id: string, app: PipelineApp): Promise<GraphState | null> {
+  if (!isPipelineRun(app.store.threads.require(id))) return null;
+  return withCurrentCommits(await app.values(id), id, app.store);
+}
+
+/** The status of a run, read without executing it. */
+export async function runStatus(id: string, app: PipelineApp): Promise<PipelineRunInfo> {
+  const { store } = app;
+  const state = await currentState(id, app);
+  const { threads, steps } = store;
+  const thread = threads.require(id);
+  const driver = threads.driverOf(id);
+  return {
+    ...infoOf(thread, driver !== null),
+    title: String(thread.policies['title'] ?? id),
+    driver,
+    running: runningView(id, store),
+    degraded: thread.degraded,
+    agents: recordedAgents(id, store),
+    workspace: threads.folderOf(thread),
+    tasks: (state?.tasks ?? []).map(taskView),
+    gates: openGates(id, store.sessions),
+    cost: steps.costOf(id),
+    review: state === null ? null : reviewStatus(state),
+    budget: budgetUses(id, store),
+    rewinds: rewindViews(id, store),
+  };
+}
+
+/** Use of each limit of the run's budget, without limits per task. */
+const budgetUses = (id: string, { budgets }: EngineStore): readonly BudgetUse[] =>
+  budgets.usesOf(id).map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved }));
+
+/** How the code of a run is reviewed; `null` also for a run of an own graph, which has no project. */
+function reviewStatus(state: Pick<GraphState, 'hitlDecisions'> & Partial<GraphState>): ReviewStatus | null {
+  const scope = state.projectConfig?.review;
+  if (scope === undefined) return null;
+  const decisions = reviewDecisions(state);
+  const approved = decisions.filter(({ signal }) => signal.approved).length;
+  return { scope, approved, rejected: decisions.length - approved };
+}
+
+/** Rewinds as people see them: one that was undone has this as its state, and is one line. */
+const rewindViews = (id: string, { rewinds }: EngineStore): readonly RewindView[] =>
+  rewinds
+    .list(id)
+    .filter(({ before }) => before.takesBack === null)
+    .map(({ id: rewindId, targetTaskId, undone, before, state, createdAt }) => ({
+      id: rewindId,
+      target: taskLabel(targetTaskId),
+      undone: undone.map(({ taskId }) => taskLabel(taskId)),
+      principal: before.principal,
+      reason: before.reason,
+      at: new Date(createdAt).toISOString(),
+      state: state === 'intent' ? 'unfinished' : state,
+    }));

@@ -20,8 +20,7 @@ import { type DriveRunOptions, driveRun } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { PipelineFile } from '../PipelineFiles.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import { runStatus } from '../runStatus.ts';
-import type { PipelineResult } from '../views.ts';
+import { type PipelineResult, runStatus } from '../views.ts';
 import { listedStatus } from './listedStatus.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */
