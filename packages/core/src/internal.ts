@@ -40,7 +40,7 @@ export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type * as WorkspacePort from './orchestration/workspacePort.ts';
 export type { CommitBarrier } from './state/commits/CommitBarrier.ts';
 export { EventStore } from './state/events/EventStore.ts';
-export type { HitlSession } from './state/gates/HitlSessionStore.ts';
+export type { HitlSession } from './state/gates/hitlSession.ts';
 export { assertNoRuns, placeStateFile } from './state/moving/placeStateFile.ts';
 export { nameStateFile, readStateFileName, type StateFileName } from './state/moving/stateFileName.ts';
 export { StepStore } from './state/steps/StepStore.ts';

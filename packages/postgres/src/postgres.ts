@@ -53,7 +53,6 @@ export interface PostgresOptions {
 
 /** Of a process: 8 with the direct one. */
 const CONNECTIONS = { ship: 2, work: 4, boss: 1 } as const;
-
 const AWAY_MS = 60_000;
 
 /**

@@ -36,17 +36,13 @@ export type ScreenState =
   | { readonly kind: 'error'; readonly error: ErrorView };
 
 export const screen = signal<ScreenState>({ kind: 'loading' });
-
 export const me = signal<Me | null>(null);
-
 /** Open gates of all runs; in the title. */
 export const waitingCount = signal(0);
-
 /** Why what is shown may be old; `null` while the server tells what is new. */
 export const offline = signal<ErrorView | null>(null);
 
 let loading: Promise<void> | null = null;
-
 let isStale = false;
 
 /**

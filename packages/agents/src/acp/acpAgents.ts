@@ -16,7 +16,6 @@ import type { PromptEnd } from './updates.ts';
 import { WarmAgent } from './WarmAgent.ts';
 
 const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-
 const DEFAULT_GRACE_MS = 10_000;
 
 /** The name of a known coding CLI, or your own program that speaks the protocol. */

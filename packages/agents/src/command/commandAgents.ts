@@ -18,7 +18,6 @@ import { type Scratch, withScratch } from '../process/scratch.ts';
 import { type CommandRecipe, type CommandReply, RECIPES, type RecipeName } from './CommandRecipe.ts';
 
 const DEFAULT_MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
-
 const DEFAULT_GRACE_MS = 2_000;
 
 /** The name of a known coding CLI, or your own. */

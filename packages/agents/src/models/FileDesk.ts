@@ -11,12 +11,9 @@ export class ToolRefusal extends Error {
 
 /** Characters of a file that are shown at once. */
 const MAX_SHOWN = 40_000;
-
 const MAX_LISTED = 1_000;
-
 /** Bytes of a file that is opened at all: a larger one is data. */
 const MAX_BYTES = 4 * 1024 * 1024;
-
 /** Bytes of a file that is searched. */
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 

@@ -2,15 +2,11 @@ import { createContext, Script } from 'node:vm';
 import { type FileDesk, ToolRefusal } from './FileDesk.ts';
 
 const MAX_NAMES = 200;
-
 const MAX_MATCHES = 100;
-
 /** Characters of a line that are shown. */
 const MAX_SHOWN = 240;
-
 /** Characters of text one search looks through. */
 const MAX_SEARCHED = 64 * 1024 * 1024;
-
 /** Of the event loop, which a search with an expression holds. */
 const MAX_MS = 500;
 

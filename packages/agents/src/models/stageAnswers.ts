@@ -160,9 +160,7 @@ function untracedIn({ requirements, epics }: PlanResult): string | null {
 }
 
 const REPORTS = ['MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS'] as const;
-
 const DESIGN = ['PRD', 'TAS'] as const;
-
 const WHERE_THEY_APPLY = ['MCP_DESIGN', 'SECURITY', 'UI_UX'] as const;
 
 /** What the documents of a stage are held to; the prompts of that version ask for it. */

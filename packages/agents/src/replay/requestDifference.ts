@@ -23,7 +23,6 @@ export function differenceFrom(
 
 /** Characters shown of a value, beginning shortly before the place where it differs. */
 const SHOWN = 80;
-
 const LEAD = 16;
 
 interface ValueDifference {

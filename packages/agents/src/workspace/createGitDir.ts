@@ -11,7 +11,6 @@ export const SCRATCH_PREFIX = 'devs-index-';
 // A workspace's own attributes must not change bytes between the folder and the tree (line ends, keywords,
 // encodings), and its ignore rules must not bring dependencies back in.
 const ATTRIBUTES = '* -text -ident -filter !eol !working-tree-encoding\n';
-
 const EXCLUDES = 'node_modules\n';
 
 export interface NewGitDir {

@@ -38,9 +38,7 @@ const DRIVER = fileURLToPath(new URL(`driver${path.extname(import.meta.url)}`, i
  * no progress, or a slow machine would have its run set aside.
  */
 const LONGEST_LIFE_MS = 500;
-
 const LONGER = 4;
-
 const LOOK_EVERY_MS = 5;
 
 /** Kills drivers with -9 at random moments, lets new ones go on, and judges what is left after each. */

@@ -95,7 +95,6 @@ const decisionAbout = {
   /** Hidden places that are said yes to unread. */
   withHidden: z.int().min(0).exactOptional(),
 };
-
 const approvalFileSchema = z.strictObject({
   ...decisionAbout,
   approved: z.boolean(),
@@ -105,7 +104,6 @@ const approvalFileSchema = z.strictObject({
   /** Of a no; each as the engine takes it. */
   comments: z.array(z.unknown()).exactOptional(),
 });
-
 const valueFileSchema = z.strictObject({ ...decisionAbout, value: z.unknown() });
 
 export type DecisionFile = Readonly<z.infer<typeof approvalFileSchema> | z.infer<typeof valueFileSchema>>;

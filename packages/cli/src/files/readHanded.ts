@@ -4,11 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds without a byte after which nobody is waited for any more. */
 const PATIENCE_MS = 10_000;
-
 const POLL_MS = 20;
-
 const CHUNK_BYTES = 64 * 1024;
-
 /** Bytes; what a person hands over is a thousandth of it. */
 const MOST_BYTES = 64 * 1024 * 1024;
 

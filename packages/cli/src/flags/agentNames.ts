@@ -88,7 +88,6 @@ function withoutModel(agents: string, cwd: string): string {
 }
 
 const ACP = 'acp:';
-
 const COMMAND = 'command:';
 
 /** How a coding CLI is driven: through the Agent Client Protocol, or called with a prompt on its input. */

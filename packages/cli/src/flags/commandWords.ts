@@ -2,7 +2,6 @@
 import { usageError } from '../usageError.ts';
 
 const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
-
 const EXAMPLES = {
   check: "--check 'npm test'",
   editor: "EDITOR='code --wait'",

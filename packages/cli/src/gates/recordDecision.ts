@@ -86,7 +86,6 @@ function assertRaisesLimit(gate: Gate, { choice, answer }: Decision, { devs }: S
 
 /** What lets a proposal pass. A no, an edit that is asked about again and an end of the run approve nothing. */
 const isYesChoice = ({ choice }: Decision): boolean => YESES.has(choice);
-
 const YESES: ReadonlySet<ChoiceName> = new Set(['approve', 'value', 'version']);
 
 /** @throws DevsError `GATE_STALE` when this user was shown another version last, or none. */

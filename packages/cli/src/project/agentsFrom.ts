@@ -123,7 +123,6 @@ export async function namedAgents(names: AgentNames, setting: AgentSetting): Pro
 }
 
 type WorkerKind = ToolKind | 'model';
-
 type StageNames = Readonly<Partial<Record<ModelStage, string>>>;
 
 const workerKind = (name: string): WorkerKind => toolKind(name) ?? 'model';

@@ -28,7 +28,6 @@ export interface ShownTasks {
 
 export const isShownDocuments = (artifact: unknown): artifact is ShownDocuments =>
   hasLists(artifact, ['documents']);
-
 export const isShownTasks = (artifact: unknown): artifact is ShownTasks =>
   hasLists(artifact, ['requirements', 'epics', 'tasks']);
 

@@ -110,9 +110,7 @@ type Sentences = {
 };
 
 const gateName = (kind: string): string => GATE_LABELS[kind as Gate['kind']]?.name ?? kind;
-
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
-
 const clipId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {

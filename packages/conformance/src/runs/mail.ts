@@ -7,7 +7,6 @@ import { isDevsError } from '../../../core/src/errors/DevsError.ts';
 import type { RunsUnderTest } from './RunsUnderTest.ts';
 
 export const ADA = { kind: 'human', id: 'ada' } as const;
-
 export const BOB = { kind: 'human', id: 'bob' } as const;
 
 const Mail = Annotation.Root({

@@ -2,7 +2,7 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../state/events/EventStore.ts';
-import type { HitlSession } from '../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { hasEnded } from '../state/threads/threadRecords.ts';
 import type { AppRuns, ExecuteOptions, StartOptions } from './AppRuns.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';

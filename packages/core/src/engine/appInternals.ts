@@ -1,4 +1,4 @@
-import type { Lease, Thread } from '../state/threads/ThreadStore.ts';
+import type { Lease, Thread } from '../state/threads/threadRecords.ts';
 import type { CheckpointUpdate, RecordUpdate } from './change/rewindTo.ts';
 import type { DriveOptions } from './drive/drive.ts';
 import type { RunResult } from './drive/RunResult.ts';

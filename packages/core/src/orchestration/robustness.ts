@@ -81,7 +81,6 @@ export function detectEntropy({ activeTaskId, entropy }: GraphState): boolean {
 export const CONSECUTIVE_ERROR_PIVOT_THRESHOLD = 3;
 
 export type ErrorRoute = 'pivot_agent' | 'implement';
-
 export type RecoveryRoute = ErrorRoute | 'research' | 'design' | 'distill';
 
 /** Returns a pivot after {@link CONSECUTIVE_ERROR_PIVOT_THRESHOLD} equal errors in a row, else another attempt. */

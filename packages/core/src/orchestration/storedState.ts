@@ -1,7 +1,7 @@
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
-import type { Thread } from '../state/threads/ThreadStore.ts';
+import type { Thread } from '../state/threads/threadRecords.ts';
 import { emptyState } from './emptyState.ts';
 import type { GraphState } from './types.ts';
 

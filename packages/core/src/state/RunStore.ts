@@ -6,14 +6,8 @@ import type { InterruptedQuestion, OpenedSession } from './gates/HitlSessionStor
 import type { HitlSession } from './gates/hitlSession.ts';
 import type { NewStep, Refusal, Reserve, StepKey, StepUsage } from './steps/stepRecords.ts';
 import type { MadeRoom, TranscribedStep, TranscriptPiece } from './steps/TranscriptStore.ts';
-import type {
-  ClaimOptions,
-  ClaimResult,
-  Lease,
-  NewSignal,
-  Thread,
-  ThreadStatus,
-} from './threads/threadRecords.ts';
+import type { NewSignal } from './threads/SignalStore.ts';
+import type { ClaimOptions, ClaimResult, Lease, Thread, ThreadStatus } from './threads/threadRecords.ts';
 import type { NewWait } from './threads/WaitStore.ts';
 import type { LangGraphCheckpoint } from './types.ts';
 

@@ -21,7 +21,8 @@ import type {
 import type { StateFile } from './StateFile.ts';
 import type { NewStep, StepKey } from './steps/stepRecords.ts';
 import type { MadeRoom, TranscribedStep, TranscriptPiece } from './steps/TranscriptStore.ts';
-import type { ClaimOptions, ClaimResult, Lease, NewSignal, Thread } from './threads/threadRecords.ts';
+import type { NewSignal } from './threads/SignalStore.ts';
+import type { ClaimOptions, ClaimResult, Lease, Thread } from './threads/threadRecords.ts';
 import type { LangGraphCheckpoint } from './types.ts';
 
 export interface SqliteRunStoreOptions {

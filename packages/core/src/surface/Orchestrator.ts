@@ -26,7 +26,7 @@ import type { SecretsOptions } from '../masking/SecretRegistry.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { Checks, CodeOfRuns, PipelinePorts, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
-import type { Policies, Thread } from '../state/threads/ThreadStore.ts';
+import type { Policies, Thread } from '../state/threads/threadRecords.ts';
 import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
 import { agentsIdentityOf } from './agentsIdentity.ts';
 import { type OnGate, tellGates } from './gatesOfRun.ts';

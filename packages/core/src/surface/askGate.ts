@@ -29,8 +29,9 @@ import type {
 } from '../orchestration/ports.ts';
 import { taskBrief } from '../orchestration/task/taskBrief.ts';
 import type { HitlSession, HitlSessionKind } from '../state/gates/hitlSession.ts';
-import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../state/steps/StepStore.ts';
-import type { Lease } from '../state/threads/ThreadStore.ts';
+import { stepKeyOf } from '../state/steps/StepStore.ts';
+import type { NewStep, Reserve, StepKey } from '../state/steps/stepRecords.ts';
+import type { Lease } from '../state/threads/threadRecords.ts';
 import { sessionOfRun } from './gatesOfRun.ts';
 
 /** Characters of a question. */

@@ -12,7 +12,8 @@ import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
 import { isPipelineRun, withCurrentCommits } from '../orchestration/storedState.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord, TaskStatus } from '../orchestration/types.ts';
-import type { RunCost, StepSummary } from '../state/steps/StepStore.ts';
+import type { StepSummary } from '../state/steps/stepRecords.ts';
+import type { RunCost } from '../state/steps/stepSpending.ts';
 import { type AgentsIdentity, recordedAgents } from './agentsIdentity.ts';
 import type { PipelineApp } from './PipelineApp.ts';
 

@@ -6,7 +6,8 @@ import { Child } from '../../src/state/__tests__/Child.ts';
 import { doctor } from '../../src/state/doctor/doctor.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
-import { type ClaimResult, ThreadStore } from '../../src/state/threads/ThreadStore.ts';
+import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
+import type { ClaimResult } from '../../src/state/threads/threadRecords.ts';
 import { test } from '../support/fixtures.ts';
 import { tried } from '../support/tried.ts';
 

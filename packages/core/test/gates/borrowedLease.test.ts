@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/appInternals.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
-import type { Lease } from '../../src/state/threads/ThreadStore.ts';
+import type { Lease } from '../../src/state/threads/threadRecords.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 import { durable } from '../support/runs/durable.ts';

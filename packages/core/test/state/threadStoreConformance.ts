@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
-import type { ClaimResult, Lease, ThreadStore } from '../../src/state/threads/ThreadStore.ts';
+import type { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
+import type { ClaimResult, Lease } from '../../src/state/threads/threadRecords.ts';
 
 /** What the driver asks of a store of runs. */
 export type ThreadStorePort = Pick<

@@ -64,12 +64,9 @@ interface Metric {
 const one =
   (value: (worker: MeasuredWorker) => number): Metric['values'] =>
   (worker) => [['', value(worker)]];
-
 const meterValues = (what: MeterName): Metric['values'] => one(({ meters }) => meters.of(what));
-
 const metricLabel = (name: string, value: string): string =>
   `{${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"}`;
-
 const byQueue =
   (value: (line: QueueLine) => number): Metric['values'] =>
   ({ queues }) =>
@@ -81,7 +78,6 @@ const counter = (name: string, help: string, values: Metric['values']): Metric =
   help,
   values,
 });
-
 const gauge = (name: string, help: string, values: Metric['values']): Metric => ({
   name,
   type: 'gauge',

@@ -59,7 +59,6 @@ export interface RunCodec {
 export type RunCodecs = (tenant: string) => RunCodec;
 
 const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
-
 export const plainCodecs: RunCodecs = () => PLAIN;
 
 /** A file that was read: what its run had come to, and who had brought it there. */

@@ -23,23 +23,16 @@ export interface Change {
 
 /** How a change is written: where its edits are, and what they are, as it is or each deflated. */
 const [PLAIN, DEFLATED] = [1, 3];
-
 /** Bytes up to which a change is deflated: one that is larger would hold up the process. */
 const DEFLATED_UP_TO = 1024 * 1024;
-
 /** Of deflating, bytes. */
 const WINDOW = 32 * 1024;
-
 const HEADER = 17;
-
 /** Of an edit: page, offset, length. */
 const PLACE = 8;
-
 /** Edits up to so many bytes are too short to have much of what is beside them; of that so many are of use. */
 const [BESIDE_MIN, BESIDE_MAX] = [8, 2048];
-
 const MIN_PAGE_SIZE = 512;
-
 const MAX_PAGE_SIZE = 65_536;
 
 /** Equal bytes between two edits of a page cost less than a second edit, up to so many. */

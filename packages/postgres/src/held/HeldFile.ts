@@ -53,13 +53,10 @@ export class WorkingCopies {
 
 /** Of changes since the base, bytes: more, and a new base is made of them. */
 const COMPACT_AT = 32 * 1024;
-
 /** How many times a run may go on without an arrival: what it has not recorded as a call is done again if it ends meanwhile. */
 const AHEAD = 8;
-
 /** After which what nobody waits for is on its way, ms. */
 const SOON_MS = 100;
-
 /** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
 const LOG_BYTES = 8 * 1024 * 1024;
 

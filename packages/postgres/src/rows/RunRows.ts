@@ -257,7 +257,6 @@ const ENDED_SQL = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})
 
 /** How long what a run has taken is known to be told: who did not hear that it was says it again until then. */
 const KNOWN_AFTER = '1 hour';
-
 /** Of what was taken by any run, with one that is let go of: more than one is told meanwhile. */
 const SWEPT = 100;
 

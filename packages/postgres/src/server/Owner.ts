@@ -24,9 +24,7 @@ export interface Owner {
  * job; the id of a run of which something is new.
  */
 export const toldChannel = (schema: string): string => `${schema}_told`;
-
 export const jobsChannel = (schema: string): string => `${schema}_jobs`;
-
 export const newsChannel = (schema: string): string => `${schema}_news`;
 
 /**

@@ -34,15 +34,11 @@ export interface SessionOwnerOptions {
 }
 
 const BEAT_MS = 2000;
-
 /** Between two tries to connect, ms: doubled up to the last. */
 const FIRST_GAP_MS = 20;
-
 const LAST_GAP_MS = 1000;
-
 /** The first half of the keys: locks of others have other ones. */
 const LOCK_CLASS = 0x64657673n << 32n;
-
 const LEADER_CLASS = 0x64657674;
 
 interface HeldRow {

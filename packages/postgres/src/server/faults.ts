@@ -5,7 +5,6 @@ import { DevsError, isDevsError } from '@devs/core';
 
 /** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention, a deadlock, a client that stood still. */
 const LATER = /^(?:08(?!P01)|25P03|53|57P|40001|40P01)/; // 08P01 is a mistake in what was asked
-
 /** Of Node.js. */
 const SOCKET: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -20,7 +19,6 @@ const SOCKET: ReadonlySet<unknown> = new Set([
   'ENOENT',
   'EACCES',
 ]);
-
 /** `pg` has no codes for a connection that ends under a query, or that is not made in time. */
 const ENDED =
   /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
@@ -107,7 +105,6 @@ export interface AwayWait extends Patience {
 
 /** Between two tries, ms: doubled up to the last. */
 const FIRST_GAP_MS = 50;
-
 const LAST_GAP_MS = 2000;
 
 /**

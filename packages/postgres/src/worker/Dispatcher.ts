@@ -36,7 +36,6 @@ export interface TakenHow {
 }
 
 const TOUCH_MS = 5000;
-
 /** So long a job that is taken alone waits where good ones are taken first, ms. */
 const AFTER_MS = 5000;
 

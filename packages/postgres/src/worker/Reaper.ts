@@ -16,7 +16,6 @@ export interface ReaperParts {
 
 /** How soon a death is noticed, ms. */
 const TICK_MS = 500;
-
 /** Between two times that it tidies up, ticks. */
 const TIDY_TICKS = 30;
 

@@ -65,13 +65,10 @@ export type WorkerEvent =
   | { readonly is: 'away'; readonly error: unknown };
 
 const SLOTS = 10;
-
 /** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
 const LATER_MS = 1000;
-
 /** After `abort`, calls have so long to end before they are left behind, ms. */
 const LEAVE_MS = 3000;
-
 /** Between two tries to let go of a run while PostgreSQL is away, ms. */
 const AGAIN_MS = 1000;
 

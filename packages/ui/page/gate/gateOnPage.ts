@@ -126,7 +126,6 @@ export function useThreadLines(gate: GateOnPage | null, place: string): Readonly
 const STILL_MS = 300;
 
 const NAME = 'devs-draft ';
-
 const EMPTY: Draft = { at: 0, words: '', comments: [], fields: {} };
 
 type DraftGate = Pick<GateView, 'sessionId' | 'threadId' | 'artifactHash'>;

@@ -3,7 +3,6 @@ import { formatDuration } from '../words.ts';
 
 /** Width of a lane; its bars are stretched with it. */
 export const LANE = 1_000;
-
 /** So that what took no time can be seen. */
 const THINNEST = 2;
 

@@ -20,13 +20,9 @@ import { revealedView, viewAtGate } from '../views/shownView.ts';
 import type { Route, RouteContext, RouteContextFor, RouteRequest } from './Route.ts';
 
 const optionalString = z.exactOptional(z.string());
-
 const amount = z.exactOptional(z.number());
-
 const optionalStrings = z.exactOptional(z.array(z.string()));
-
 const artifactHash = z.string().regex(/^[0-9a-f]{64}$/);
-
 const commentBody = z.strictObject({
   in: z.string(),
   quote: z.string(),
@@ -55,11 +51,8 @@ const DECISION = z.strictObject({
     plan: z.exactOptional(z.json()),
   }),
 });
-
 const SHOWN = z.strictObject({ artifactHash });
-
 const KEPT = z.strictObject({ artifactHash, draft: DRAFT.nullable() });
-
 const QUESTION = z.strictObject({ artifactHash, question: z.string() });
 
 const AT = '/api/runs/:run/gates/:gate';

@@ -9,7 +9,6 @@ export interface CaseFormat {
 
 /** Names kept of one run; of more, none are told. */
 const MAX_CASES = 5_000;
-
 const MAX_NAME = 400;
 
 /** Cases by name. Of several with one name a failed one counts, then a passed one. */

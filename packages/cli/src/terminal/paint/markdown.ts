@@ -54,7 +54,6 @@ function readFence(lines: readonly string[], at: number, fence: string): Painted
 }
 
 const HEADING = /^ {0,3}#{1,6}(?: |$)/;
-
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 
 /** An item, or lines of prose: as they are written while all of them fit, else one text that is broken anew. */
@@ -119,7 +118,6 @@ const untabbed = (line: string): string => line.replaceAll('\t', '    ');
 const MIN_COLUMN = 4;
 
 const BETWEEN = ' │ ';
-
 const CROSSING = '─┼─';
 
 type Align = 'start' | 'end' | 'middle';

@@ -11,7 +11,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NamespaceKey } from '../../state/checkpoints/checkpointRecords.ts';
-import type { UnfinishedInside } from '../../state/steps/StepStore.ts';
+import type { UnfinishedInside } from '../../state/steps/stepRecords.ts';
 import { type BreakpointPlace, breakpointId, dueBreakpoint } from './Breakpoint.ts';
 import { type InnerBreakpoints, namespacePath } from './innerBreakpoints.ts';
 

@@ -22,7 +22,6 @@ export interface ChangedShape {
 type Targets = ReadonlyMap<string, string | null>;
 
 const BRANCH = 'branch:to:';
-
 const JOIN = 'join:';
 
 /** Old names to new ones, checked against both shapes: every old name has a fate, and no two share one. */
@@ -202,7 +201,6 @@ export function notAccepted(threadId: string, reason: NotAcceptedReason, why: st
 
 const FINISH_WITH_OLD =
   'Finish this node with the version of the program that started the run, then accept the graph.';
-
 const CORRECT = 'Correct the declaration, then accept the graph again.';
 
 const REMEDIES: Readonly<Record<NotAcceptedReason, string>> = {

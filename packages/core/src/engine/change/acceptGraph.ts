@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import type { Lease, Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Lease, Policies, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';

@@ -50,7 +50,6 @@ export function movedTuple(
 const START = '__start__';
 
 type ChannelVersion = ChannelVersions[string];
-
 type MovedVersions = Readonly<Record<string, ChannelVersion>>;
 
 /**

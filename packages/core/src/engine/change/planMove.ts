@@ -9,7 +9,7 @@ import {
   uuid5,
 } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { isOfExecution, type StepSummary } from '../../state/steps/StepStore.ts';
+import { isOfExecution, type StepSummary } from '../../state/steps/stepRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';

@@ -5,8 +5,8 @@ import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import { isOfExecution } from '../../state/steps/StepStore.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import { isOfExecution } from '../../state/steps/stepRecords.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { isOfExecution } from '../../state/steps/StepStore.ts';
+import { isOfExecution } from '../../state/steps/stepRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOver, runError } from '../drive/outcome.ts';

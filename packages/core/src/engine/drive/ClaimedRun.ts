@@ -18,7 +18,7 @@ import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NewEvent } from '../../events/EventBus.ts';
 import { withOwnSignal } from '../../events/onAbort.ts';
-import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';

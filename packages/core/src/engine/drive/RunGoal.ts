@@ -1,4 +1,4 @@
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { type Goal, recordedGoal } from '../graph/GraphProfile.ts';
 import type { Engine } from './Engine.ts';

@@ -28,7 +28,6 @@ interface Outcome<Question> {
 
 /** For members of other statuses, so that they can be read before `status` is checked. */
 type Without<Members> = { readonly [Name in keyof Members]?: never };
-
 type NoError = Without<Pick<FailedOutcome<never>, 'error'>>;
 
 interface WaitingOutcome<Question> extends Outcome<Question>, WaitInfo, NoError {

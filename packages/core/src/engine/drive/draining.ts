@@ -5,7 +5,7 @@ import { RunControl } from '@langchain/langgraph';
 import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { Signal, SignalKind } from '../../state/threads/ThreadStore.ts';
+import type { Signal, SignalKind } from '../../state/threads/SignalStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */

@@ -2,7 +2,8 @@
 
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { HitlSession, InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
+import type { InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { showableValues as plainValues } from '../../values/showable.ts';
 import { type Breakpoint, breakpointMessage, dueBreakpoint } from '../breakpoints/Breakpoint.ts';

@@ -3,8 +3,8 @@
 import { Command } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
-import type { Lease, Policies } from '../../state/threads/ThreadStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { Lease, Policies } from '../../state/threads/threadRecords.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { isInnerBreakpoint, isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../EngineStore.ts';

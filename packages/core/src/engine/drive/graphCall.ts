@@ -1,7 +1,7 @@
 // A graph of LangGraph as the driver calls it: the config of a call, the stream around it, and its separation from other calls.
 
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { GuardedState } from '../execution/channels.ts';
 import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';

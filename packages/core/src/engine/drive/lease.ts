@@ -6,7 +6,8 @@ import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
-import { LEASE_TTL_MS, type Lease } from '../../state/threads/ThreadStore.ts';
+import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../execution/driveContext.ts';
 import type { Engine } from './Engine.ts';
@@ -112,7 +113,6 @@ export async function nullIfBusy<T>(drive: () => Promise<T>): Promise<T | null> 
 
 /** So long a run waits to be driven alone, or for one that is, ms: whoever asked for it has waited long enough then. */
 const ROOM_WAIT_MS = 60_000;
-
 const LOOK_MS = 50;
 
 /** What a process drives of one state file. */

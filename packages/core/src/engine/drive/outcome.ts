@@ -1,7 +1,7 @@
 // How a drive ends: its outcome, the record of it, and the error of a failed run. Leases and drives stand above this file.
 
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';

@@ -12,11 +12,8 @@ export type Sign =
   | { readonly kind: 'silent' };
 
 export const REPEAT: Sign = { kind: 'repeat', strength: 1 };
-
 export const FRESH: Sign = { kind: 'fresh' };
-
 export const PROGRESS: Sign = { kind: 'progress' };
-
 export const SILENT: Sign = { kind: 'silent' };
 
 export type EntropyPartName =

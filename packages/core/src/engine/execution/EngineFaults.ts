@@ -4,7 +4,8 @@ import { type Limits, tooLarge } from '../../config/limits.ts';
 import { DevsError, type ErrorCode, isDevsError } from '../../errors/DevsError.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
-import type { Refusal, StepResult, StepStore } from '../../state/steps/StepStore.ts';
+import type { StepStore } from '../../state/steps/StepStore.ts';
+import type { Refusal, StepResult } from '../../state/steps/stepRecords.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';
 
 /** Failures of the engine: no run goes on without its file and its lease. */

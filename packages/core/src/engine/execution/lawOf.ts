@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Masked } from '../../masking/MaskRule.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { Thread } from '../../state/threads/ThreadStore.ts';
+import type { Thread } from '../../state/threads/threadRecords.ts';
 
 // Values are kept exactly. Earlier releases masked secrets before they recorded or hashed anything, so what a run of theirs is
 // asked and told again is compared as they would have recorded it. Nothing else of such a run is masked any more.

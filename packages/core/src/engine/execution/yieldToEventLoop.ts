@@ -7,7 +7,6 @@ const SLICE_MS = 20;
 export const SUPER_STEP_SLICE_MS = 100;
 
 let turnedAt = performance.now();
-
 let turning: Promise<void> | null = null;
 
 /** Whether the event loop is owed a turn. What answers at once never leaves the queue of microtasks by itself. */

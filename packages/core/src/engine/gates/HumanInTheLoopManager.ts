@@ -4,13 +4,8 @@ import { type Limits, validLimits } from '../../config/limits.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { type Fence, NO_FENCE } from '../../state/commits/Fence.ts';
-import type {
-  HiddenRecord,
-  HitlSession,
-  HitlSessionKind,
-  Principal,
-  RecordedDecision,
-} from '../../state/gates/HitlSessionStore.ts';
+import type { RecordedDecision } from '../../state/gates/HitlSessionStore.ts';
+import type { HiddenRecord, HitlSession, HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';

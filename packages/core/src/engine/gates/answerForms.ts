@@ -26,7 +26,6 @@ export const approval = lateSchema(() =>
     comments: z.exactOptional(comments()),
   }),
 );
-
 export const recordedApproval = lateSchema(() =>
   approval().extend({ approvedBy: optionalText(), approvedAt: optionalText() }),
 );
@@ -34,7 +33,6 @@ export const recordedApproval = lateSchema(() =>
 /** Nobody works on what was approved: a comment beside a yes would be read by nobody. */
 export const hasNoCommentedYes = (answer: { approved: boolean; comments?: unknown }): boolean =>
   !answer.approved || answer.comments === undefined;
-
 export const COMMENTED_YES = { error: 'Only a rejection has comments', path: ['comments'] };
 
 /** A yes or no as a decider sends it. */

@@ -4,7 +4,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HiddenRecord, HitlSession, Principal, Vote } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import type { Law } from '../execution/lawOf.ts';
 import type { GateRule, GateRules } from './answers.ts';
@@ -85,7 +85,6 @@ export function assertMayApprove(by: Principal, session: HitlSession): void {
 
 /** Shortest beginning of a hash that names it, in hex digits: enough for a person to copy. */
 const MIN_HASH_PREFIX = 8;
-
 const HASH_PREFIX = new RegExp(`^[0-9a-f]{${MIN_HASH_PREFIX},64}$`);
 
 /**

@@ -23,13 +23,11 @@ export interface GateComment {
 }
 
 const MAX_COMMENTS = 200;
-
 /** KiB of UTF-8, over all of them. */
 const MAX_TOGETHER = 128;
 
 const textUpTo = (kib: number) =>
   z.string().refine((value) => Buffer.byteLength(value) <= kib * 1024, { error: `Longer than ${kib} KiB` });
-
 const nonBlankText = (kib: number) => textUpTo(kib).refine((value) => !isBlank(value), { error: 'Is empty' });
 
 const commentSchema = lateSchema(() =>

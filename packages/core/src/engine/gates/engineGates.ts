@@ -33,13 +33,11 @@ export const interruptGate = {
 } satisfies GateRule;
 
 const value = lateSchema(() => z.strictObject({ value: storable() }));
-
 const editForm = lateSchema(() => z.strictObject({ edit: storable() }));
 
 const vote = lateSchema(() =>
   z.strictObject({ by: answerText(), at: answerText(), feedback: optionalText() }),
 );
-
 const recordedAnswer = lateSchema(() => {
   const approved = recordedApproval().extend({
     votes: z.exactOptional(z.array(vote())),
@@ -116,11 +114,9 @@ const taskFailure = lateSchema(() =>
     reason: optionalText(),
   }),
 );
-
 const recursionLimit = lateSchema(() =>
   z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText() }),
 );
-
 const budget = lateSchema(() => {
   const raise = z.strictObject({ action: z.literal('raise'), ...measureAmounts().shape });
   return z.discriminatedUnion('action', [

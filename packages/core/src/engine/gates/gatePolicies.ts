@@ -3,7 +3,7 @@
 
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
-import type { Policies } from '../../state/threads/ThreadStore.ts';
+import type { Policies } from '../../state/threads/threadRecords.ts';
 import type { AnswerPolicy, Approvals, Deadline, RecordedApprovals } from './DeclaredGate.ts';
 import type { NamedGates } from './parsedGates.ts';
 import { isSameId, principalOf, principalText } from './principals.ts';

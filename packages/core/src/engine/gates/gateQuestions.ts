@@ -1,4 +1,5 @@
-import type { StepKey, StepStore } from '../../state/steps/StepStore.ts';
+import type { StepStore } from '../../state/steps/StepStore.ts';
+import type { StepKey } from '../../state/steps/stepRecords.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 
 /** A question at a gate with its answer, as it is recorded. */

@@ -191,7 +191,6 @@ export function withPutBack(given: object, recorded: object, session: HitlSessio
 }
 
 const PLACEHOLDER = /\[REDACTED:[a-z0-9_]{1,32}:\d{1,8}:[0-9a-f]{8}\]/g;
-
 /** Whatever masks have written, or somebody who copied it. */
 const MARK = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_:]{1,64})?\]/g;
 

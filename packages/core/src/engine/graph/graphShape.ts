@@ -3,7 +3,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 
 /**

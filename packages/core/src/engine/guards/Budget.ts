@@ -7,7 +7,8 @@ import {
   eachMeasure,
 } from '../../config/budgetMeasures.ts';
 import { lateSchema } from '../../config/lateSchema.ts';
-import type { Reserve, Spending } from '../../state/steps/StepStore.ts';
+import type { Reserve } from '../../state/steps/stepRecords.ts';
+import type { Spending } from '../../state/steps/stepSpending.ts';
 
 /** Limits of a run, stored when it starts. */
 export interface Budget extends BudgetLimits {

@@ -1,7 +1,8 @@
 import type { BudgetLimits } from '../../config/budgetMeasures.ts';
-import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { NewStep, Reserve, StepKey, TurnSpending } from '../../state/steps/StepStore.ts';
+import type { NewStep, Reserve, StepKey } from '../../state/steps/stepRecords.ts';
+import type { TurnSpending } from '../../state/steps/stepSpending.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
 import {
   type Budget,

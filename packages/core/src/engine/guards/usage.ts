@@ -1,5 +1,5 @@
 import { type CallUsage, type PriceTable, priceOf } from '../../config/prices.ts';
-import type { Reserve, StepUsage } from '../../state/steps/StepStore.ts';
+import type { Reserve, StepUsage } from '../../state/steps/stepRecords.ts';
 
 export type { CallUsage };
 

@@ -4,7 +4,7 @@ import { GraphInterrupt } from '@langchain/langgraph';
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { StepKey, StepOnRecord, StepTimes } from '../../state/steps/StepStore.ts';
+import type { StepKey, StepOnRecord, StepTimes } from '../../state/steps/stepRecords.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { ambientConfig } from '../execution/ambientConfig.ts';

@@ -3,16 +3,15 @@ import { GraphDrained, GraphInterrupt, isGraphBubbleUp } from '@langchain/langgr
 import type { OnActivity } from '../../events/Activity.ts';
 import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
-import {
-  type NewStep,
-  type Reserve,
-  type StepKey,
-  type StepKind,
-  type StepOnRecord,
-  type StepStore,
-  stepKeyOf,
-} from '../../state/steps/StepStore.ts';
-import type { StepResult } from '../../state/steps/stepRecords.ts';
+import { type StepStore, stepKeyOf } from '../../state/steps/StepStore.ts';
+import type {
+  NewStep,
+  Reserve,
+  StepKey,
+  StepKind,
+  StepOnRecord,
+  StepResult,
+} from '../../state/steps/stepRecords.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
 import {
   faultInside,

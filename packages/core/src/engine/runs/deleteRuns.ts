@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunCursor } from '../../state/runs/RunDirectory.ts';
-import type { Lease, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Lease, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { threadBusy } from '../drive/lease.ts';
 import type { EngineStore } from '../EngineStore.ts';

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Thread } from '../../state/threads/ThreadStore.ts';
+import type { Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertIsRun } from '../drive/runInput.ts';
 import type { EngineStore } from '../EngineStore.ts';

@@ -1,4 +1,4 @@
-import type { RunCost } from '../../state/steps/StepStore.ts';
+import type { RunCost } from '../../state/steps/stepSpending.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { ASKED_TO_STOP } from '../drive/draining.ts';
 import { dueCriteria, hasContinuableChild } from '../drive/due.ts';

@@ -7,9 +7,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { ERROR_CLASSES, TAG_KEY, type TagName } from './strictTags.ts';
 
 type TimeoutOption = NonNullable<NonNullable<ConstructorParameters<typeof Send>[2]>['timeout']>;
-
 type DecodedMembers = Record<string | number, unknown>;
-
 type Build = (parts: readonly unknown[]) => unknown;
 
 /** A value that cannot be made without waiting; it takes its place when it is. */

@@ -3,9 +3,7 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 
 // LangGraph's reserved channels for what happened to a task, as opposed to what it produced.
 const INTERRUPT = '__interrupt__';
-
 const RESUME = '__resume__';
-
 const CONTROL_CHANNELS: ReadonlySet<string> = new Set([
   INTERRUPT,
   '__error__',

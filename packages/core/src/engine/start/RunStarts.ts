@@ -1,6 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
-import type { Policies, Thread } from '../../state/threads/ThreadStore.ts';
+import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import {
   assertContext,

@@ -4,13 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
-import {
-  LEASE_TTL_MS,
-  type Lease,
-  type LeaseSnapshot,
-  type Thread,
-  type ThreadStatus,
-} from '../../state/threads/ThreadStore.ts';
+import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
+import type { Lease, LeaseSnapshot, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { cancelBelow } from '../drive/cancelRuns.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';

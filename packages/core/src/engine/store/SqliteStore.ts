@@ -263,7 +263,6 @@ function isMatch(labels: readonly string[], { matchType, path }: MatchCondition)
 }
 
 type FilteredItem = Readonly<Record<string, unknown>>;
-
 type Compare = (found: unknown, wanted: unknown) => boolean;
 
 const OPERATORS: Readonly<Record<string, Compare>> = {

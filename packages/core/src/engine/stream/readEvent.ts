@@ -4,7 +4,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
-import type { HitlSession } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { gateOf } from '../gates/Gate.ts';
 import type { LastingEvent } from './StreamEvent.ts';
 import { joinUpdate, type UpdateShape } from './storedChunk.ts';

@@ -21,7 +21,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { Wait, WaitKey, WaitPurpose } from '../../state/threads/WaitStore.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';

@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import {
-  type HitlSession,
-  HitlSessionStore,
-  type InterruptedQuestion,
-} from '../../state/gates/HitlSessionStore.ts';
-import { type Policies, ThreadStore } from '../../state/threads/ThreadStore.ts';
+import { HitlSessionStore, type InterruptedQuestion } from '../../state/gates/HitlSessionStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { ThreadStore } from '../../state/threads/ThreadStore.ts';
+import type { Policies } from '../../state/threads/threadRecords.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 
 export const ARTIFACT_HASH = hashOf({ documents: [] });

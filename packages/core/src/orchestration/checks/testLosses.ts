@@ -77,7 +77,6 @@ function fewer(before: CheckSummary | null, now: CheckResult | null): readonly T
 
 /** Words of two texts that both have, of all they have: 0 to 1. */
 const ALIKE = 0.5;
-
 const ALIKE_TITLE = 0.34;
 
 interface CaseOf extends SourceCase {
@@ -169,14 +168,11 @@ function weaker(old: CaseOf, now: CaseOf | undefined): readonly TestLoss[] {
 /** A whole file that no linter or compiler judges any more. */
 const UNJUDGED =
   /^\/\*\s*eslint-disable\s*\*\/|^\/\/\s*@ts-nocheck|biome-ignore-all|^\/\*\s*oxlint-disable\s*\*\/|^#\s*(?:flake8|ruff):\s*noqa|^#\s*mypy:\s*ignore-errors|^#\s*pylint:\s*(?:disable=all|skip-file)|^\/\*\s*(?:istanbul|c8|v8) ignore file|^\/\/\s*nolint$|^#!\[allow\(/;
-
 /** Code that asks whether it is being tested. */
 const ASKS = /\b(?:VITEST(?:_WORKER_ID)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|AVA_PATH)\b/;
-
 /** In a test or what it loads: ends well whatever was found, or puts something else in the place of what judges. */
 const SABOTAGES =
   /\bprocess\.(?:reallyE|e)xit\s*\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\bos\._exit\s*\(\s*0|\bsys\.exit\s*\(\s*0?\s*\)|\bos\.Exit\s*\(\s*0|\b(?:globalThis|global)\.(?:it|test|describe|expect|assert)\s*=[^=]|^(?:assert|expect)(?:\.\w+)?\s*=[^=]|\b(?:mock|spyOn)\w*\s*\(\s*assert\b|\bassert\.(?:equal|strictEqual|deepEqual|deepStrictEqual|ok)\s*=[^=]/;
-
 const SWALLOWED =
   /\btry\s*\{(?<tried>[\s\S]*?)\}\s*catch\s*(?:\([^)]*\)\s*)?\{\s*\}|\btry:\s*\n(?<block>(?:[^\S\n]+[^\n]*\n)+?)\s*except[^\n]*:\s*(?:\n\s*)?pass\b/g;
 

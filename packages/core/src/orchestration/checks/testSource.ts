@@ -27,11 +27,8 @@ const trimmedLines = (text: string | null): readonly string[] =>
 
 const NAMED =
   /(?:^|[./_-])(?:test|tests|spec|specs|test-d|e2e)\.[a-z]+$|(?:^|\/)test_[^/]+\.py$|(?:^|\/)test-[^/]+\.[cm]?[jt]sx?$|_test\.(?:go|py|rs|exs|dart|cc|cpp)$|_spec\.rb$|_test\.rb$|(?:Test|Tests|Spec|IT)\.(?:java|kt|cs|scala|php|swift|groovy)$/;
-
 const IN_FOLDER = /(?:^|\/)(?:__tests__|tests?|specs?)\//;
-
 const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|php|swift|exs?|scala|dart|sh|bats|vue|svelte)$/;
-
 const MADE_FOR_TESTS = /(?:^|\/)(?:fixtures?|__fixtures__|__mocks__|mocks|helpers?|support|data)\//;
 
 /** Whether a file holds tests, by its path. */
@@ -42,9 +39,7 @@ export function isTestFile(path: string): boolean {
 
 /** Languages in which `#` begins a comment. */
 const HASH = /\.(?:py|rb|sh|exs?|bats)$/;
-
 const SLASHES = /(["'`])(?:\\.|(?!\1)[^\\\n])*\1|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
-
 const HASHES = /("""|''')[\s\S]*?\1|(["'])(?:\\.|(?!\2)[^\\\n])*\2|#[^\n]*/g;
 
 /** A source without its comments. String literals stay. */
@@ -85,11 +80,9 @@ const HEADS: readonly RegExp[] = [
 
 const ASSERT =
   /\bexpect(?:TypeOf|Type|Error|Assignable|NotAssignable)?\s*(?:<[^>\n]*>)?\s*\(|\bassert\w*(?:\.\w+)*!?\s*(?:\(|(?=[^\s=.,)]))|\bassert\s+\S|\bt(?:ap)?\.(?:is|not|deepEqual|like|true|false|truthy|falsy|throws\w*|notThrows\w*|regex|snapshot|equal|same|strictEqual|ok|match|rejects|doesNotThrow|Error\w*|Fatal\w*|assert)\s*\(|\.should\b|\brequire\.\w+\(|\b(?:pytest\.raises|self\.assert\w*)\s*\(|\bExpect\(|\bmust\w+\s/g;
-
 // What holds whatever the code does: of a literal.
 const HOLLOW =
   /\bexpect\s*\(\s*(?:true|True|false|null|undefined|\d+|'')\s*\)|\bassert\w*(?:\.\w+)?!?\s*\(\s*(?:true|True|false|null|undefined|\d+|'')\s*(?:,\s*(?:true|True|false|null|undefined|\d+|'')\s*)*\)|\bassert\s+(?:True|1)\b|\bt(?:ap)?\.\w+\(\s*(?:true|True|false|null|undefined|\d+|'')\s*(?:,\s*(?:true|True|false|null|undefined|\d+|'')\s*)*\)/g;
-
 const VAGUE =
   /\.(?:not\.)?to(?:BeDefined|BeTruthy|BeFalsy|BeUndefined|BeNull|Throw)\s*\(\s*\)|\.(?:toBe|toEqual)\s*\(\s*(?:true|false)\s*\)|\bassert\.ok\s*\(|\bassert\s*\(|\bt\.(?:truthy|falsy|true|false|ok|notThrows\w*|assert)\s*\(|\bassert\s+[\w.()[\]]+(?:\s+is\s+not\s+None)?\s*$|\bassertTrue\s*\(|\bassertIsNotNone\s*\(|\bassert!\s*\(/gm;
 
@@ -130,12 +123,10 @@ export interface SkipMark {
 }
 
 const CASE = String.raw`\b(?:it|test|describe|suite|context|specify|bench|t|tap|Deno\.test)`;
-
 const ONLY = new RegExp(
   `${CASE}(?:\\.\\w+)*\\.only\\b|\\b(?:fit|fdescribe|fcontext)\\s*\\(|[{,]\\s*only:\\s*true\\b|\\bfocus:\\s*true\\b`,
   'g',
 );
-
 const SKIPPED = new RegExp(
   [
     String.raw`${CASE}(?:\.\w+)*\.(?:skip|todo|failing|fails|fixme|ignore)\b`,
@@ -151,10 +142,8 @@ const SKIPPED = new RegExp(
   ].join('|'),
   'gm',
 );
-
 const CONDITIONAL =
   /\b(?:it|test|describe)(?:\.\w+)*\.(?:skipIf|runIf)\b|@pytest\.mark\.skipif\b|@unittest\.skip(?:If|Unless)\b|[{,]\s*(?:skip|todo):\s*(?!true\b|false\b|'')[\w!]|@(?:Enabled|Disabled)(?:If|On)\w*|#\[cfg_attr\([^)]*ignore/g;
-
 /** The condition under which the checks themselves run: it skips always. */
 const ON_CI = /process\.env\.(?:CI|VITEST|NODE_ENV|JEST_WORKER_ID|NODE_TEST_CONTEXT)\b|environ[^\n]*''/;
 

@@ -13,7 +13,6 @@ const CONFIGS: readonly RegExp[] = [
   /(?:^|\/)(?:Makefile|GNUmakefile|justfile|Justfile|Taskfile\.ya?ml|Rakefile|build\.gradle(?:\.kts)?|pom\.xml|phpunit\.xml(?:\.dist)?|clippy\.toml|\.clippy\.toml)$/,
   /(?:^|\/)devs\.config\.json$|(?:^|\/)\.devs(?:\/|\.json$)/,
 ];
-
 const CI =
   /^\.github\/(?:workflows|actions)\/|^\.gitlab-ci\.yml$|^\.circleci\/|^azure-pipelines\.ya?ml$|^\.travis\.yml$|^Jenkinsfile$|^\.husky\/|^lefthook\.ya?ml$|^\.pre-commit-config\.yaml$/;
 
@@ -68,17 +67,12 @@ const RUNNER_SETTINGS = [
   'vitest',
   'xo',
 ];
-
 const RUNNERS =
   /^(?:ava|jasmine|jest|mocha|tap|tape|uvu|vitest|@jest\/.*|@vitest\/.*|@playwright\/test|cypress|chai|should|sinon|power-assert|xo|standard|eslint|@biomejs\/biome|oxlint|prettier|stylelint|typescript|tsd|@arethetypeswrong\/cli|c8|nyc)$/;
-
 const ELSEWHERE = /^(?:file:|link:|portal:|workspace:|npm:|git|https?:|\.|\/)/;
-
 const SWALLOWS =
   /\|\||;|\bexit\s+0\b|(?:^|&&)\s*true\b|\|\s*(?:cat|tee)\b|--(?:passWithNoTests|pass-with-no-tests|no-fail|exit-zero|update-?snapshots?|updateSnapshot|fix)\b|\s-u\b/;
-
 const SABOTAGES = /\|\||;|\bexit\b|\brm\b|\bsed\b|\bmv\b|\bcp\b|\bgit\b/;
-
 const PLACEHOLDER = /no test specified/;
 
 /** What a `package.json` no longer asks of the work: scripts that judge, settings of runners, and the runners. */
@@ -241,22 +235,16 @@ function parseTsConfig(text: string | null): Config | null {
 /** Weakens whatever it stands in. */
 const SEVERE =
   /passWithNoTests|pass-with-no-tests|\|\|\s*(?:true|:|exit 0|echo)|continue-on-error:\s*true|allow_failure:\s*true|\bif:\s*(?:false|\$\{\{\s*false)|\bset \+e\b|\bexit 0\b|;\s*true\b|process\.exit\(|globalThis\.|global\.(?:it|test|expect|describe)|testFailureIgnore|ignoreFailures\s*=?\s*true|dangerouslyIgnore|\bexit-zero\b|hookwrapper|outcome\s*=|pytest_(?:collection_modifyitems|runtest_makereport|sessionfinish)|deselect|exitstatus|script-shell|^-\s*@?(?:npm|pnpm|yarn|pytest|go|cargo|make)\b.*test.*\|\||^-\w+ .*\btest|--no-verify|forceExit|noErrorOnUnmatchedPattern|--if-present|-DskipTests|maven\.test\.skip|skipTests/;
-
 /** Weakens a file that was there before. */
 const MILD =
   /\b(?:exclude|excludes|excludedFiles|excludePatterns|ignore|ignores|ignored|ignorePatterns|testPathIgnorePatterns|coveragePathIgnorePatterns|per-file-ignores|extend-ignore|norecursedirs|omit|collect_ignore)\b|['"]off['"]|['"]warn(?:ing)?['"]|:\s*\[?\s*['"]?0['"]?[,\]]?$|\bretr(?:y|ies)\b|testNamePattern|\bgrep\b|--grep|\binvert\b|\bskip\b|-k\s+['"\w]|--ignore|enabled['"]?\s*:\s*false|updateSnapshot|\ballowOnly\b|ignore-path|disable\s*=|disable:|reportOnFailure|strict['"]?\s*[:=]\s*(?:false|False)|\bxfail\b|ignore_errors|ignore_missing_imports|\ballow\s*=/;
-
 const OF_TESTS = /test|spec/i;
-
 const MADE =
   /\b(?:dist|build|coverage|node_modules|\.?next|generated|out|vendor|target|\.venv|lib|\.turbo|\.cache|tmp)\b/;
-
 const STRICT =
   /\b(?:include|includes|files|file|spec|specs|testMatch|testRegex|testpaths|roots|projects|extends|recommended|strict|checkCoverage|check-coverage|thresholds?|coverageThreshold|typecheck|fail_under|failOn|require|python_files|addopts|deny|all)\b|['"]?error['"]?\b|\b(?:lines|functions|branches|statements|global)\b/;
-
 const COMMAND =
   /\b(?:npm|pnpm|yarn|bun|npx|node|make|tox|nox|pytest|cargo|go|mvn|gradle\w*|phpunit|rspec|rake|xo|ava|vitest|jest|mocha|eslint|biome|tsc|tsd)\b.*\b(?:test|t|lint|check|verify|typecheck|ci|clippy|vet|coverage)\b|^(?:-?\s*run:\s*)?@?(?:pytest|xo|ava|vitest|jest|mocha|eslint|biome|tsc|tsd|tox|phpunit|rspec|ruff|mypy)\b/;
-
 const NUMBER = /^['"]?([\w.-]+)['"]?\s*[:=]\s*(\d+(?:\.\d+)?)\D?$/;
 
 /** What a file of settings no longer asks, line by line: languages differ, the words hardly do. */

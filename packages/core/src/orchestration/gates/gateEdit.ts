@@ -16,13 +16,11 @@ import { type DagArtifact, type DesignArtifact, dagArtifact } from './artifacts.
 // shown. The gate then asks again, about the new version.
 
 const text = lateSchema(() => z.string());
-
 const nameText = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
 
 const editedDocuments = lateSchema(() =>
   z.array(z.strictObject({ type: nameText(), title: nameText(), content: text() })).min(1),
 );
-
 const task = lateSchema(() =>
   z.strictObject({
     key: nameText(),
@@ -35,7 +33,6 @@ const task = lateSchema(() =>
     checkedBy: z.exactOptional(nameText()),
   }),
 );
-
 const planSchema = lateSchema(() =>
   z.strictObject({
     requirements: z.array(z.strictObject({ externalId: nameText(), description: text() })),
@@ -45,15 +42,11 @@ const planSchema = lateSchema(() =>
 
 // Who edited and when is added when the recorded answer is handed to the node.
 const author = lateSchema(() => z.strictObject({ editedBy: z.string(), editedAt: z.string() }));
-
 const editAction = lateSchema(() => z.strictObject({ action: z.literal('edit') }));
 
 export const documentsEdit = lateSchema(() => editAction().extend({ documents: editedDocuments() }));
-
 export const planEdit = lateSchema(() => editAction().extend({ plan: planSchema() }));
-
 export const recordedDocumentsEdit = lateSchema(() => documentsEdit().extend(author().shape));
-
 export const recordedPlanEdit = lateSchema(() => planEdit().extend(author().shape));
 
 /** Documents that replace those of the same type, or are added. Other documents stay. */

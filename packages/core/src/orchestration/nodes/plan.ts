@@ -309,7 +309,6 @@ export function editedPlan(state: GraphState, draft: PlanResult): TaskPlan {
 }
 
 const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
-
 const COMMAND = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
 
 /** What only a shell understands, as a word of its own or at the beginning of one. */

@@ -100,7 +100,6 @@ function checkShown({ command, passed, exitCode, output }: CheckResult): Reviewe
 
 /** Of each the most that is kept in the state. */
 const FILES_SHOWN = 200;
-
 const COMMITS_SHOWN = 100;
 
 /** Code that a human has to be shown. */

@@ -19,10 +19,8 @@ import type { GraphState, HitlDecisionRecord } from '../types.ts';
 const tasks = lateSchema(() =>
   z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1)),
 );
-
 const namesTasksOnlyInANo = (answer: { approved: boolean; tasks?: string[] }): boolean =>
   !answer.approved || answer.tasks === undefined;
-
 const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
 
 /** Of code. `tasks`: which of those shown are done again; the last one when left out. */

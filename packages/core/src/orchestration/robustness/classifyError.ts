@@ -18,9 +18,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_SOCKET',
 ]);
-
 const TRANSIENT_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
-
 const TRANSIENT_TEXT =
   /\b(?:E(?:CONN\w+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE|HOSTUNREACH|NETUNREACH)|SQLITE_BUSY|database is locked|time(?:d[ -]?)?out|rate[ -]?limit\w*|too many requests|socket hang up|network|fetch failed|internal server error|bad gateway|temporar(?:y|ily)|unavailable|overloaded|connection (?:reset|refused|closed|lost)|(?:status|http)\D{0,8}(?:408|425|429|5\d\d)|429|50[234])\b/i;
 
@@ -35,7 +33,6 @@ const LOGIC_NAMES: ReadonlySet<string> = new Set([
   'URIError',
   'ZodError',
 ]);
-
 const LOGIC_TEXT =
   /\b(?:assertion|invalid|is not (?:a function|defined|iterable)|cannot read|must be|expected)\b/i;
 

@@ -100,9 +100,7 @@ function restore({ name, message, stackTrace }: CapturedError): Error {
 
 /** Between the epoch of version 6 UUIDs (1582-10-15) and the Unix epoch. */
 const GREGORIAN_OFFSET_MS = 12_219_292_800_000n;
-
 const TICKS_PER_MS = 10_000n;
-
 const UUID6 = /^([0-9a-f]{8})-([0-9a-f]{4})-6([0-9a-f]{3})-/i;
 
 /**
@@ -121,7 +119,6 @@ function checkpointTime(checkpointId: string): number | null {
 
 /** Characters kept of a message and of a stack; the state holds up to twenty records. */
 const MAX_MESSAGE = 2_000;
-
 const MAX_STACK = 8_000;
 
 export interface ErrorOccurrence {

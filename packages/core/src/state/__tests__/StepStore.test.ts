@@ -4,7 +4,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { leaseFence, NO_FENCE } from '../commits/Fence.ts';
 import { doctor } from '../doctor/doctor.ts';
-import { type NewStep, StepStore } from '../steps/StepStore.ts';
+import { StepStore } from '../steps/StepStore.ts';
+import type { NewStep } from '../steps/stepRecords.ts';
 import { ThreadStore } from '../threads/ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 

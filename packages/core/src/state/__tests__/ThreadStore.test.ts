@@ -5,14 +5,9 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
-import {
-  type ClaimResult,
-  LEASE_TTL_MS,
-  type Lease,
-  type NewSignal,
-  type ThreadStatus,
-  ThreadStore,
-} from '../threads/ThreadStore.ts';
+import type { NewSignal } from '../threads/SignalStore.ts';
+import { LEASE_TTL_MS, ThreadStore } from '../threads/ThreadStore.ts';
+import type { ClaimResult, Lease, ThreadStatus } from '../threads/threadRecords.ts';
 import { aHost, aThread } from './aThread.ts';
 import { Child } from './Child.ts';
 

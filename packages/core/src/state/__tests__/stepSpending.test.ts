@@ -5,8 +5,8 @@ import { howMany } from '../../../test/support/howMany.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
 import { NO_FENCE } from '../commits/Fence.ts';
-import { StepStore, type StepUsage } from '../steps/StepStore.ts';
-import type { StepKind } from '../steps/stepRecords.ts';
+import { StepStore } from '../steps/StepStore.ts';
+import type { StepKind, StepUsage } from '../steps/stepRecords.ts';
 
 const RUNS = howMany('DEVS_SPENDING_RUNS', 100);
 

@@ -5,7 +5,8 @@ import { BlobStore, equalBytes, hashBytes } from '../blobs/BlobStore.ts';
 import { StreamStore } from '../events/StreamStore.ts';
 import { GitPackStore } from '../GitPackStore.ts';
 import { blobsOfTurn, type StoredState } from '../journaledState.ts';
-import { type StepKey, StepStore } from '../steps/StepStore.ts';
+import { StepStore } from '../steps/StepStore.ts';
+import type { StepKey } from '../steps/stepRecords.ts';
 import { ThreadInputStore } from '../threads/ThreadInputStore.ts';
 import { error, type ValueFinding } from './finding.ts';
 

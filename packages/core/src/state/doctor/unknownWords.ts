@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { HITL_SESSION_KINDS } from '../gates/hitlSession.ts';
-import { SIGNAL_KINDS, THREAD_STATUSES } from '../threads/threadRecords.ts';
+import { SIGNAL_KINDS } from '../threads/SignalStore.ts';
+import { THREAD_STATUSES } from '../threads/threadRecords.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 const SELECT_RUNS = `

@@ -20,8 +20,6 @@ import {
   storedDecision,
 } from './sessionRows.ts';
 
-export type * from './hitlSession.ts';
-
 /** A question as LangGraph has just suspended on it. */
 export interface InterruptedQuestion {
   readonly threadId: string;

@@ -27,10 +27,6 @@ import {
 } from './stepRecords.ts';
 import { type RunCost, StepSpending, TURN, type TurnSpending } from './stepSpending.ts';
 
-export type * from './stepRecords.ts';
-export { isOfExecution } from './stepRecords.ts';
-export type * from './stepSpending.ts';
-
 export interface StepStoreOptions extends StoreOptions {
   /** For results that are more than JSON. @defaultValue those are refused */
   readonly codec?: ResultCodec;

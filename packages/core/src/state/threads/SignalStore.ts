@@ -6,8 +6,35 @@ import { canonicalJson } from '../../values/canonicalJson.ts';
 import { parseStored } from '../rows/parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from '../rows/rowSeals.ts';
 import type { StoreOptions } from '../rows/StoreOptions.ts';
-import { type NewSignal, SIGNAL_KINDS, type Signal, type SignalKind, type Thread } from './threadRecords.ts';
+import type { Thread } from './threadRecords.ts';
 import { runNotFound } from './threadRows.ts';
+
+export const SIGNAL_KINDS = [
+  'decision',
+  'pause',
+  'resume',
+  'cancel',
+  'rewind',
+  'timeout',
+  'message',
+] as const;
+
+export type SignalKind = (typeof SIGNAL_KINDS)[number];
+
+/** A recorded request to a run, or a message for its nodes; kept after it was handled. */
+export interface Signal {
+  readonly id: string;
+  readonly threadId: string;
+  /** The wake sequence it raised. */
+  readonly seq: number;
+  readonly kind: SignalKind;
+  /** Plain JSON. */
+  readonly payload: unknown;
+  readonly createdAt: number;
+  readonly consumedAt: number | null;
+}
+
+export type NewSignal = Pick<Signal, 'id' | 'kind' | 'payload'>;
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;

@@ -18,17 +18,15 @@ import { useSeals } from '../rows/rowSeals.ts';
 import type { StoreOptions } from '../rows/StoreOptions.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';
-import { SignalStore } from './SignalStore.ts';
+import { type NewSignal, type SignalKind, SignalStore } from './SignalStore.ts';
 import {
   type ClaimOptions,
   type ClaimResult,
   hasEnded,
   type Lease,
   type LeaseSnapshot,
-  type NewSignal,
   type NewThread,
   type Policies,
-  type SignalKind,
   THREAD_STATUSES,
   type Thread,
   type ThreadSettlement,
@@ -36,8 +34,6 @@ import {
 } from './threadRecords.ts';
 import * as sql from './threadRows.ts';
 import { DeclaredPolicies, runNotFound, type ThreadRow, threadFromRow } from './threadRows.ts';
-
-export type * from './threadRecords.ts';
 
 /**
  * Milliseconds. Drivers that went away before they had begun a node, one after the other within this time, count as one

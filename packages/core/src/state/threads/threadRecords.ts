@@ -103,33 +103,6 @@ export type ClaimResult =
       readonly snapshot: LeaseSnapshot;
     };
 
-export const SIGNAL_KINDS = [
-  'decision',
-  'pause',
-  'resume',
-  'cancel',
-  'rewind',
-  'timeout',
-  'message',
-] as const;
-
-export type SignalKind = (typeof SIGNAL_KINDS)[number];
-
-/** A recorded request to a run, or a message for its nodes; kept after it was handled. */
-export interface Signal {
-  readonly id: string;
-  readonly threadId: string;
-  /** The wake sequence it raised. */
-  readonly seq: number;
-  readonly kind: SignalKind;
-  /** Plain JSON. */
-  readonly payload: unknown;
-  readonly createdAt: number;
-  readonly consumedAt: number | null;
-}
-
-export type NewSignal = Pick<Signal, 'id' | 'kind' | 'payload'>;
-
 export interface ThreadSettlement {
   readonly reason?: string;
   /** The wake sequence the driver has taken into account. */

@@ -6,7 +6,7 @@ import type { QueueOptions, RunDriver } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import type { DoctorReport } from '../../state/doctor/doctor.ts';
-import type { Thread, ThreadStatus } from '../../state/threads/ThreadStore.ts';
+import type { Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { PipelineFiles } from '../PipelineFiles.ts';
 import type { Removal, RemovedRun } from '../removeRun.ts';
 import type { PipelineRunInfo } from '../views.ts';

@@ -6,7 +6,7 @@ import type { QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';
-import type { Thread } from '../../state/threads/ThreadStore.ts';
+import type { Thread } from '../../state/threads/threadRecords.ts';
 import { runNotFound } from '../../state/threads/threadRows.ts';
 import type { DriveRunOptions } from '../driveRun.ts';
 import type { PipelineAppOptions } from '../PipelineApp.ts';

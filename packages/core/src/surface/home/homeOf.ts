@@ -26,7 +26,7 @@ import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
-import type { Thread } from '../../state/threads/ThreadStore.ts';
+import type { Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import { OpenPipeline, type PipelineFile } from '../PipelineFiles.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';

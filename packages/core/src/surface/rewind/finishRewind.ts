@@ -4,7 +4,7 @@ import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
 import { ability, driverOf } from '../../orchestration/task/openWorkspace.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 
 /**
  * Lets branch and folder follow a rewind that is recorded and not finished; also after a kill in between. Then the run

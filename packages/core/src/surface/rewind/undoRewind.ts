@@ -5,7 +5,7 @@ import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts'
 import { ability } from '../../orchestration/task/openWorkspace.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
-import type { Lease } from '../../state/threads/ThreadStore.ts';
+import type { Lease } from '../../state/threads/threadRecords.ts';
 import { finishRewind, moveOf } from './finishRewind.ts';
 import {
   deliverRun,
