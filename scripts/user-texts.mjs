@@ -18,7 +18,7 @@ import { trackedFiles } from './trackedFiles.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['packages/*/src/**', 'packages/ui/page/**'];
 const LEFT_OUT =
-  /\/__tests__\/|\.test\.|\.d\.ts$|\/migrations\/|\/core\/src\/testing\/|\/masking\/|[pP]rompts|\/models\/stage|\/recipes\.ts$/;
+  /\/__tests__\/|\.test\.|\.d\.ts$|\/migrations\/|\/core\/src\/testing\/|\/conformance\/src\/|\/masking\/|[pP]rompts|\/models\/stage|\/recipes\.ts$/;
 /** What only agents read: tools, schemas of answers, verdicts of checks. Recordings keep these texts. */
 const FOR_AGENTS =
   /\/models\/(FileDesk|FileSearch|checkTools|fileTools|claims|matchLines|liveAgents|renderRequest|modelTool)\.ts$|\/agents\/src\/answers\.ts$|\/orchestration\/(checks|nodes)\//;

@@ -19,7 +19,7 @@ export async function play({ role, ...options }: Role): Promise<Outcome | number
     appendFileSync(join(options.dir, 'acks.log'), `${JSON.stringify([name, payload])}\n`);
   });
   const result = role === 'drive' ? await subject.drive() : await decide(subject);
-  subject.close();
+  await subject.close();
   return result;
 }
 

@@ -51,7 +51,7 @@ export interface Subject {
   gates(): Promise<readonly Gate[]>;
   /** What the scenario's human does at a gate. */
   decide(gate: Gate): Promise<void>;
-  close(): void;
+  close(): PromiseLike<void> | void;
 }
 
 const APPROVAL = { approved: true, by: { kind: 'human', id: 'reviewer' } } as const;
