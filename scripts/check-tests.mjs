@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withoutComments } from './imports.mjs';
 
-/** What a file changes for its whole process and no other file stands: modules, what is masked. */
-const OWN = /\bvi\.(?:mock|doMock|hoisted|resetModules)\b|(?<!")\bsecretRegistry\b/;
+/** What a file changes for its whole process and no other file stands: modules, what is masked, `Set.prototype` (Vega-Lite). */
+const OWN = /\bplot\/plots\.ts|\bvi\.(?:mock|doMock|hoisted|resetModules)\b|(?<!")\bsecretRegistry\b/;
 /** The same. */
 const MASKS = /\bregisterSecrets\b|\bmask: 'broad'/;
 /** What these make known to be secret is in registries of their own, unless they name that of the process. */

@@ -1,4 +1,5 @@
 // Plots as SVG documents, drawn by Vega-Lite: lines and bars, readable on light and on dark. The same figures give the same bytes.
+// Trap: Vega-Lite gives `Set.prototype` a `toJSON` when it is loaded, for the whole process.
 import { parse, View } from 'vega';
 import { type Config, compile, type TopLevelSpec } from 'vega-lite';
 
