@@ -1,7 +1,7 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
 import type { QuotableSection } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type ClosedGate, closedGates, type Gate, type GateAnswer, gatesOf } from '../engine/gates/Gate.ts';
 import { exchangesAt, type GateExchange } from '../engine/gates/gateQuestions.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';

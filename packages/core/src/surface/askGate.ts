@@ -1,7 +1,7 @@
-import { internalsOf } from '../engine/appInternals.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import { shortenText } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
   abandonQuestions,
   exchangeKey,

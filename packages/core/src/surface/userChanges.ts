@@ -1,6 +1,6 @@
 // Changes that people make while a run waits: in its folder, and in their own repository.
 
-import { internalsOf } from '../engine/appInternals.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../engine/gates/principals.ts';
 import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';

@@ -5,7 +5,7 @@ import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, recordedInput } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';

@@ -1,7 +1,7 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { EndOfRun, GoalReader } from '../graph/GraphProfile.ts';

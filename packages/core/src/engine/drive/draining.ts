@@ -6,7 +6,7 @@ import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import type { Signal, SignalKind } from '../../state/threads/SignalStore.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */
 export const ASKED_TO_STOP = 'asked to stop';

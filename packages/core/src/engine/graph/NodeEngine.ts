@@ -1,8 +1,8 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import type { EngineFaults } from '../execution/EngineFaults.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { GraphProfile } from './GraphProfile.ts';
 
 /** A task of the run's own graph. */

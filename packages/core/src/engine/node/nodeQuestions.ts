@@ -1,10 +1,10 @@
 // The questions of a node: guards and gates ask at its entry. What its output raises is asked at the next node's entry.
 
-import type { EngineStore } from '../EngineStore.ts';
 import { type EntropyScore, scoreEntropy } from '../entropy/scoreEntropy.ts';
 import type { GuardedState } from '../execution/channels.ts';
 import { guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
 import { isAnswer, ruleOf } from '../gates/answers.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { askQuestion, type Question, questionAbout } from '../gates/question.ts';
 import type { GateStatus, StuckTask } from '../gates/TaskFailureGate.ts';
@@ -17,8 +17,7 @@ import {
   precedence,
   warningOf,
 } from '../guards/lattice.ts';
-import { askDeclared, withdrawnIn } from './askDeclared.ts';
-import { askToolCalls, type Through } from './askToolCalls.ts';
+import { askDeclared, askToolCalls, type Through, withdrawnIn } from './askDeclared.ts';
 import { type Depth, depthOf } from './depth.ts';
 import { mergedState, type NodeMetadata, withoutGuards } from './nodeOutput.ts';
 

@@ -13,9 +13,9 @@ import { sha256Hex } from '../../values/canonicalJson.ts';
 import { breakpointId, dueBreakpoint, type InnerBreakpoint, ownValues } from '../breakpoints/Breakpoint.ts';
 import { type InnerBreakpoints, namespacePath } from '../breakpoints/innerBreakpoints.ts';
 import { nextNodes } from '../breakpoints/nextNodes.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { deadlineWaits } from '../gates/deadlines.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalText } from '../gates/principals.ts';
 import {
   bareQuestion,

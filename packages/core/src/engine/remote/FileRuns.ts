@@ -5,10 +5,15 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import { threadBusy } from '../drive/lease.ts';
-import { EngineStore } from '../EngineStore.ts';
-import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
-import { type GatePage, inbox } from '../runs/openGates.ts';
-import type { PageRequest } from '../runs/pages.ts';
+import { EngineStore } from '../gates/EngineStore.ts';
+import {
+  type GatePage,
+  inbox,
+  listRuns,
+  type PageRequest,
+  type RunFilter,
+  type RunPage,
+} from '../runs/lists.ts';
 import type { LeasedRun, NewRun, RunFileView, RunListItem, Runs } from '../runs/Runs.ts';
 
 const heldIn = new WeakMap<Database, Set<string>>();

@@ -2,11 +2,9 @@ import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
-import type { SignalOptions } from '../drive/signalRun.ts';
+import type { SignalOptions } from '../drive/signals.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
-import type { RunFilter, RunPage } from './listRuns.ts';
-import type { GatePage } from './openGates.ts';
-import type { PageRequest } from './pages.ts';
+import type { GatePage, PageRequest, RunFilter, RunPage } from './lists.ts';
 
 /** Who drives runs of a graph: workers that have it, in this shape. */
 export interface RunQueue {

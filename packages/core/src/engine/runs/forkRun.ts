@@ -4,7 +4,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertIsRun } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';

@@ -11,7 +11,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';

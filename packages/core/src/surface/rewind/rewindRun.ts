@@ -1,5 +1,5 @@
-import { internalsOf } from '../../engine/appInternals.ts';
-import type { EngineStore } from '../../engine/EngineStore.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
+import type { EngineStore } from '../../engine/gates/EngineStore.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';

@@ -25,7 +25,7 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { Gate } from '../../gates/Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
 import { progress } from '../../node/nodeContext.ts';

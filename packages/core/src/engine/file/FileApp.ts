@@ -1,29 +1,69 @@
-import { afterBarrier } from '../state/commits/CommitBarrier.ts';
-import { endIsMissing } from '../state/threads/ChildStore.ts';
-import type { EndedStatus, Lease, Thread } from '../state/threads/threadRecords.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
+import { endIsMissing } from '../../state/threads/ChildStore.ts';
+import type { EndedStatus, Lease, Thread } from '../../state/threads/threadRecords.ts';
+import {
+  assertBetweenNodes,
+  type CheckpointUpdate,
+  type RecordUpdate,
+  rewindTo,
+} from '../change/rewindTo.ts';
+import { outputOf, readState, readValues, readValuesAt } from '../drive/compiledGraph.ts';
+import { type DriveOptions, type DueRuns, drive, type RunDueOptions, runDue } from '../drive/drive.ts';
+import { waitUntilWoken } from '../drive/due.ts';
+import type { Engine } from '../drive/Engine.ts';
+import { holdRun, nullIfBusy } from '../drive/lease.ts';
+import { throwIfFailed } from '../drive/outcome.ts';
+import type { RunResult } from '../drive/RunResult.ts';
+import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { gateWithDeadlines } from '../gates/Gate.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import { graphFingerprint } from '../graph/graphShape.ts';
+import type { Budget } from '../guards/Budget.ts';
+import type { QueueOptions } from '../runs/Runs.ts';
+import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
+import { assertTurnKey, driveTurn } from '../start/turns.ts';
+import type { StreamEvent } from '../stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
+import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
-import { assertBetweenNodes, type CheckpointUpdate, type RecordUpdate, rewindTo } from './change/rewindTo.ts';
-import { type DriveOptions, drive } from './drive/drive.ts';
-import { waitUntilWoken } from './drive/due.ts';
-import type { Engine } from './drive/Engine.ts';
-import { holdRun, nullIfBusy } from './drive/lease.ts';
-import { throwIfFailed } from './drive/outcome.ts';
-import type { RunResult } from './drive/RunResult.ts';
-import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
-import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
-import { assertIsRun, hasNoOptions, pickInvokeOptions } from './drive/runInput.ts';
-import type { EngineStore } from './EngineStore.ts';
-import { outsideGraphs } from './execution/ambientConfig.ts';
-import { gateWithDeadlines } from './gates/Gate.ts';
-import { graphFingerprint } from './graph/graphShape.ts';
-import type { RunOptions, RunStartOptions } from './RunOptions.ts';
-import { type NewRunRecord, RunStarts } from './start/RunStarts.ts';
-import { assertTurnKey, driveTurn } from './start/turns.ts';
-import type { StreamEvent } from './stream/StreamEvent.ts';
-import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
-import type { ChildApp } from './waits/children.ts';
 
-type ExecuteOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
+/** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, InvokeOptions {
+  /**
+   * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
+   * are due. Holds no lease while waiting. Abort `signal` to return. @defaultValue false
+   */
+  readonly wait?: boolean;
+  /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
+  readonly by?: Principal;
+  /**
+   * Reject with `RUN_FAILED` if the run ends as `failed`, as LangGraph's `invoke` would. Its cause is the node's error.
+   * @defaultValue false
+   */
+  readonly throwOnFailure?: boolean;
+  /**
+   * Key of the input's turn, for example the id of a message. The same key is the same turn. A new key starts the next
+   * turn of a run that has ended. @defaultValue the run has one turn
+   */
+  readonly turn?: string;
+}
+
+/** Options of `start`, recorded with the run. */
+export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
+  /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
+  readonly budget?: Budget;
+}
+
+/** Options with which a run is recorded, wherever it is. */
+export type StartOptions = RunStartOptions & QueueOptions;
+
+/** Options with which a run is recorded and executed. */
+export type ExecuteOptions = RunOptions & StartOptions;
+
+type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
 
 /**
  * A graph over one open state file: records, executes and reads the runs in it. The file is a user's own, a copy, or that of a
@@ -86,7 +126,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   async run(
     id: string,
     input: Update | undefined,
-    { turn, ...options }: ExecuteOptions,
+    { turn, ...options }: OwnRunOptions,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
       return throwIfFailed(id, await this.#drive(id, options), options);
@@ -103,7 +143,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return runDue(options, this.store, (id, how) => this.#driveOnce(id, how));
   }
 
-  async #driveTurn(id: string, turn: string | null, options: ExecuteOptions): Promise<RunResult<Output>> {
+  async #driveTurn(id: string, turn: string | null, options: OwnRunOptions): Promise<RunResult<Output>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -160,7 +200,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   stream(
     id: string,
     input: Update | null | undefined,
-    options: StreamOptions & ExecuteOptions,
+    options: StreamOptions & OwnRunOptions,
   ): AsyncGenerator<StreamEvent, void> {
     const execute =
       input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
