@@ -14,7 +14,6 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { ExecuteOptions, FileApp, StartOptions } from '../file/FileApp.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
@@ -347,7 +346,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
-    return this.#runs.claim(id, (file) => reviveRun(id, by, file), { goesOn: true });
+    return this.#runs.claim(id, (file) => file.revive(id, by), { goesOn: true });
   }
 
   /**
@@ -417,19 +416,4 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   close(): PromiseLike<void> {
     return this.#runs.close();
   }
-}
-
-type ReviveDeps = Pick<FileApp<unknown, unknown, unknown>, 'store' | 'withLease'>;
-
-async function reviveRun(id: string, by: Principal, deps: ReviveDeps): Promise<boolean> {
-  const { threads } = deps.store;
-  const principal = principalText(asHuman(by, id, 'revive'));
-  if (threads.require(id).status !== 'dead_letter') return false;
-  return deps.withLease(id, async (lease) =>
-    deps.store.commit((emit) => {
-      const isRevived = threads.revive(lease, `revived by ${principal}`);
-      if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
-      return isRevived;
-    }),
-  );
 }

@@ -19,6 +19,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { asHuman, principalText } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint } from '../graph/graphShape.ts';
 import type { Budget } from '../guards/Budget.ts';
@@ -229,6 +230,20 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
 
   withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     return holdRun(id, work, this.engine);
+  }
+
+  /** Brings back a dead letter; false for another run, which stays as it is. */
+  async revive(id: string, by: Principal): Promise<boolean> {
+    const { threads } = this.store;
+    const principal = principalText(asHuman(by, id, 'revive'));
+    if (threads.require(id).status !== 'dead_letter') return false;
+    return this.withLease(id, async (lease) =>
+      this.store.commit((emit) => {
+        const isRevived = threads.revive(lease, `revived by ${principal}`);
+        if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
+        return isRevived;
+      }),
+    );
   }
 
   rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void> {

@@ -1,4 +1,5 @@
 // A run that is looked at whenever something of it is new: its log as it grows, and where it stands.
+
 import { News } from '../../events/News.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
