@@ -11,7 +11,7 @@ export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
-export type { RunOptions } from './engine/file/FileApp.ts';
+export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';

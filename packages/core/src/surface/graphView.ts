@@ -1,4 +1,4 @@
-import { TRIGGER } from '../engine/breakpoints/nextNodes.ts';
+import { TRIGGER } from '../engine/breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';

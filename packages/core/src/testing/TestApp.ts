@@ -5,7 +5,7 @@ import { type DurableOptions, durable } from '../engine/app/durable.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { DueRuns } from '../engine/drive/drive.ts';
 import type { RunResult } from '../engine/drive/RunResult.ts';
-import type { RunOptions } from '../engine/file/FileApp.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
 import type {

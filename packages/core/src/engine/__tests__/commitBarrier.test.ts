@@ -10,7 +10,7 @@ import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import { leaseLost } from '../../state/commits/Fence.ts';
 import { durable } from '../app/durable.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
-import { ownGraphProfile } from '../graph/GraphProfile.ts';
+import { ownGraphProfile } from '../graph/NodeEngine.ts';
 import { step } from '../node/step.ts';
 import { STEP_CODEC } from '../saver/StrictSerde.ts';
 

@@ -3,22 +3,16 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { ExecuteOptions, FileApp, StartOptions } from '../file/FileApp.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
-import {
-  type GatePage,
-  inbox,
-  listRuns,
-  type PageRequest,
-  type RunFilter,
-  type RunPage,
-} from '../runs/lists.ts';
+import { inbox, listRuns } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
-import type { QueueOptions, RunDriver } from '../runs/Runs.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 

@@ -11,16 +11,25 @@ import { holdRun } from '../drive/lease.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { ExecuteOptions, FileApp, StartOptions } from '../file/FileApp.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
-import type { GatePage, PageRequest, RunFilter, RunPage } from '../runs/lists.ts';
 import { decisionNotice, messageNotice, stopNotice } from '../runs/notices.ts';
-import type { QueueOptions, RunDriver, RunQueue, Runs } from '../runs/Runs.ts';
+import type {
+  GatePage,
+  PageRequest,
+  QueueOptions,
+  RunDriver,
+  RunFilter,
+  RunPage,
+  RunQueue,
+  Runs,
+} from '../runs/Runs.ts';
 import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
 import { readDetails } from '../runs/standing.ts';
 import type { Retention } from '../saver/ThreadPruner.ts';

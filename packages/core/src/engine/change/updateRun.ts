@@ -5,7 +5,7 @@ import { isOfExecution } from '../../state/steps/stepRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing, threadBusy } from '../drive/lease.ts';
 import { isOver, runError } from '../drive/outcome.ts';
-import { GUARD_NAMES } from '../execution/channels.ts';
+import { GUARD_NAMES } from '../execution/nodeExecution.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman, principalText } from '../gates/principals.ts';

@@ -8,24 +8,25 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { newEventsOf } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../breakpoints/Breakpoint.ts';
+import { faultInside } from '../execution/EngineFaults.ts';
 import {
   GUARD_CHANNELS,
   GUARD_NAMES,
+  guardsIn,
+  type NodeExecution,
+  nodeExecutionOf,
   type RaisedSuspension,
   readChannels,
   readGuards,
   writeGuards,
-} from '../execution/channels.ts';
-import { faultInside } from '../execution/EngineFaults.ts';
-import { guardsIn, type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
+} from '../execution/nodeExecution.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { DeclaredGates } from '../gates/parsedGates.ts';
-import type { NodeUpdate } from '../graph/GraphProfile.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
 import type { CompilableBuilder, CompileSettings } from '../graph/graphSource.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
 import { depthOf } from '../node/depth.ts';
 import {
   foldUpdate,

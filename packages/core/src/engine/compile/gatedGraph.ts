@@ -1,7 +1,6 @@
 import { Runnable } from '@langchain/core/runnables';
 import { Annotation, type LangGraphRunnableConfig, StateGraph } from '@langchain/langgraph';
-import { writeChannels } from '../execution/channels.ts';
-import { nodeExecutionOf } from '../execution/nodeExecution.ts';
+import { nodeExecutionOf, writeChannels } from '../execution/nodeExecution.ts';
 import type { AnyGate, DeclaredGates } from '../gates/parsedGates.ts';
 import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { askDeclared, askToolCalls } from '../node/askDeclared.ts';

@@ -27,12 +27,12 @@ import { noteAnswers } from '../execution/driveContext.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
-import type { Goal } from '../graph/GraphProfile.ts';
+import type { Goal } from '../graph/NodeEngine.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { onLastTurn, readState, streamedCall } from './compiledGraph.ts';
-import { ASKED_TO_STOP, type DrainControl, type SignalWatch } from './draining.ts';
+import type { DrainControl, SignalWatch } from './draining.ts';
 import {
   abortReason,
   applyDeadlines,
@@ -43,7 +43,7 @@ import {
   readAnswers,
   resumeCommand,
 } from './driverGates.ts';
-import { OpenChildren } from './due.ts';
+import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
 import type { ActiveLease } from './lease.ts';
 import {

@@ -4,8 +4,8 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { GuardedState } from '../execution/channels.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
+import type { GuardedState } from '../execution/nodeExecution.ts';
 import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 

@@ -19,7 +19,7 @@ import {
   isRejection,
   rejectedReason,
 } from '../breakpoints/Breakpoint.ts';
-import { guardsOf } from '../execution/channels.ts';
+import { guardsOf } from '../execution/nodeExecution.ts';
 import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';
 import { declaredPolicy } from '../gates/approvals.ts';
 import { commentsOf } from '../gates/comments.ts';
@@ -38,7 +38,7 @@ import {
   questionAbout,
   sessionForQuestion,
 } from '../gates/question.ts';
-import { stuckMessage, suspensionArtifact } from '../graph/GraphProfile.ts';
+import { stuckMessage, suspensionArtifact } from '../graph/NodeEngine.ts';
 import type { PendingQuestion } from '../saver/openQuestions.ts';
 import type { Engine } from './Engine.ts';
 

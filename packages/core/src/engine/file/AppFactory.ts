@@ -16,17 +16,16 @@ import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { NullRunStore } from '../../state/NullRunStore.ts';
 import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
-import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
+import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { type CompiledOf, compileDurable } from '../compile/compileDurable.ts';
 import type { Engine, ReleaseRun } from '../drive/Engine.ts';
-import type { AgentAction } from '../entropy/ReadTurn.ts';
+import type { AgentAction } from '../entropy/EntropyPart.ts';
 import type { EntropyOptions } from '../entropy/scoreEntropy.ts';
 import { EngineFaults } from '../execution/EngineFaults.ts';
 import type { GateOf } from '../gates/DeclaredGate.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from '../gates/parsedGates.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
-import { type EndOfRun, type GoalReader, type GraphProfile, NO_GOALS } from '../graph/GraphProfile.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import {
   type BuilderOf,
@@ -37,7 +36,13 @@ import {
   type StateOf,
   type UpdateOf,
 } from '../graph/graphSource.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import {
+  type EndOfRun,
+  type GoalReader,
+  type GraphProfile,
+  NO_GOALS,
+  type NodeEngine,
+} from '../graph/NodeEngine.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import { assertUnitInterval } from '../guards/lattice.ts';
 import { noteBegun } from '../node/nodeContext.ts';

@@ -4,7 +4,7 @@ import type { DriveOptions } from '../drive/drive.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { NewRunRecord } from '../start/RunStarts.ts';
-import type { RunOptions } from './FileApp.ts';
+import type { RunOptions } from './RunOptions.ts';
 
 /** Options of a drive that only the engine's own clients have. */
 export type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'>;

@@ -17,7 +17,7 @@ import {
   type ShownArtifact,
   shownBy,
 } from '../gates/question.ts';
-import type { NodeUpdate } from '../graph/GraphProfile.ts';
+import type { NodeUpdate } from '../graph/NodeEngine.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
 interface AnswerEffect<State> {

@@ -30,18 +30,22 @@ import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { NodeTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { makeLasting } from '../../values/lasting.ts';
-import { readGuards, writeChannels, writeGuards } from '../execution/channels.ts';
 import { noteEntered } from '../execution/driveContext.ts';
 import { engineFaultOf, faultInside, RefusedResult } from '../execution/EngineFaults.ts';
-import { type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
+import {
+  type NodeExecution,
+  nodeExecutionOf,
+  readGuards,
+  writeChannels,
+  writeGuards,
+} from '../execution/nodeExecution.ts';
 import { asThrowable, describeThrown } from '../execution/thrown.ts';
 import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
-import type { NodeUpdate } from '../graph/GraphProfile.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { ActiveNode } from './ActiveNode.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';

@@ -6,15 +6,18 @@ import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import { threadBusy } from '../drive/lease.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
-import {
-  type GatePage,
-  inbox,
-  listRuns,
-  type PageRequest,
-  type RunFilter,
-  type RunPage,
-} from '../runs/lists.ts';
-import type { LeasedRun, NewRun, RunFileView, RunListItem, Runs } from '../runs/Runs.ts';
+import { inbox, listRuns } from '../runs/lists.ts';
+import type {
+  GatePage,
+  LeasedRun,
+  NewRun,
+  PageRequest,
+  RunFileView,
+  RunFilter,
+  RunListItem,
+  RunPage,
+  Runs,
+} from '../runs/Runs.ts';
 
 const heldIn = new WeakMap<Database, Set<string>>();
 

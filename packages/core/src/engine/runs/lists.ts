@@ -9,14 +9,7 @@ import { WaitStore } from '../../state/threads/WaitStore.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
-
-/** Selects a page of a long list. */
-export interface PageRequest {
-  /** Length of the page, from 1 to 1,000. @defaultValue 50 */
-  readonly limit?: number;
-  /** The `next` of the page before. @defaultValue the first page */
-  readonly after?: string;
-}
+import type { GatePage, PageRequest, RunFilter, RunPage } from './Runs.ts';
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
 interface PageCursor {
@@ -69,30 +62,6 @@ export function pageOf<T>(
 
 /** What a list of pages is made of. */
 export const pages = { limit: pageLimit, place: parseCursor, of: pageOf } as const;
-
-/** Selects the runs to list. */
-export interface RunFilter extends PageRequest {
-  /** One status, or a list. @defaultValue all */
-  readonly status?: ThreadStatus | readonly ThreadStatus[];
-  /** The `fingerprint` of an app. @defaultValue every graph in the file */
-  readonly graph?: string;
-  /**
-   * Only runs that would continue if a process ran them: recorded, left by a process that died or was stopped, or woken
-   * by a decision or request. Timers are not included. @defaultValue false
-   */
-  readonly due?: boolean;
-  /** Started at this time or later. */
-  readonly createdSince?: Date;
-  /** Started before this time. */
-  readonly createdBefore?: Date;
-}
-
-export interface RunPage {
-  /** Newest first. */
-  readonly runs: readonly RunInfo[];
-  /** Give it as `after` for the next page; `null` on the last. */
-  readonly next: string | null;
-}
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
 export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
@@ -153,13 +122,6 @@ export function parseTime(name: string, time: Date | undefined): number | null {
   const ms = time instanceof Date ? time.getTime() : Number.NaN;
   if (Number.isNaN(ms)) throw new RangeError(`${name}: expected a valid Date`);
   return ms;
-}
-
-export interface GatePage {
-  /** Oldest first. */
-  readonly gates: readonly Gate[];
-  /** Give it as `after` for the next page; `null` on the last. */
-  readonly next: string | null;
 }
 
 /** The open questions of every run in the file. @throws RangeError for a bad `limit` or `after`. */

@@ -3,8 +3,7 @@
 import type { RunCost } from '../../state/steps/stepSpending.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { outputOf } from '../drive/compiledGraph.ts';
-import { ASKED_TO_STOP } from '../drive/draining.ts';
-import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
+import { ASKED_TO_STOP, dueCriteria, hasContinuableChild } from '../drive/due.ts';
 import type { RunDetails, RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gatesOf, gateWithDeadlines } from '../gates/Gate.ts';

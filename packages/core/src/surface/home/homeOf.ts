@@ -16,8 +16,8 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
-import { type GatePage, inbox, type PageRequest, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
-import type { RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import { inbox, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
+import type { GatePage, PageRequest, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { visibleText } from '../../masking/visibleText.ts';

@@ -1,11 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
-import type { GatePage, PageRequest, RunFilter, RunPage } from '../../../src/engine/runs/lists.ts';
 import type {
+  GatePage,
   LeasedRun,
   NewRun,
+  PageRequest,
   RunFileView,
+  RunFilter,
   RunListItem,
+  RunPage,
   RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';

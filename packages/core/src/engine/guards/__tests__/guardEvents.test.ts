@@ -10,7 +10,7 @@ import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
 import { nodeExecutionOf } from '../../execution/nodeExecution.ts';
 import { EngineStore } from '../../gates/EngineStore.ts';
-import { type GraphProfile, ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { type GraphProfile, ownGraphProfile } from '../../graph/NodeEngine.ts';
 import { recordFailure } from '../../node/runNode.ts';
 
 const guardEvents = (db: Database, run: string) =>

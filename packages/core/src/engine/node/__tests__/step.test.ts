@@ -33,7 +33,7 @@ import { FileApp } from '../../file/FileApp.ts';
 import { EngineStore } from '../../gates/EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
 import type { EngineGraph } from '../../graph/EngineGraph.ts';
-import { NO_GOALS, ownGraphProfile } from '../../graph/GraphProfile.ts';
+import { NO_GOALS, ownGraphProfile } from '../../graph/NodeEngine.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { RunStreams } from '../../stream/RunStreams.ts';
 import { progress } from '../nodeContext.ts';

@@ -9,7 +9,7 @@ import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import type { RunInfo } from '../../drive/RunResult.ts';
 import { internalsOf } from '../../file/appInternals.ts';
-import type { RunFilter, RunPage } from '../lists.ts';
+import type { RunFilter, RunPage } from '../Runs.ts';
 
 const open = (db: Database, now = { ms: 0 }, version = '1') =>
   durable(twoSteps(), { db, version, gates: { second: ({ log }) => log }, now: () => now.ms });

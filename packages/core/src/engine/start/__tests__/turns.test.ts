@@ -18,7 +18,7 @@ import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__te
 import { durable } from '../../app/durable.ts';
 import { endCancelled } from '../../drive/signals.ts';
 import { internalsOf } from '../../file/appInternals.ts';
-import type { RunOptions } from '../../file/FileApp.ts';
+import type { RunOptions } from '../../file/RunOptions.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/waitFor.ts';
 

@@ -1,0 +1,38 @@
+import type { DriveOptions } from '../drive/drive.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import type { Budget } from '../guards/Budget.ts';
+import type { QueueOptions } from '../runs/Runs.ts';
+
+/** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, InvokeOptions {
+  /**
+   * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
+   * are due. Holds no lease while waiting. Abort `signal` to return. @defaultValue false
+   */
+  readonly wait?: boolean;
+  /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
+  readonly by?: Principal;
+  /**
+   * Reject with `RUN_FAILED` if the run ends as `failed`, as LangGraph's `invoke` would. Its cause is the node's error.
+   * @defaultValue false
+   */
+  readonly throwOnFailure?: boolean;
+  /**
+   * Key of the input's turn, for example the id of a message. The same key is the same turn. A new key starts the next
+   * turn of a run that has ended. @defaultValue the run has one turn
+   */
+  readonly turn?: string;
+}
+
+/** Options of `start`, recorded with the run. */
+export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
+  /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
+  readonly budget?: Budget;
+}
+
+/** Options with which a run is recorded, wherever it is. */
+export type StartOptions = RunStartOptions & QueueOptions;
+
+/** Options with which a run is recorded and executed. */
+export type ExecuteOptions = RunOptions & StartOptions;
