@@ -6,7 +6,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../gates/principals.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';

@@ -14,7 +14,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';

@@ -18,8 +18,7 @@ import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../gates/principals.ts';
+import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { graphFingerprint } from '../graph/graphShape.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';

@@ -1,5 +1,5 @@
 import type { DriveOptions } from '../drive/drive.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';

@@ -10,7 +10,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, RunOptions, RunStartOptions, StartOptions } from '../file/RunOptions.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
