@@ -1,5 +1,4 @@
-// A compiled graph of LangGraph as the driver calls and reads it: the config of a call, the stream around it, its separation
-// from other calls, and the state of a run.
+// The driver's calls of a compiled LangGraph graph: config, stream, separation from other calls. Reads its state.
 
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';

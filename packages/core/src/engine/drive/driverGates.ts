@@ -1,5 +1,5 @@
-// The open gates of a run: questions that the driver asks instead of a node (at a breakpoint, and about a suspension that the last
-// node raised), and answers: recorded decisions, the policy the run was started with, and deadlines that have passed.
+// The open gates of a run. The driver asks at a breakpoint, and about a suspension of the last node. It reads recorded decisions,
+// the policy of the run, and deadlines.
 
 import { Command } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';

@@ -1,4 +1,4 @@
-// What a run is told from outside, as it is written into its file: a signal for its nodes, and a request to end it.
+// Writes signals, and requests to cancel, into a run's file.
 
 import { tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';

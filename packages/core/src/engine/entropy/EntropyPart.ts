@@ -1,4 +1,4 @@
-// A part of the entropy score, and a turn as the parts read it.
+// A part of the entropy score, and the turn that it reads.
 
 import { stripVTControlCharacters } from 'node:util';
 import { errorFingerprint, replaceAccidental, TIMES_AND_IDS } from './errorFingerprint.ts';

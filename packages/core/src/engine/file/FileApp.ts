@@ -196,7 +196,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return holdRun(id, work, this.engine);
   }
 
-  /** Brings back a dead letter; false for another run, which stays as it is. */
+  /** Brings back a dead letter. Returns false for any other run. */
   async revive(id: string, by: Principal): Promise<boolean> {
     const { threads } = this.store;
     const principal = principalText(asHuman(by, id, 'revive'));

@@ -1,5 +1,4 @@
-// How the engine reads a graph: its profile, the goals it can be driven to, and the profile of an author's own graph; and all that is
-// given to its nodes.
+// How the engine reads a graph: its profile, its goals, and the profile of an author's own graph. `NodeEngine` has the parts around its nodes.
 
 import type { ErrorCode } from '../../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../../events/EventBus.ts';

@@ -1,7 +1,7 @@
 import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphInterrupt, isCommand } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { NodeExecution, NodeUpdate } from '../execution/nodeExecution.ts';
 import { type AnswerTo, answerWithAuthor, isAnswer } from '../gates/answers.ts';
 import { type Rejection, rejectionText } from '../gates/comments.ts';
 import type { AnswerPolicy, GatedToolCall } from '../gates/DeclaredGate.ts';
@@ -17,7 +17,6 @@ import {
   type ShownArtifact,
   shownBy,
 } from '../gates/question.ts';
-import type { NodeUpdate } from '../graph/NodeEngine.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
 interface AnswerEffect<State> {

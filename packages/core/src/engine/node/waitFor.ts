@@ -1,4 +1,4 @@
-// Waiting in a node: `sleep`, `waitFor` and `child`, and `waitHere`, on which they are built.
+// Waiting in a node: `sleep`, `waitFor` and `child`, on top of `waitHere`.
 
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';

@@ -1,4 +1,4 @@
-// A run that is looked at whenever something of it is new: its log as it grows, and where it stands.
+// Reads a run again after each change: its log, and its status.
 
 import { News } from '../../events/News.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';

@@ -1,4 +1,4 @@
-// Where a run stands, as its file says: for a list, for whoever lets go of it, and in detail.
+// The status of a run from its file: for a list, for a release, and in detail.
 
 import type { RunCost } from '../../state/steps/stepSpending.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';

@@ -1,4 +1,4 @@
-// An event of a stream as it is stored: the bytes of its chunk, and how readers get it again.
+// A stored event of a stream: the bytes of its chunk, and reading it back.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
