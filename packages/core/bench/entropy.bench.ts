@@ -1,7 +1,7 @@
 // How well the entropy score tells a stuck agent from a slow one, beside the five classic stuck patterns, and how fast
 // it is. Prints Markdown; the figures are in docs/internals/benchmarks.md. `--misses` lists the traces each one misses.
 
-import type { AgentAction } from '../src/engine/entropy/ReadTurn.ts';
+import type { AgentAction } from '../src/engine/entropy/EntropyPart.ts';
 import { scoreEntropy } from '../src/engine/entropy/scoreEntropy.ts';
 import { CLASSIC_PATTERNS, firstMatch } from '../test/entropy/classicPatterns.ts';
 import { classicPatterns, entropyScore } from '../test/entropy/detectors.ts';

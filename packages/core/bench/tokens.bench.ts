@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Annotation, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../src/engine/durable.ts';
+import { durable } from '../src/engine/app/durable.ts';
 import { median, percentile, round, table } from './state/figures.ts';
 
 const isQuick = process.argv.includes('--quick');

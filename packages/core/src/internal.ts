@@ -15,9 +15,7 @@ export type { GateComment, QuotableSection } from './engine/gates/comments.ts';
 export { listedGate, type ShownGate } from './engine/gates/Gate.ts';
 export { withPlaceholders } from './engine/gates/hiddenPlaces.ts';
 export { runFile } from './engine/remote/newRunFile.ts';
-export { runQueryOf } from './engine/runs/listRuns.ts';
-export { OpenQuestions } from './engine/runs/openGates.ts';
-export { pages } from './engine/runs/pages.ts';
+export { OpenQuestions, pages, runQueryOf } from './engine/runs/lists.ts';
 export type {
   LeasedRun,
   NewRun,

@@ -5,12 +5,13 @@
  */
 
 export type { Limits } from './config/limits.ts';
+export { DurableApp } from './engine/app/DurableApp.ts';
+export { type DurableOptions, durable } from './engine/app/durable.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
-export { DurableApp } from './engine/DurableApp.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
-export type { SignalOptions, SignalReceipt } from './engine/drive/signalRun.ts';
-export { type DurableOptions, durable } from './engine/durable.ts';
+export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
+export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
@@ -23,11 +24,9 @@ export {
   type RecursionCheckResult,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage } from './engine/guards/usage.ts';
-export { child } from './engine/node/child.ts';
 export { progress } from './engine/node/nodeContext.ts';
 export { type StepOptions, step } from './engine/node/step.ts';
-export { sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
-export type { RunOptions } from './engine/RunOptions.ts';
+export { child, sleep, type WaitResult, waitFor } from './engine/node/waitFor.ts';
 export { FileRuns } from './engine/remote/FileRuns.ts';
 export type { Runs } from './engine/runs/Runs.ts';
 export { SqliteSaver } from './engine/saver/SqliteSaver.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf, onTestFinished } from 'vitest';
-import { DurableApp } from '../src/engine/DurableApp.ts';
-import { durable } from '../src/engine/durable.ts';
+import { DurableApp } from '../src/engine/app/DurableApp.ts';
+import { durable } from '../src/engine/app/durable.ts';
 import { Orchestrator } from '../src/surface/Orchestrator.ts';
 import { Run } from '../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../src/testing/index.ts';

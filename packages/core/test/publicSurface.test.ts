@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { DurableApp } from '../src/engine/DurableApp.ts';
+import { DurableApp } from '../src/engine/app/DurableApp.ts';
 import { ERROR_CODES } from '../src/errors/DevsError.ts';
 
 // Pins what users can depend on. A change here is a change of the public surface: it needs a line in CHANGELOG.md.

@@ -28,7 +28,7 @@ function modulesLoadedBy(entry: string): readonly string[] {
 describe('@devs/core/langgraph', () => {
   test('loads nothing that moves files or keeps packs of git: only an app with `runs` needs it', () => {
     const modules = modulesLoadedBy('langgraph.ts').filter((url) => url.includes('/core/src/'));
-    expect(modules.some((url) => url.endsWith('/engine/durable.ts'))).toBe(true);
+    expect(modules.some((url) => url.endsWith('/engine/app/durable.ts'))).toBe(true);
     const moving =
       /\/engine\/remote\/(?!FileRuns)|\/(?:adoptRun|extractRun|gitRecord|GitPackStore|packRun)\.ts$/;
     expect(modules.filter((url) => moving.test(url))).toEqual([]);

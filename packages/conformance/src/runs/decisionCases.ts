@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
-import { durable } from '../../../core/src/engine/durable.ts';
+import { durable } from '../../../core/src/engine/app/durable.ts';
 import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
 import type { Runs } from '../../../core/src/engine/runs/Runs.ts';
 import { isDevsError } from '../../../core/src/errors/DevsError.ts';

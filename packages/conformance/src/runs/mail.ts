@@ -1,5 +1,5 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../../core/src/engine/durable.ts';
+import { durable } from '../../../core/src/engine/app/durable.ts';
 import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
 import { sleep, waitFor } from '../../../core/src/engine/node/waitFor.ts';
 import type { RunRelease, RunSignal, Runs } from '../../../core/src/engine/runs/Runs.ts';

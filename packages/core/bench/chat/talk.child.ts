@@ -5,7 +5,7 @@ import path from 'node:path';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { SqliteSaver as OfficialSaver } from '@langchain/langgraph-checkpoint-sqlite';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { MB } from '../state/figures.ts';
 
 export type Keeper = 'devs' | 'langgraph-sqlite' | 'langgraph-memory';

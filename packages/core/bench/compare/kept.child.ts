@@ -13,7 +13,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { SqliteSaver as OfficialSaver } from '@langchain/langgraph-checkpoint-sqlite';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const [stack = '', act = '', folder = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 // told a line, and ends with the times of its super-steps, ms, as one JSON document.
 import { once } from 'node:events';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const [file = '', run = '', ms = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { MemorySaver } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { runGraphIteratively } from '../../src/engine/frames/flatIterativeAdapter.ts';
 import { type CompiledLangGraph, recurse } from '../../src/engine/frames/recurse.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';

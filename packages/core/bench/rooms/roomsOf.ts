@@ -1,7 +1,7 @@
 import { type Profiler, Session } from 'node:inspector';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const SOURCE = /\/packages\/core\/src\/(.+)$/;

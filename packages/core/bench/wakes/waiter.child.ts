@@ -6,8 +6,8 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { internalsOf } from '../../src/engine/appInternals.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { type Answered, answerOpen } from './answerOpen.ts';
 import { queuedNs } from './queuedNs.ts';
 

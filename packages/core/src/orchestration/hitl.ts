@@ -35,10 +35,10 @@ export {
   HitlSessionNotFoundError,
   type HumanInTheLoopManagerOptions,
   type PauseOptions,
-  type Principal,
   type SessionDecision,
   type SuspendedSession,
 } from '../engine/gates/HumanInTheLoopManager.ts';
+export type { Principal } from '../engine/gates/principals.ts';
 export type { RecordedEdit } from './gates/gateEdit.ts';
 export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
 export type {

@@ -1,4 +1,4 @@
-export { type DurableOptions, durable } from '../engine/durable.ts';
+export { type DurableOptions, durable } from '../engine/app/durable.ts';
 export { GraphSuspendedSignal } from '../engine/gates/GraphSuspendedSignal.ts';
 export {
   type GateEvaluationInput,

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../config/limits.ts';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
-import { type AppOptions, planApp } from '../engine/AppFactory.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
-import { localApp } from '../engine/LocalRuns.ts';
+import { localApp } from '../engine/app/durable.ts';
+import { type AppOptions, planApp } from '../engine/file/AppFactory.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';

@@ -1,4 +1,4 @@
-import type { AppliedAnswer, Goal, GoalReader } from '../engine/graph/GraphProfile.ts';
+import type { AppliedAnswer, Goal, GoalReader } from '../engine/graph/NodeEngine.ts';
 import { isDagApproved } from './gates/artifacts.ts';
 import {
   activeTask,

@@ -1,6 +1,6 @@
 import { MAX_PIVOTS } from '../config/defaults.ts';
 import type { Question } from '../engine/gates/question.ts';
-import type { AppliedAnswer, EndOfRun, GraphProfile, NodeUpdate } from '../engine/graph/GraphProfile.ts';
+import type { AppliedAnswer, EndOfRun, GraphProfile, NodeUpdate } from '../engine/graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, warningOf } from '../engine/guards/lattice.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';

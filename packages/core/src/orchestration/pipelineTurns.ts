@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { AgentAction, TestCounts } from '../engine/entropy/ReadTurn.ts';
+import type { AgentAction, TestCounts } from '../engine/entropy/EntropyPart.ts';
 import { activeTask, isTaskTerminal } from './taskStates.ts';
 import type { AgentLogRecord, EntropyRecord, ErrorRecord, GraphState } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { EngineStore } from '../engine/EngineStore.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
 import type { Thread } from '../state/threads/threadRecords.ts';

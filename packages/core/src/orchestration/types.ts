@@ -1,5 +1,5 @@
 import { Annotation } from '@langchain/langgraph';
-import type { RaisedSuspension as EngineSuspension } from '../engine/execution/channels.ts';
+import type { RaisedSuspension as EngineSuspension } from '../engine/execution/nodeExecution.ts';
 import type { GateComment } from '../engine/gates/comments.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';

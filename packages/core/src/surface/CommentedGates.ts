@@ -1,5 +1,4 @@
 import { whenFree } from '../db/busy.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
 import { isEdit, ruleOf } from '../engine/gates/answers.ts';
 import {
   comments,
@@ -11,6 +10,7 @@ import {
   type QuoteStatus,
   sinceQuoted,
 } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../engine/gates/Gate.ts';
 import { principalText } from '../engine/gates/principals.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';

@@ -13,13 +13,11 @@ import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchest
 import type { PriceTable } from '../config/prices.ts';
 import type { Backup } from '../db/backup.ts';
 import type { EncryptionKey } from '../db/encryptionKey.ts';
-import type { GatePolicies } from '../engine/drive/gateAnswers.ts';
+import type { GatePolicies } from '../engine/drive/driverGates.ts';
 import { lawOf } from '../engine/execution/lawOf.ts';
 import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
-import type { GatePage } from '../engine/runs/openGates.ts';
-import type { PageRequest } from '../engine/runs/pages.ts';
-import type { QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';

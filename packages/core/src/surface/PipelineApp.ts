@@ -1,6 +1,6 @@
 import { pricesOf } from '../config/prices.ts';
-import { internalsOf } from '../engine/appInternals.ts';
-import { EngineStore } from '../engine/EngineStore.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
 import type { EventBus } from '../events/EventBus.ts';

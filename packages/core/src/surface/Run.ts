@@ -1,12 +1,11 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
 import type { QuotableSection } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type ClosedGate, closedGates, type Gate, type GateAnswer, gatesOf } from '../engine/gates/Gate.ts';
 import { exchangesAt, type GateExchange } from '../engine/gates/gateQuestions.ts';
-import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
-import { asHuman, principalOf, principalText } from '../engine/gates/principals.ts';
+import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
 import { type GateEdit, gateDraft } from '../orchestration/gates/gateEdit.ts';

@@ -1,4 +1,4 @@
-import type { EngineStore } from '../engine/EngineStore.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { PipelinePorts, Provenance, StageAgents } from '../orchestration/ports.ts';
 import type { ThreadStore } from '../state/threads/ThreadStore.ts';

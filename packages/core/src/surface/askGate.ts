@@ -1,7 +1,7 @@
-import { internalsOf } from '../engine/appInternals.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import { shortenText } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
   abandonQuestions,
   exchangeKey,
@@ -9,8 +9,7 @@ import {
   type GateExchange,
   type RecordedExchange,
 } from '../engine/gates/gateQuestions.ts';
-import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../engine/gates/principals.ts';
+import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import { UsageReports } from '../engine/guards/usage.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { scrub } from '../masking/scrub.ts';

@@ -1,10 +1,10 @@
 import { StepActivities } from '../engine/activity/StepActivities.ts';
-import { internalsOf } from '../engine/appInternals.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
-import type { RunOptions } from '../engine/RunOptions.ts';
 import { endingWith } from '../errors/endingWith.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';

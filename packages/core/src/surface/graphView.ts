@@ -1,5 +1,5 @@
-import { TRIGGER } from '../engine/breakpoints/nextNodes.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
+import { TRIGGER } from '../engine/breakpoints/Breakpoint.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { recordedShape } from '../engine/graph/graphShape.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 

@@ -1,6 +1,6 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
-import { internalsOf } from '../engine/appInternals.ts';
 import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
 import { depthOf } from '../engine/node/depth.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 

@@ -1,8 +1,7 @@
-import { internalsOf } from '../engine/appInternals.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
-import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../engine/gates/principals.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
+import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { RemovedWorkspace, Workspace } from '../orchestration/ports.ts';

@@ -2,8 +2,7 @@
 
 import { isEdit } from '../engine/gates/answers.ts';
 import { type Gate, type GateAnswer, readOnce } from '../engine/gates/Gate.ts';
-import { decisionSignal } from '../engine/runs/decisionSignal.ts';
-import type { Notice } from '../engine/runs/RunFiles.ts';
+import { decisionSignal, type Notice } from '../engine/runs/RunFiles.ts';
 import { scrub } from '../masking/scrub.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';

@@ -1,8 +1,7 @@
 // Changes that people make while a run waits: in its folder, and in their own repository.
 
-import { internalsOf } from '../engine/appInternals.ts';
-import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../engine/gates/principals.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery, PipelinePorts, Synced } from '../orchestration/ports.ts';
 import { withCurrentCommits } from '../orchestration/storedState.ts';

@@ -1,7 +1,7 @@
 // What people saw of a gate: each view is on record, and hidden text only once a person read it.
 
-import type { EngineStore } from '../engine/EngineStore.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';

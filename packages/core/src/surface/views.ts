@@ -2,9 +2,9 @@
 
 import type { BudgetMeasure } from '../config/budgetMeasures.ts';
 import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
-import type { EngineStore } from '../engine/EngineStore.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, openGates } from '../engine/gates/Gate.ts';
-import { infoOf } from '../engine/runs/listRuns.ts';
+import { infoOf } from '../engine/runs/lists.ts';
 import type { EventName } from '../events/events.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';

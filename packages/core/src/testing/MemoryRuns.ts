@@ -3,15 +3,17 @@ import { openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/lease.ts';
 import type { RunInfo } from '../engine/drive/RunResult.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
-import { type RunFilter, type RunPage, statusesOf } from '../engine/runs/listRuns.ts';
-import type { GatePage } from '../engine/runs/openGates.ts';
-import { type PageRequest, pageLimit, pageOf, parseCursor } from '../engine/runs/pages.ts';
+import { pageLimit, pageOf, parseCursor, statusesOf } from '../engine/runs/lists.ts';
 import type {
+  GatePage,
   LeasedRun,
   NewRun,
+  PageRequest,
   RunFileView,
+  RunFilter,
   RunIndex,
   RunListItem,
+  RunPage,
   RunQueue,
   RunRelease,
   RunSignal,

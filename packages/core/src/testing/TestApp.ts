@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
+import type { DurableApp } from '../engine/app/DurableApp.ts';
+import { type DurableOptions, durable } from '../engine/app/durable.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
-import type { DurableApp } from '../engine/DurableApp.ts';
+import type { DueRuns } from '../engine/drive/drive.ts';
 import type { RunResult } from '../engine/drive/RunResult.ts';
-import type { DueRuns } from '../engine/drive/runDue.ts';
-import { type DurableOptions, durable } from '../engine/durable.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   UpdateOf,
 } from '../engine/graph/graphSource.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
-import type { RunOptions } from '../engine/RunOptions.ts';
 import { afterDeath } from '../state/threads/driverDeaths.ts';
 import { SkippingClock } from './SkippingClock.ts';
 

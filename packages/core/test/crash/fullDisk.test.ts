@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 

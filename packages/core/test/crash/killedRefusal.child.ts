@@ -1,5 +1,5 @@
 // Makes a call whose result cannot be stored, and dies once that is recorded, before the run is settled.
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { oneCall } from './refusedResult.ts';
 
 const [file = '', log = ''] = process.argv.slice(2);

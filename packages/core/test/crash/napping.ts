@@ -1,5 +1,5 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { sleep } from '../../src/engine/node/waitFor.ts';
 

@@ -11,7 +11,7 @@ import {
   type Working,
   workingGraphs,
 } from '../../src/engine/__tests__/randomGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { described } from '../programs/described.ts';
 import { type Death, DyingFile } from '../support/DyingFile.ts';

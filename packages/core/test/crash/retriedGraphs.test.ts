@@ -2,7 +2,7 @@ import { Annotation, MemorySaver, Send, START, StateGraph } from '@langchain/lan
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { type Death, DyingFile } from '../support/DyingFile.ts';
 import { test } from '../support/fixtures.ts';

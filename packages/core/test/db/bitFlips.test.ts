@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { backup } from '../../src/db/backup.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
-import { EngineStore } from '../../src/engine/EngineStore.ts';
+import { EngineStore } from '../../src/engine/gates/EngineStore.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import {

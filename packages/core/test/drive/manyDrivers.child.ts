@@ -2,7 +2,7 @@
 // its gate. Every step writes a line to `effects`. Ends with the codes of the errors it met, as one JSON document.
 import { appendFileSync } from 'node:fs';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const [file = '', effects = '', name = '', runs = ''] = process.argv.slice(2);

@@ -12,8 +12,8 @@ import {
   twoBranches,
   twoSteps,
 } from '../../src/engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../src/engine/appInternals.ts';
-import { type DurableOptions, durable } from '../../src/engine/durable.ts';
+import { type DurableOptions, durable } from '../../src/engine/app/durable.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';

@@ -2,7 +2,7 @@
 // Says `RUN QUESTION` when an answer has arrived, and ends when all runs have.
 import { writeSync } from 'node:fs';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 
 const [, , file = '', runs = '', questions = ''] = process.argv;
 

@@ -1,4 +1,4 @@
-import { type AgentAction, readTurn } from '../../src/engine/entropy/ReadTurn.ts';
+import { type AgentAction, readTurn } from '../../src/engine/entropy/EntropyPart.ts';
 
 // The five patterns by which agent frameworks usually tell that an agent is stuck, with their usual counts. Kept as
 // the baseline of the entropy score; nothing in the engine uses them.

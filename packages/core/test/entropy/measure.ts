@@ -1,4 +1,4 @@
-import type { AgentAction } from '../../src/engine/entropy/ReadTurn.ts';
+import type { AgentAction } from '../../src/engine/entropy/EntropyPart.ts';
 import { isStuck, type Trace } from './traces/Trace.ts';
 
 /** Says after how many turns a human would be asked; `null` for never. */

@@ -2,7 +2,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import type { DevsError } from '../../src/errors/DevsError.ts';
 import { makeStateFile, test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';

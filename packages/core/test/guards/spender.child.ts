@@ -2,7 +2,7 @@
 // file, a file for what its calls do outside, n (0: live), the rounds of the run. Prints the outcome of the drive.
 import { appendFileSync } from 'node:fs';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const [, , file = '', effects = '', dieAt = '0', rounds = '1'] = process.argv;

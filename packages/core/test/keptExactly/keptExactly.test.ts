@@ -12,7 +12,7 @@ import {
 import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { shownGate } from '../../src/engine/gates/Gate.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { waitFor } from '../../src/engine/node/waitFor.ts';

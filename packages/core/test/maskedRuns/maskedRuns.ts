@@ -1,7 +1,7 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { waitFor } from '../../src/engine/node/waitFor.ts';
 
 // Runs as the last release left them that masked what it recorded: `maskedRuns.sqlite.br`, made by `leaveRuns` there. Not changed

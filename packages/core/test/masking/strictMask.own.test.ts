@@ -5,7 +5,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { STATE_FILE } from '../../src/config/defaults.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { maskPreciseDeep } from '../../src/masking/maskPrecise.ts';
 import { registerSecrets, SecretRegistry } from '../../src/masking/SecretRegistry.ts';
 import { scrub } from '../../src/masking/scrub.ts';

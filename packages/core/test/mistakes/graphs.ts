@@ -11,7 +11,7 @@ import {
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { z } from 'zod';
 import type { Limits } from '../../src/config/limits.ts';
-import type { DurableApp } from '../../src/engine/DurableApp.ts';
+import type { DurableApp } from '../../src/engine/app/DurableApp.ts';
 import type { ErrorCode } from '../../src/errors/DevsError.ts';
 
 export const State = Annotation.Root({

@@ -2,12 +2,11 @@ import { type LangGraphRunnableConfig, MemorySaver } from '@langchain/langgraph'
 import { InMemoryStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
-import { internalsOf } from '../../src/engine/appInternals.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import type { RunResult } from '../../src/engine/drive/RunResult.ts';
-import { durable } from '../../src/engine/durable.ts';
-import { child } from '../../src/engine/node/child.ts';
+import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { type StepFunction, step } from '../../src/engine/node/step.ts';
-import { sleep } from '../../src/engine/node/waitFor.ts';
+import { child, sleep } from '../../src/engine/node/waitFor.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { SkippingClock } from '../../src/testing/SkippingClock.ts';
 import { test } from '../support/fixtures.ts';

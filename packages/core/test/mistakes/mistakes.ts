@@ -1,10 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import { HumanMessage } from '@langchain/core/messages';
 import { Command, GraphInterrupt, interrupt, Overwrite, Send } from '@langchain/langgraph';
-import { child } from '../../src/engine/node/child.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
-import { sleep, waitFor } from '../../src/engine/node/waitFor.ts';
+import { child, sleep, waitFor } from '../../src/engine/node/waitFor.ts';
 import { DevsError, type ErrorCode } from '../../src/errors/DevsError.ts';
 import { canonicalJson } from '../../src/values/canonicalJson.ts';
 import {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
 import { described } from './described.ts';
 import type { Program } from './Program.ts';

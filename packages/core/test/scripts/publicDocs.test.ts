@@ -37,7 +37,7 @@ describe('scripts/public-docs.mjs', () => {
     const durable = named('durable');
     expect(durable?.kind).toBe('function');
     expect(durable?.entries).toContain('@devs/core/langgraph');
-    expect(durable?.docs[0]?.file).toBe('packages/core/src/engine/durable.ts');
+    expect(durable?.docs[0]?.file).toBe('packages/core/src/engine/app/durable.ts');
     expect(durable?.docs[0]?.text).toMatch(/^\/\*\*[\s\S]*@example[\s\S]*\*\/$/);
   });
 

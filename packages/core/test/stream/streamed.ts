@@ -1,7 +1,7 @@
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { described } from '../programs/described.ts';
 import type { Program } from '../programs/Program.ts';
 import { LedgerWorld } from '../programs/World.ts';

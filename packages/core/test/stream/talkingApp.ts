@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { HumanMessage } from '@langchain/core/messages';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const State = Annotation.Root({

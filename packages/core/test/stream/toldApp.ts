@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { step } from '../../src/engine/node/step.ts';
 
 const State = Annotation.Root({

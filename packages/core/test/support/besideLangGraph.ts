@@ -1,6 +1,6 @@
 import { MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 
 /** What came of a call: what it returned, as no saver has read it back yet, or what it threw. */
 export interface Ended {

@@ -1,6 +1,6 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { durable } from '../../src/engine/durable.ts';
+import { durable } from '../../src/engine/app/durable.ts';
 import { type StepCall, step } from '../../src/engine/node/step.ts';
 
 const State = Annotation.Root({ passed: Annotation<boolean>() });

@@ -7,8 +7,8 @@ import { interceptStatements } from '../../../test/support/interceptStatements.t
 import { only } from '../../../test/support/only.ts';
 import { tried } from '../../../test/support/tried.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import type { DurableApp } from '../DurableApp.ts';
-import { durable } from '../durable.ts';
+import type { DurableApp } from '../app/DurableApp.ts';
+import { durable } from '../app/durable.ts';
 import type { Gate } from '../gates/Gate.ts';
 import { ada, OwnState, says, twoSteps } from './ownGraph.ts';
 import { type AnyCompiled, type StoppingGraph, stoppingGraphs } from './stoppingGraphs.ts';

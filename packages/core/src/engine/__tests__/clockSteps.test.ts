@@ -3,7 +3,7 @@ import { afterEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { step } from '../node/step.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 

@@ -8,9 +8,9 @@ import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import { leaseLost } from '../../state/commits/Fence.ts';
-import { durable } from '../durable.ts';
-import { EngineStore } from '../EngineStore.ts';
-import { ownGraphProfile } from '../graph/GraphProfile.ts';
+import { durable } from '../app/durable.ts';
+import { EngineStore } from '../gates/EngineStore.ts';
+import { ownGraphProfile } from '../graph/NodeEngine.ts';
 import { step } from '../node/step.ts';
 import { STEP_CODEC } from '../saver/StrictSerde.ts';
 
@@ -254,8 +254,8 @@ describe('the places that wait', () => {
       )
       .sort();
     expect(files).toEqual([
-      'engine/FileApp.ts',
-      'engine/drive/cancelRuns.ts',
+      'engine/file/FileApp.ts',
+      'engine/drive/signals.ts',
       'engine/drive/drive.ts',
       'engine/drive/lease.ts',
       'engine/node/step.ts',

@@ -2,7 +2,7 @@ import { Annotation, Command, END, MemorySaver, Send, START, StateGraph } from '
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { progress } from '../node/nodeContext.ts';
 import { ada, circle, type Own, OwnState, repeating, says, twoSteps } from './ownGraph.ts';
 

@@ -4,11 +4,10 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { internalsOf } from '../appInternals.ts';
-import { durable } from '../durable.ts';
-import { child } from '../node/child.ts';
+import { durable } from '../app/durable.ts';
+import { internalsOf } from '../file/appInternals.ts';
 import { step } from '../node/step.ts';
-import { waitFor } from '../node/waitFor.ts';
+import { child, waitFor } from '../node/waitFor.ts';
 import { SqliteStore } from '../store/SqliteStore.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;

@@ -4,8 +4,8 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
-import { internalsOf } from '../appInternals.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
+import { internalsOf } from '../file/appInternals.ts';
 import { twoSteps } from './ownGraph.ts';
 
 // The journal is fail-open forward and fail-closed backward. Source: 9_ROADMAP-REQ-014, law L6.

@@ -7,7 +7,7 @@ import { only } from '../../../test/support/only.ts';
 import type { Limits } from '../../config/limits.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { step } from '../node/step.ts';
 import { SqliteStore } from '../store/SqliteStore.ts';
 

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { howMany } from '../../../test/support/howMany.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { ada, circle } from './ownGraph.ts';
 
 const STEPS = howMany('DEVS_LONG_RUN_STEPS', 100);

@@ -16,7 +16,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { byDurable, byLangGraph, type Given } from '../../../test/support/besideLangGraph.ts';
 import { test } from '../../../test/support/fixtures.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { progress } from '../node/nodeContext.ts';
 
 const Words = Annotation.Root({

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { listOf } from '../../../test/support/listOf.ts';
 import { onAbort } from '../../events/onAbort.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { waitFor } from '../node/waitFor.ts';
 import { twoSteps } from './ownGraph.ts';
 

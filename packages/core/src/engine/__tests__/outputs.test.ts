@@ -13,8 +13,8 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { MemoryRuns } from '../../testing/MemoryRuns.ts';
-import { durable } from '../durable.ts';
-import { child } from '../node/child.ts';
+import { durable } from '../app/durable.ts';
+import { child } from '../node/waitFor.ts';
 import { ada, twoSteps } from './ownGraph.ts';
 
 const Log = Annotation<readonly string[]>({

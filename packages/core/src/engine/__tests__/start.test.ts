@@ -1,7 +1,7 @@
 import { START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { OwnState, twoSteps } from './ownGraph.ts';
 
 describe('a run that is started', () => {

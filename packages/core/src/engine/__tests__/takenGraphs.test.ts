@@ -15,7 +15,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { ada, OwnState, twoSteps } from './ownGraph.ts';
 
 /** Calls its tool once, then answers. */

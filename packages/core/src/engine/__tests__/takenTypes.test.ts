@@ -2,7 +2,7 @@ import { ReducedValue, START, StateGraph, StateSchema } from '@langchain/langgra
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import { perToolCall } from '../gates/DeclaredGate.ts';
 import { type Own, OwnState, type OwnUpdate, says, twoSteps } from './ownGraph.ts';
 

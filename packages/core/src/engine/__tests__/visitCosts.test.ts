@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { durable } from '../durable.ts';
+import { durable } from '../app/durable.ts';
 import * as loopTurn from '../execution/yieldToEventLoop.ts';
 import { step } from '../node/step.ts';
 

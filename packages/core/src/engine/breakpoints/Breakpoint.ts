@@ -3,7 +3,6 @@
 import type { Checkpoint, CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 import { showableValues } from '../../values/showable.ts';
-import { nextNodes } from './nextNodes.ts';
 
 /** Where a graph was compiled to stop: LangGraph's `interruptBefore` and `interruptAfter`, as names of its nodes. */
 export interface Breakpoints {
@@ -116,4 +115,92 @@ export function dueBreakpoint(
   }
   const nodes = before.filter((node) => next.includes(node));
   return nodes.length > 0 ? { when: 'before', nodes } : null;
+}
+
+/** The fields of LangGraph's builders and graphs that are read here. */
+interface Builder {
+  readonly nodes: Readonly<Record<string, InnerBuilderNode>>;
+}
+
+interface InnerBuilderNode {
+  readonly runnable?: unknown;
+  readonly subgraphs?: readonly unknown[];
+}
+
+interface InnerCompiledGraph extends CompiledBreakpoints {
+  readonly lg_is_pregel: true;
+  readonly builder?: Builder;
+}
+
+/** Breakpoints of the graphs inside a graph, by the names of the nodes that lead to them: `sub`, `sub|inner`. */
+export type InnerBreakpoints = ReadonlyMap<string, Breakpoints>;
+
+/**
+ * The breakpoints of graphs that are nodes, or that a node names as its `subgraphs`; at any depth. What a function calls
+ * without naming it is not among them.
+ */
+export function innerBreakpoints(builder: unknown): InnerBreakpoints {
+  return new Map(foundBreakpoints(builder as Builder, ''));
+}
+
+function foundBreakpoints({ nodes }: Builder, path: string): readonly (readonly [string, Breakpoints])[] {
+  return Object.entries(nodes).flatMap(([name, { runnable, subgraphs }]) =>
+    graphsAmong(subgraphs?.length ? subgraphs : [runnable]).flatMap((graph) => {
+      const own = graph.builder ?? { nodes: {} };
+      const below = `${path}${name}`;
+      const entry = [below, breakpointsOf(graph, Object.keys(own.nodes))] as const;
+      return [entry, ...foundBreakpoints(own, `${below}|`)];
+    }),
+  );
+}
+
+/** Runnables in a row may have a graph among them. */
+function graphsAmong(candidates: readonly unknown[]): readonly InnerCompiledGraph[] {
+  return candidates.flatMap((candidate) => {
+    const { lg_is_pregel: isGraph, steps } = Object(candidate) as {
+      readonly lg_is_pregel?: unknown;
+      readonly steps?: unknown;
+    };
+    if (isGraph === true) return [candidate as InnerCompiledGraph];
+    return Array.isArray(steps) ? graphsAmong(steps) : [];
+  });
+}
+
+/** Names on the way to a checkpoint's namespace: `sub:8f3a…|1|inner:…` is `sub|inner`; a number is a further call. */
+export function namespacePath(checkpointNs: string): readonly string[] {
+  return checkpointNs
+    .split('|')
+    .filter((part) => !/^\d+$/.test(part))
+    .map((part) => part.split(':')[0] ?? '');
+}
+
+/** LangGraph's channels that call a node: an edge or a branch, and an edge that waits for several nodes. */
+export const TRIGGER = /^(?:branch:to:|join:(?<starts>.*):)(?<node>.+)$/s;
+
+/** A channel that was consumed has no value; an edge that waits for several nodes holds the names of those that ran. */
+export function callsItsNode(value: unknown, starts: string | undefined): boolean {
+  if (starts === undefined) return value !== undefined;
+  if (!Array.isArray(value)) return false;
+  const [first] = value as readonly unknown[];
+  const ran: readonly unknown[] = Array.isArray(first) ? first : value; // beside whether the graph has finished
+  return ran.length === starts.split('+').length;
+}
+
+/** LangGraph's channel of what was sent. */
+const TASKS = '__pregel_tasks';
+
+/** The nodes that run next, as a checkpoint itself tells it: by edges, and by what is sent. */
+export function nextNodes({
+  channel_values,
+  channel_versions,
+  versions_seen,
+}: Checkpoint): readonly string[] {
+  const called = Object.entries(channel_versions).flatMap(([channel, version]) => {
+    const { node, starts } = TRIGGER.exec(channel)?.groups ?? {};
+    if (node === undefined || !callsItsNode(channel_values[channel], starts)) return [];
+    return versions_seen[node]?.[channel] === version ? [] : [node];
+  });
+  const sends: unknown = channel_values[TASKS];
+  const sentTo = (Array.isArray(sends) ? sends.flat() : []).map((send) => String(Object(send).node));
+  return [...new Set([...called, ...sentTo])];
 }

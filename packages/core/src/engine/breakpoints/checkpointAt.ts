@@ -12,8 +12,13 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NamespaceKey } from '../../state/checkpoints/checkpointRecords.ts';
 import type { UnfinishedInside } from '../../state/steps/stepRecords.ts';
-import { type BreakpointPlace, breakpointId, dueBreakpoint } from './Breakpoint.ts';
-import { type InnerBreakpoints, namespacePath } from './innerBreakpoints.ts';
+import {
+  type BreakpointPlace,
+  breakpointId,
+  dueBreakpoint,
+  type InnerBreakpoints,
+  namespacePath,
+} from './Breakpoint.ts';
 
 /** What is recorded around a stop. */
 export interface BreakpointRecords {

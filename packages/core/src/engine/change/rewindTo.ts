@@ -8,7 +8,7 @@ import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { isOfExecution } from '../../state/steps/stepRecords.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';
 import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';

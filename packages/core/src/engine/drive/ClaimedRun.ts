@@ -27,17 +27,24 @@ import { noteAnswers } from '../execution/driveContext.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
-import type { Goal } from '../graph/GraphProfile.ts';
+import type { Goal } from '../graph/NodeEngine.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
-import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
-import { ASKED_TO_STOP, type DrainControl, type SignalWatch } from './draining.ts';
-import { breakpointKey, questionAtBreakpoint, questionAtEnd } from './driverQuestions.ts';
-import { OpenChildren } from './due.ts';
+import { onLastTurn, readState, streamedCall } from './compiledGraph.ts';
+import type { DrainControl, SignalWatch } from './draining.ts';
+import {
+  abortReason,
+  applyDeadlines,
+  breakpointKey,
+  decideByPolicy,
+  questionAtBreakpoint,
+  questionAtEnd,
+  readAnswers,
+  resumeCommand,
+} from './driverGates.ts';
+import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
-import { abortReason, applyDeadlines, decideByPolicy, readAnswers, resumeCommand } from './gateAnswers.ts';
-import { onLastTurn, streamedCall } from './graphCall.ts';
 import type { ActiveLease } from './lease.ts';
 import {
   ended,
@@ -51,8 +58,8 @@ import {
   stopped,
 } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
-import { readState } from './readState.ts';
 import { recordedInput } from './runInput.ts';
+import { CANCELLED_BY_REQUEST, cancelBelow } from './signals.ts';
 
 /** Drivers that may die without progress, one after the other: then the run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;

@@ -1,12 +1,11 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
-import type { EndOfRun, GoalReader } from '../graph/GraphProfile.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import type { EndOfRun, GoalReader, NodeEngine } from '../graph/NodeEngine.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';

@@ -1,6 +1,6 @@
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { type Goal, recordedGoal } from '../graph/GraphProfile.ts';
+import { type Goal, recordedGoal } from '../graph/NodeEngine.ts';
 import type { Engine } from './Engine.ts';
 
 /**

@@ -6,10 +6,8 @@ import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import type { Signal, SignalKind } from '../../state/threads/SignalStore.ts';
-import type { EngineStore } from '../EngineStore.ts';
-
-/** Why a run is left whose process was told to stop; nobody has said anything about the run. */
-export const ASKED_TO_STOP = 'asked to stop';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { ASKED_TO_STOP } from './due.ts';
 
 /** Asks a graph to stop at its next safe point when a signal is aborted. Returns what takes that back. */
 export function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | undefined)[]): () => void {

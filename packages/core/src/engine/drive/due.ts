@@ -6,11 +6,13 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria, Wait } from '../../state/threads/WaitStore.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../execution/driveContext.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { type ChildDrive, childAppsOf } from '../waits/children.ts';
-import { ASKED_TO_STOP } from './draining.ts';
 import { isOver } from './outcome.ts';
+
+/** Why a run is left whose process was told to stop; nobody has said anything about the run. */
+export const ASKED_TO_STOP = 'asked to stop';
 
 /**
  * What makes a run due now. Who records a run drives it at once, as a rule: it is left to them as long as a lease is to who

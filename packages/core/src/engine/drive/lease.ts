@@ -8,8 +8,8 @@ import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../execution/driveContext.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Engine } from './Engine.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */

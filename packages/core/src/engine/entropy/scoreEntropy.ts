@@ -1,11 +1,18 @@
-import type { EntropyPart, EntropyPartName, Sign, Watch } from './EntropyPart.ts';
+import {
+  type AgentAction,
+  type EntropyPart,
+  type EntropyPartName,
+  type ReadTurn,
+  readTurn,
+  type Sign,
+  type Watch,
+} from './EntropyPart.ts';
 import { alternation } from './parts/alternation.ts';
 import { nearSameOutput } from './parts/nearSameOutput.ts';
 import { sameError } from './parts/sameError.ts';
 import { sameOutput } from './parts/sameOutput.ts';
 import { sameTestResults } from './parts/sameTestResults.ts';
 import { undoneEdits } from './parts/undoneEdits.ts';
-import { type AgentAction, type ReadTurn, readTurn } from './ReadTurn.ts';
 
 /** One part of a score. */
 export interface EntropyShare {

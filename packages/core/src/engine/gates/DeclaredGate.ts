@@ -1,5 +1,5 @@
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import type { NodeUpdate } from '../execution/channels.ts';
+import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import type { GateComment } from './comments.ts';
 
 /** A gate before a node. Its functions must be pure: the node runs again on every resume and must ask the same question. */

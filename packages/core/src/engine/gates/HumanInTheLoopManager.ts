@@ -26,8 +26,6 @@ import { ENGINE_GATES } from './engineGates.ts';
 import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';
 
-export type { Principal } from '../../state/gates/hitlSession.ts';
-
 export interface HumanInTheLoopManagerOptions extends StoreOptions {
   /** Defaults to the process-wide bus. */
   readonly events?: EventSink;

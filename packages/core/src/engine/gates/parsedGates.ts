@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { NodeUpdate } from '../execution/channels.ts';
+import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, warnOfUnnamed } from './approvals.ts';
 import {

@@ -10,10 +10,9 @@ import type { EventBus } from '../../events/EventBus.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
 import type { Wait } from '../../state/threads/WaitStore.ts';
 import { NodeActivities } from '../activity/StepActivities.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
-import type { GraphProfile } from '../graph/GraphProfile.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import type { GraphProfile, NodeEngine } from '../graph/NodeEngine.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
 

@@ -1,9 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { type Interrupt, isGraphInterrupt } from '@langchain/langgraph';
-import type { EngineStore } from '../EngineStore.ts';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { exactAnswers, interruptId, shownBy } from '../gates/question.ts';
 
 // `interrupt()` returns an answer without a look at what it is passed. So a fresh answer is held back at first: the node

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { EngineStore } from '../EngineStore.ts';
 import { currentDrive } from '../execution/driveContext.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { ActiveNode } from './ActiveNode.ts';
 
 const storage = new AsyncLocalStorage<ActiveNode>();

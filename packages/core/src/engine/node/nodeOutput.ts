@@ -1,9 +1,9 @@
 // The update that a node writes, the engine's additions to it, and the state that both lead to.
 
 import { BinaryOperatorAggregate, COMMAND_SYMBOL, Command, isCommand } from '@langchain/langgraph';
-import type { GuardedState } from '../execution/channels.ts';
+import type { GuardedState } from '../execution/nodeExecution.ts';
 import type { GateOpening } from '../gates/TaskFailureGate.ts';
-import type { GraphProfile, NodeUpdate } from '../graph/GraphProfile.ts';
+import type { GraphProfile, NodeUpdate } from '../graph/NodeEngine.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
 export const METADATA_KEY = '__metadata__';

@@ -1,15 +1,13 @@
 // The questions of a node: guards and gates ask at its entry. What its output raises is asked at the next node's entry.
 
-import type { EngineStore } from '../EngineStore.ts';
 import { type EntropyScore, scoreEntropy } from '../entropy/scoreEntropy.ts';
-import type { GuardedState } from '../execution/channels.ts';
-import { guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
+import { type GuardedState, guardsIn, type NodeExecution } from '../execution/nodeExecution.ts';
 import { isAnswer, ruleOf } from '../gates/answers.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { askQuestion, type Question, questionAbout } from '../gates/question.ts';
 import type { GateStatus, StuckTask } from '../gates/TaskFailureGate.ts';
-import { type GraphProfile, type NodeUpdate, recordedGoal } from '../graph/GraphProfile.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import { type GraphProfile, type NodeEngine, type NodeUpdate, recordedGoal } from '../graph/NodeEngine.ts';
 import {
   assertUnitInterval,
   type GuardFinding,
@@ -17,8 +15,7 @@ import {
   precedence,
   warningOf,
 } from '../guards/lattice.ts';
-import { askDeclared, withdrawnIn } from './askDeclared.ts';
-import { askToolCalls, type Through } from './askToolCalls.ts';
+import { askDeclared, askToolCalls, type Through, withdrawnIn } from './askDeclared.ts';
 import { type Depth, depthOf } from './depth.ts';
 import { mergedState, type NodeMetadata, withoutGuards } from './nodeOutput.ts';
 

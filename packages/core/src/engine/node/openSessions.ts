@@ -10,12 +10,18 @@ import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { OpenedSession } from '../../state/gates/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
-import { breakpointId, dueBreakpoint, type InnerBreakpoint, ownValues } from '../breakpoints/Breakpoint.ts';
-import { type InnerBreakpoints, namespacePath } from '../breakpoints/innerBreakpoints.ts';
-import { nextNodes } from '../breakpoints/nextNodes.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import {
+  breakpointId,
+  dueBreakpoint,
+  type InnerBreakpoint,
+  type InnerBreakpoints,
+  namespacePath,
+  nextNodes,
+  ownValues,
+} from '../breakpoints/Breakpoint.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { deadlineWaits } from '../gates/deadlines.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalText } from '../gates/principals.ts';
 import {
   bareQuestion,

@@ -26,26 +26,35 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
+import type { NodeTurn } from '../../state/RunStore.ts';
+import type { TurnType } from '../../state/types.ts';
 import { makeLasting } from '../../values/lasting.ts';
-import { readGuards, writeChannels, writeGuards } from '../execution/channels.ts';
 import { noteEntered } from '../execution/driveContext.ts';
 import { engineFaultOf, faultInside, RefusedResult } from '../execution/EngineFaults.ts';
-import { type NodeExecution, nodeExecutionOf } from '../execution/nodeExecution.ts';
-import { asThrowable } from '../execution/thrown.ts';
+import {
+  type NodeExecution,
+  nodeExecutionOf,
+  readGuards,
+  writeChannels,
+  writeGuards,
+} from '../execution/nodeExecution.ts';
+import { asThrowable, describeThrown } from '../execution/thrown.ts';
 import { SUPER_STEP_SLICE_MS, shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGates.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
-import type { NodeUpdate } from '../graph/GraphProfile.ts';
-import type { NodeEngine } from '../graph/NodeEngine.ts';
+import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
+import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { ActiveNode } from './ActiveNode.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
+import { type Depth, depthWarnings } from './depth.ts';
 import { runInNode } from './nodeContext.ts';
-import { recordAction, recordFailure, recordThought } from './nodeJournal.ts';
 import {
   type ChannelWrite,
   decidedWrites,
+  fieldsOf,
   guardsAmong,
   mergedState,
   NodeOutput,
@@ -288,3 +297,106 @@ function questionsIn(result: unknown): readonly Question[] {
   if (!isInterrupted(result)) return [];
   return result[INTERRUPT].map(({ value }) => value).filter((value) => isQuestion(value, ENGINE_GATES));
 }
+
+interface BegunTurn<State> {
+  readonly state: State;
+  readonly depth: Depth;
+}
+
+/** Before the work: fence, event and the journal's Thought in one transaction. */
+function recordThought<State extends object>(
+  visit: NodeExecution,
+  { state, depth }: BegunTurn<State>,
+  engine: NodeEngine<State>,
+): void {
+  const scope = nodeScope(visit, state, engine);
+  const payload = { node: visit.node, attempt: visit.attempt };
+  const started: NewEvent = { name: 'NODE_STARTED', payload, scope };
+  const facts = [started, ...depthWarnings(depth, visit, scope)];
+  engine.runs.enter(visit, turnOf('Thought', { visit, state, facts }, engine));
+}
+
+interface FinishedTurn<State> {
+  readonly before: State;
+  readonly output: NodeOutput;
+  readonly startedAt: number;
+  /** Findings of guards in the node's output. */
+  readonly findings: readonly GuardFinding[];
+}
+
+/** After the work: fence, events and the journal's Action, in the transaction of what LangGraph writes of the task. */
+function recordAction<State extends object>(
+  visit: NodeExecution,
+  { before, output, startedAt, findings }: FinishedTurn<State>,
+  engine: NodeEngine<State>,
+): void {
+  const state = mergedState(before, output.update);
+  const durationMs = engine.now() - startedAt;
+  const scope = nodeScope(visit, state, engine);
+  const changes = newEventsOf((emit) => engine.profile.announce(before, state, emit, scope));
+  const finished: NewEvent = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
+  const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
+  engine.runs.leave(visit, turnOf('Action', { visit, state, facts }, engine));
+}
+
+/** A node threw: an event that says whether it is tried again. */
+export function recordFailure<State>(
+  error: unknown,
+  visit: NodeExecution,
+  { runs, profile }: NodeEngine<State>,
+): void {
+  const { node, attempt, threadId, lgTaskId } = visit;
+  const scope = { threadId };
+  const { message } = describeThrown(error);
+  if (profile.willRetry(error, attempt)) {
+    runs.note(visit, [{ name: 'RETRIED', payload: { node, attempt, message }, scope }]);
+    return;
+  }
+  const level: GuardLevel = {
+    measure: 'attempts',
+    level: attempt,
+    limit: attempt,
+    episode: lgTaskId,
+    evidence: { node, message },
+  };
+  const isSpent = attempt > 1 && profile.willRetry(error, attempt - 1);
+  runs.note(visit, [
+    { name: 'NODE_FAILED', payload: { node, message }, scope },
+    ...(isSpent ? [guardFact({ event: 'GUARD_TRIPPED', level }, scope)] : []),
+  ]);
+}
+
+interface NodeReport<State> {
+  readonly visit: NodeExecution;
+  readonly state: State;
+  readonly facts: readonly NewEvent[];
+}
+
+function turnOf<State extends object>(
+  turnType: TurnType,
+  { visit, state, facts }: NodeReport<State>,
+  { profile, newId, now }: NodeEngine<State>,
+): NodeTurn {
+  const { threadId, node, lgTaskId } = visit;
+  const taskId = profile.taskIdOf(state, node);
+  const entry = {
+    id: newId(),
+    graphId: threadId,
+    nodeName: node,
+    turnType,
+    state: fieldsOf(state),
+    taskId: taskId ?? profile.projectIdOf(state, threadId),
+    createdAt: new Date(now()),
+    visit: lgTaskId,
+  };
+  return { entry, taskId, facts };
+}
+
+const nodeScope = <State>(
+  { threadId, node }: NodeExecution,
+  state: State,
+  { profile }: NodeEngine<State>,
+) => ({
+  threadId,
+  taskId: profile.taskIdOf(state, node),
+});

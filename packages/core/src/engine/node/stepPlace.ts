@@ -1,7 +1,7 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
-import type { EngineStore } from '../EngineStore.ts';
 import { ambientConfig } from '../execution/ambientConfig.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { ActiveNode, RecordedNode } from './ActiveNode.ts';
 import {
   type InnerLevel,

@@ -1,15 +1,23 @@
-// Waiting in a node: `sleep` and `waitFor`, and `waitHere`, on which these and `child` are built.
+// Waiting in a node: `sleep`, `waitFor` and `child`, on top of `waitHere`.
 
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
+import type { EndedStatus } from '../../state/threads/threadRecords.ts';
 import type { NewWait, Wait, WaitKey } from '../../state/threads/WaitStore.ts';
-import { noteHeard } from '../execution/driveContext.ts';
+import { currentDrive, noteHeard } from '../execution/driveContext.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
 import { lawHere } from '../execution/lawOf.ts';
+import {
+  assertMayBeChild,
+  type ChildApp,
+  type ChildOptions,
+  childAppOf,
+  childAppsOf,
+} from '../waits/children.ts';
 import { endWait, type Message, messageOf, signalName, waitInterruptId } from '../waits/waits.ts';
 import { type ActiveNode, isRecorded, type RecordedNode } from './ActiveNode.ts';
-import { activeNode } from './nodeContext.ts';
+import { activeNode, outsideNode } from './nodeContext.ts';
 import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
 
 export interface SleepOptions {
@@ -70,10 +78,12 @@ export interface WaitForOptions {
  * ```
  */
 export async function waitFor<Payload = unknown>(name: string): Promise<Payload>;
+
 export async function waitFor<Payload = unknown>(
   name: string,
   options: WaitForOptions,
 ): Promise<WaitResult<Payload>>;
+
 export async function waitFor(name: string, options?: WaitForOptions): Promise<unknown> {
   const subject = signalName(name, lawHere());
   if (options !== undefined) dueDate(options.within, 0);
@@ -133,7 +143,7 @@ type BeginWait = (emit: EventSink['emit']) => void;
  * @throws TypeError outside a node of a run, and inside a step, whose call would be made twice.
  * @throws RangeError for a date that is none.
  */
-export async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
+async function waitHere(caller: string, awaiting: WaitSpec): Promise<Wait> {
   const active = activeNode(caller);
   assertMayWait(active, caller);
   const place = stepPlace(active);
@@ -195,4 +205,90 @@ function assertMayWait(active: ActiveNode, caller: string): asserts active is Re
     throw new TypeError(`${caller} needs a run: start the graph with app.run().`);
   if (active.calls.isInside)
     throw new TypeError(`${caller} cannot be called inside a step, because the step would execute twice.`);
+}
+
+/** How a child run has ended. */
+export interface ChildResult<Output> {
+  /** A child that failed does not throw: what that means is its parent's business. */
+  readonly status: EndedStatus;
+  readonly reason: string | null;
+  /** What its graph's output schema had then, as of `run`; `null` where it had not begun. */
+  readonly values: Output | null;
+}
+
+/** The app of a child run: what `durable()` returns. */
+export interface AppOf<Output, Update> {
+  run(id: string, input?: Update): Promise<{ readonly values: Output | null }>;
+}
+
+/**
+ * Starts the run `id` of another app of the same state file, or finds it, and returns its result after it has ended.
+ * The parent is suspended meanwhile. The child has its own lease; the process that runs the parent runs it too, and any
+ * other process can. Also works in subgraphs and tools; parallel children run in parallel.
+ *
+ * The node runs again from its first line after the child has ended, so put earlier work into a `step`. The same call
+ * finds the same child with its first input. A child has one parent; several places of the parent can wait for it with
+ * the same input.
+ *
+ * @throws TypeError outside a node of a run, inside a step, for an invalid app or one of another state file, and for an
+ *   empty id. The state file is unchanged then.
+ * @throws DevsError `CHILD_NOT_TAKEN` for the id of another run, of the parent itself or of a run above it;
+ *   `INPUT_NOT_TAKEN` for another input; `INVALID_INPUT`, `VALUE_NOT_STORABLE` as `run`.
+ *
+ * @example
+ * ```ts
+ * const [facts, prices] = await Promise.all([
+ *   child(research, `${id}/facts`, { topic }),
+ *   child(research, `${id}/prices`, { topic: `prices of ${topic}` }),
+ * ]);
+ * ```
+ */
+export async function child<Output, Update>(
+  app: AppOf<Output, Update>,
+  id: string,
+  input: Update,
+  options: ChildOptions = {},
+): Promise<ChildResult<Output>> {
+  const active = activeNode('child()');
+  if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
+  if (!isRecorded(active)) throw new TypeError('child() needs a run: start the graph with app.run().');
+  const below = childAppOf(app, active.store);
+  childAppsOf(currentDrive()).set(id, below);
+  await waitHere('child()', {
+    purpose: 'child',
+    subject: id,
+    name: `child/${id}`,
+    dueAt: () => null,
+    ready: () => beginning(active, below, { id, input, options }),
+  });
+  const { status, reason, checkpointId } = active.store.children.endOf(id);
+  const values = await outsideNode(() => below.endedWith(id, checkpointId));
+  return { status: status as EndedStatus, reason, values: values as Output | null };
+}
+
+interface AskedChild {
+  readonly id: string;
+  readonly input: unknown;
+  readonly options: ChildOptions;
+}
+
+/** Prepares the child; what is returned records it and whose it is, in the transaction that begins the wait. */
+async function beginning(
+  active: RecordedNode,
+  app: ChildApp,
+  { id, input, options }: AskedChild,
+): Promise<(emit: EventSink['emit']) => void> {
+  const { store, visit } = active;
+  const asked = { childId: id, parentId: visit.threadId };
+  const isKnown = assertMayBeChild(asked, store);
+  const run = await outsideNode(() => app.ready(id, input, options));
+  if (isKnown) await run.assertSame();
+  return (emit) => {
+    // Whoever cancels the run cancels the children it has.
+    if (store.threads.signals.pending(visit.threadId, ['cancel']).length > 0)
+      throw new GraphDrained('cancelled before a child');
+    if (assertMayBeChild(asked, store)) return;
+    run.record(store, emit);
+    store.children.insert(asked);
+  };
 }

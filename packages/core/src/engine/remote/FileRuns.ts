@@ -5,11 +5,19 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import { threadBusy } from '../drive/lease.ts';
-import { EngineStore } from '../EngineStore.ts';
-import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
-import { type GatePage, inbox } from '../runs/openGates.ts';
-import type { PageRequest } from '../runs/pages.ts';
-import type { LeasedRun, NewRun, RunFileView, RunListItem, Runs } from '../runs/Runs.ts';
+import { EngineStore } from '../gates/EngineStore.ts';
+import { inbox, listRuns } from '../runs/lists.ts';
+import type {
+  GatePage,
+  LeasedRun,
+  NewRun,
+  PageRequest,
+  RunFileView,
+  RunFilter,
+  RunListItem,
+  RunPage,
+  Runs,
+} from '../runs/Runs.ts';
 
 const heldIn = new WeakMap<Database, Set<string>>();
 

@@ -1,27 +1,27 @@
 import { EventBus } from '../../events/EventBus.ts';
 import { extractRun } from '../../state/moving/extractRun.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
-import type { AppFactory } from '../AppFactory.ts';
-import type { ExecuteOptions, StartOptions } from '../AppRuns.ts';
+import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { FileApp } from '../FileApp.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { AppFactory } from '../file/AppFactory.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, RunOptions, RunStartOptions, StartOptions } from '../file/RunOptions.ts';
+import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
-import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
 import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
-import { followRunInfo } from '../runs/followRunInfo.ts';
+import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
-import { releaseOf, runIndexOf } from '../runs/runIndex.ts';
+import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
-import type { StreamOptions } from '../stream/streamRun.ts';
+import { notKept } from '../stream/storedEvent.ts';
+import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
 import { LeasedApp } from './LeasedApp.ts';
 import { RunAccess } from './RunAccess.ts';
-import { streamingDrive, streamThere } from './streamHere.ts';
 
 /** Before a run that somebody else has is tried again where nothing new is told of it, ms. */
 const BUSY_MS = 1000;
@@ -170,4 +170,62 @@ function standingOf<Graph, State, Update, Output>(
 ): RunRelease {
   const ours = isInQueue(queue, id, store) && { queue };
   return { ...releaseOf(id, store), view: runIndexOf(id, store), ...ours };
+}
+
+type Streaming<Graph, State, Update, Output> = Parameters<FileApp<Graph, State, Update, Output>['stream']>;
+
+/** Drives a held run as often as it is called, and tells what it streams meanwhile: each event once. */
+function streamingDrive<Graph, State, Update, Output>(
+  [id, input, { abort, ...options }]: Streaming<Graph, State, Update, Output>,
+  tell: (event: StreamEvent) => void,
+): (held: LeasedApp<Graph, State, Update, Output>) => Promise<void> {
+  let { after } = options;
+  return (held) => {
+    after ??= held.file.engine.streams.store.lastSeq(id);
+    return held.drive(async (told) => {
+      const how = { ...options, ...told, ...(after !== undefined && { after }) };
+      for await (const event of held.file.stream(id, input, how)) {
+        if ('seq' in event) after = event.seq;
+        tell(event);
+      }
+    }, abort);
+  };
+}
+
+function* unlessAborted<Event>(events: readonly Event[], isAborted: () => boolean): Generator<Event, void> {
+  for (const event of events) {
+    if (isAborted()) return;
+    yield event;
+  }
+}
+
+/** What a run has streamed that others drive, as it arrives, until the run has ended or `signal` is aborted. */
+async function* streamThere<Graph, State, Update, Output>(
+  id: string,
+  { signal, ...options }: StreamOptions & { readonly signal?: AbortSignal | undefined },
+  follow: () => Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>,
+): AsyncGenerator<StreamEvent, void> {
+  const followed = await follow();
+  let { after } = options;
+  const isAborted = (): boolean => signal?.aborted === true;
+  const read = async ({ graph, store, engine }: FileApp<Graph, State, Update, Output>) => {
+    const isOver = hasEnded(store.threads.require(id).status);
+    const asked = { ...options, ...(after !== undefined && { after }) };
+    const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(graph, ...at);
+    return { isOver, ...(await streamedSoFar(id, asked, { ...engine, valuesAt })) };
+  };
+  try {
+    while (!isAborted()) {
+      const seen = await followed.look(read);
+      yield* unlessAborted(seen?.events ?? [], isAborted);
+      if (seen?.isMore === true) {
+        after = seen.last;
+        followed.forget();
+      } else if (seen?.isOver !== true) await followed.next(signal);
+      else if (seen.last > 0) return;
+      else throw notKept(id, 'not recorded', {});
+    }
+  } finally {
+    followed.close();
+  }
 }

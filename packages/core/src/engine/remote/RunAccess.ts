@@ -1,17 +1,16 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { type HostIdentity, localHost } from '../../state/threads/hostIdentity.ts';
-import type { AppFactory } from '../AppFactory.ts';
 import { isOver } from '../drive/outcome.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import type { FileApp } from '../FileApp.ts';
+import type { AppFactory } from '../file/AppFactory.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { HitlSessionNotFoundError } from '../gates/HumanInTheLoopManager.ts';
 import { assertOfGraph } from '../graph/graphShape.ts';
-import { type FollowedFile, followedFile, type SeenAs } from '../runs/FollowedRun.ts';
+import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import type { Addressee, ClaimOptions, Notice, RunFiles } from '../runs/RunFiles.ts';
 import type { QueueOptions, RunFileView, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
-import { applySignals } from './applySignals.ts';
-import { expireAllLeases, LeasedApp } from './LeasedApp.ts';
+import { applySignals, expireAllLeases, LeasedApp } from './LeasedApp.ts';
 import { newRunFile } from './newRunFile.ts';
 
 /** From where nobody's process can be seen: who has a lease in a copy is alive, as whoever handed it out has said. */

@@ -2,11 +2,48 @@ import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
-import type { SignalOptions } from '../drive/signalRun.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
+import type { SignalOptions } from '../drive/signals.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
-import type { RunFilter, RunPage } from './listRuns.ts';
-import type { GatePage } from './openGates.ts';
-import type { PageRequest } from './pages.ts';
+
+/** Selects a page of a long list. */
+export interface PageRequest {
+  /** Length of the page, from 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number;
+  /** The `next` of the page before. @defaultValue the first page */
+  readonly after?: string;
+}
+
+/** Selects the runs to list. */
+export interface RunFilter extends PageRequest {
+  /** One status, or a list. @defaultValue all */
+  readonly status?: ThreadStatus | readonly ThreadStatus[];
+  /** The `fingerprint` of an app. @defaultValue every graph in the file */
+  readonly graph?: string;
+  /**
+   * Only runs that would continue if a process ran them: recorded, left by a process that died or was stopped, or woken
+   * by a decision or request. Timers are not included. @defaultValue false
+   */
+  readonly due?: boolean;
+  /** Started at this time or later. */
+  readonly createdSince?: Date;
+  /** Started before this time. */
+  readonly createdBefore?: Date;
+}
+
+export interface RunPage {
+  /** Newest first. */
+  readonly runs: readonly RunInfo[];
+  /** Give it as `after` for the next page; `null` on the last. */
+  readonly next: string | null;
+}
+
+export interface GatePage {
+  /** Oldest first. */
+  readonly gates: readonly Gate[];
+  /** Give it as `after` for the next page; `null` on the last. */
+  readonly next: string | null;
+}
 
 /** Who drives runs of a graph: workers that have it, in this shape. */
 export interface RunQueue {

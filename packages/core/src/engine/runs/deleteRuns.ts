@@ -4,10 +4,9 @@ import type { RunCursor } from '../../state/runs/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { threadBusy } from '../drive/lease.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { asHuman, onlyHuman, principalText } from '../gates/principals.ts';
-import { parseTime } from './listRuns.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { asHuman, onlyHuman, type Principal, principalText } from '../gates/principals.ts';
+import { parseTime } from './lists.ts';
 
 /** What was deleted. */
 export interface DeleteResult {

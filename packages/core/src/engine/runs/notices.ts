@@ -3,14 +3,12 @@
 
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { cancelRun } from '../drive/cancelRuns.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signalRun.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, type GateAnswer, readOnce } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
-import { decisionSignal } from './decisionSignal.ts';
-import type { Notice } from './RunFiles.ts';
+import { decisionSignal, type Notice } from './RunFiles.ts';
 
 /** A graph over an open file. */
 interface ToldFile {

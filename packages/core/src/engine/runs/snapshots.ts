@@ -5,17 +5,17 @@ import type { Checkpoint, CheckpointListOptions } from '@langchain/langgraph-che
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrderedCheckpoint, TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import { showableValues as plainValues } from '../../values/showable.ts';
-import { nextNodes, TRIGGER } from '../breakpoints/nextNodes.ts';
+import { nextNodes, TRIGGER } from '../breakpoints/Breakpoint.ts';
+import { readState } from '../drive/compiledGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { readState } from '../drive/readState.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { GUARD_NAMES } from '../execution/channels.ts';
-import { storableValue as shownValue } from '../gates/storableValue.ts';
+import { GUARD_NAMES } from '../execution/nodeExecution.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { storableValue as shownValue } from '../gates/question.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { configOf, optionalId } from '../saver/checkpointConfig.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
-import { pageLimit } from './pages.ts';
+import { pageLimit } from './lists.ts';
 
 export interface SnapshotOptions {
   /** @defaultValue where the run stands */

@@ -14,8 +14,8 @@ import {
   withNextCommit,
 } from '../../state/commits/immediateTransaction.ts';
 import type { NodeStore } from '../../state/RunStore.ts';
+import type { InnerBreakpoints } from '../breakpoints/Breakpoint.ts';
 import { type BreakpointRecords, checkpointAt, withoutUnseenVersions } from '../breakpoints/checkpointAt.ts';
-import type { InnerBreakpoints } from '../breakpoints/innerBreakpoints.ts';
 import { shouldYield, yieldToEventLoop } from '../execution/yieldToEventLoop.ts';
 import {
   configOf,

@@ -10,7 +10,7 @@ import {
 import type { CheckpointKey } from '../../state/checkpoints/checkpointRecords.ts';
 import { isRecord } from '../../values/isRecord.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
-import { callsItsNode, TRIGGER } from '../breakpoints/nextNodes.ts';
+import { callsItsNode, TRIGGER } from '../breakpoints/Breakpoint.ts';
 import { describeThrown } from '../execution/thrown.ts';
 
 /**

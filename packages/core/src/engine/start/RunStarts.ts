@@ -11,9 +11,9 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
-import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';

@@ -6,9 +6,9 @@ import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { InputTurn, TurnEnd } from '../../state/threads/ThreadInputStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import type { Lease, LeaseSnapshot, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
-import { cancelBelow } from '../drive/cancelRuns.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
+import { cancelBelow } from '../drive/signals.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
 import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 

@@ -1,6 +1,6 @@
 import { BaseCache, type CacheFullKey, type CacheNamespace } from '@langchain/langgraph-checkpoint';
-import { GUARD_NAMES } from '../execution/channels.ts';
 import { currentDrive } from '../execution/driveContext.ts';
+import { GUARD_NAMES } from '../execution/nodeExecution.ts';
 
 interface CachedWrites {
   readonly key: CacheFullKey;

@@ -1,5 +1,5 @@
 import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 import type { CompileSettings } from '../graph/graphSource.ts';
 import type { NodeEngine } from '../graph/NodeEngine.ts';
 import { GuardedCache } from './GuardedCache.ts';

@@ -1,8 +1,8 @@
 import { LineMasker } from '../../masking/LineMasker.ts';
 import { maskInTurns } from '../../masking/maskView.ts';
 import { shownGate } from '../gates/Gate.ts';
-import { tellerOf } from './readEvent.ts';
 import type { StreamEvent } from './StreamEvent.ts';
+import { tellerOf } from './storedEvent.ts';
 
 /** A text that comes in pieces. */
 interface StreamedText<Event> {

@@ -6,8 +6,8 @@ import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';
-import { notKept, readEvent, type StreamSources } from './readEvent.ts';
 import type { StreamEvent, StreamMode } from './StreamEvent.ts';
+import { notKept, readEvent, type StreamSources } from './storedEvent.ts';
 
 export interface StreamOptions<Mode extends StreamMode = StreamMode> {
   /** As LangGraph's. @defaultValue `updates` */

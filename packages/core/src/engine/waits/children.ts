@@ -5,7 +5,7 @@ import { identityOf } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { StateFile } from '../../state/StateFile.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
 
 /** A run as an app would record it. */
 export interface PreparedRun {

@@ -11,7 +11,7 @@
 //   W2. A row is ended once, by one conditional update in its driver's transaction: time or thing, never both.
 //   W3. Only rows that a task waits at are ended: what nobody comes back to takes nothing.
 //
-// The deadlines of gates are rows of the same table, fired in the same way; see `gateAnswers.ts`.
+// The deadlines of gates are rows of the same table, fired in the same way; see `driverGates.ts`.
 //
 // Another kind of wait is a purpose in WaitStore, what comes for it in `WAIT_KINDS`, how a run that it makes due is
 // found in `WaitStore.ts`, and a function beside `sleep` that calls `waitHere`.

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
-import { internalsOf } from '../../engine/appInternals.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { CheckResult, StageAgents } from '../ports.ts';
 import { aPipeline } from './aPipeline.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lateSchema } from '../../config/lateSchema.ts';
 import { optionalText } from '../../engine/gates/answerForms.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
-import type { AppliedAnswer } from '../../engine/graph/GraphProfile.ts';
+import type { AppliedAnswer } from '../../engine/graph/NodeEngine.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { type Baseline, comparableFailures, joinNames } from '../checks/CheckSummary.ts';

@@ -9,7 +9,7 @@ import {
 import type { AnswerTo, GateRule } from '../../engine/gates/answers.ts';
 import { type QuotableSection, rejectionText } from '../../engine/gates/comments.ts';
 import type { Question } from '../../engine/gates/question.ts';
-import type { AppliedAnswer } from '../../engine/graph/GraphProfile.ts';
+import type { AppliedAnswer } from '../../engine/graph/NodeEngine.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';

@@ -1,6 +1,6 @@
 // The folder of a run: its driver, its abilities, and the texts of its commits.
 
-import type { EngineStore } from '../../engine/EngineStore.ts';
+import type { EngineStore } from '../../engine/gates/EngineStore.ts';
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';

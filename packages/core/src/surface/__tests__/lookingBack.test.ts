@@ -3,7 +3,7 @@ import { Annotation, Send, StateGraph } from '@langchain/langgraph';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { durable } from '../../engine/durable.ts';
+import { durable } from '../../engine/app/durable.ts';
 import { step } from '../../engine/node/step.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 

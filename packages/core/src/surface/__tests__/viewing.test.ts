@@ -4,7 +4,7 @@ import { Annotation, StateGraph } from '@langchain/langgraph';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
-import { durable } from '../../engine/durable.ts';
+import { durable } from '../../engine/app/durable.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;

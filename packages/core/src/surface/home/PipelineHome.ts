@@ -1,8 +1,6 @@
 import type { Backup } from '../../db/backup.ts';
 import type { ClosedGate, Gate } from '../../engine/gates/Gate.ts';
-import type { GatePage } from '../../engine/runs/openGates.ts';
-import type { PageRequest } from '../../engine/runs/pages.ts';
-import type { QueueOptions, RunDriver } from '../../engine/runs/Runs.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import type { DoctorReport } from '../../state/doctor/doctor.ts';

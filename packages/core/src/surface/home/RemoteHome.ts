@@ -1,8 +1,7 @@
 import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/gates/Gate.ts';
-import type { GatePage } from '../../engine/runs/openGates.ts';
-import { cursorOf, type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
+import { cursorOf, pageLimit } from '../../engine/runs/lists.ts';
 import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
-import type { QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';

@@ -8,7 +8,7 @@ import { FileNews } from '../../db/FileWatch.ts';
 import { dataVersion } from '../../db/fileIdentity.ts';
 import { assertUpToDate } from '../../db/ledger.ts';
 import { foreignSchema } from '../../db/ownSchema.ts';
-import { internalsOf } from '../../engine/appInternals.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import {
   type ClosedGate,
   type Gate,
@@ -16,10 +16,8 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
-import { statusesOf } from '../../engine/runs/listRuns.ts';
-import { type GatePage, inbox } from '../../engine/runs/openGates.ts';
-import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
-import type { RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import { inbox, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
+import type { GatePage, PageRequest, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { visibleText } from '../../masking/visibleText.ts';

@@ -1,5 +1,5 @@
 import type { RunIndex } from '../../engine/runs/Runs.ts';
-import type { ListedRun } from '../../engine/runs/runIndex.ts';
+import type { ListedRun } from '../../engine/runs/standing.ts';
 import type { PipelineRunInfo } from '../views.ts';
 
 /** What a list tells of a run that nobody drives, beside what every list has. */

@@ -1,6 +1,6 @@
-import type { EngineStore } from '../../engine/EngineStore.ts';
+import { localApp } from '../../engine/app/durable.ts';
+import type { EngineStore } from '../../engine/gates/EngineStore.ts';
 import { graphFingerprint } from '../../engine/graph/graphShape.ts';
-import { localApp } from '../../engine/LocalRuns.ts';
 import { LeasedApp } from '../../engine/remote/LeasedApp.ts';
 import { RunAccess } from '../../engine/remote/RunAccess.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
   RunRelease,
   Runs,
 } from '../../engine/runs/Runs.ts';
-import { releaseOf } from '../../engine/runs/runIndex.ts';
+import { releaseOf } from '../../engine/runs/standing.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';

@@ -1,4 +1,4 @@
-import { internalsOf } from '../../engine/appInternals.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';

@@ -1,7 +1,6 @@
-import { internalsOf } from '../../engine/appInternals.ts';
-import type { EngineStore } from '../../engine/EngineStore.ts';
-import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from '../../engine/gates/principals.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
+import type { EngineStore } from '../../engine/gates/EngineStore.ts';
+import { asHuman, type Principal, principalText } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { scrub } from '../../masking/scrub.ts';
 import { isDagApproved } from '../../orchestration/gates/artifacts.ts';

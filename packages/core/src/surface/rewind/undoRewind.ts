@@ -1,4 +1,4 @@
-import { internalsOf } from '../../engine/appInternals.ts';
+import { internalsOf } from '../../engine/file/appInternals.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import type { OpenPipeline } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { copyFileSync, existsSync } from 'node:fs';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
-import type { durable } from '../../../src/engine/durable.ts';
+import type { durable } from '../../../src/engine/app/durable.ts';
 import { type Death, DyingFile } from '../../support/DyingFile.ts';
 import { interceptStatements } from '../../support/interceptStatements.ts';
 import { spawnProgram, type TsProcess } from '../../support/spawnTs.ts';

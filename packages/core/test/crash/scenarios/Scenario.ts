@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { durable } from '../../../src/engine/durable.ts';
+import type { durable } from '../../../src/engine/app/durable.ts';
 
 /** Something that was done outside of the file, in whatever process. */
 export interface Effect {

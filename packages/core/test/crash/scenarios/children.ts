@@ -1,7 +1,7 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { child } from '../../../src/engine/node/child.ts';
 import { step } from '../../../src/engine/node/step.ts';
+import { child } from '../../../src/engine/node/waitFor.ts';
 import { onceForEachKey, type Process, type Scenario } from './Scenario.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;

@@ -1,6 +1,6 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { ada } from '../../../src/engine/__tests__/ownGraph.ts';
-import type { AgentAction } from '../../../src/engine/entropy/ReadTurn.ts';
+import type { AgentAction } from '../../../src/engine/entropy/EntropyPart.ts';
 import type { GuardEvidence } from '../../../src/events/events.ts';
 import { EventStore } from '../../../src/state/events/EventStore.ts';
 import type { Live, Process, Scenario } from './Scenario.ts';

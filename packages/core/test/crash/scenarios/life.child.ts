@@ -2,7 +2,7 @@
 // names. It prints a dot for each write if `tells` is set, and its result at the end.
 import { writeSync } from 'node:fs';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
-import { durable } from '../../../src/engine/durable.ts';
+import { durable } from '../../../src/engine/app/durable.ts';
 import { interceptStatements } from '../../support/interceptStatements.ts';
 import { effectsInto, type Life } from './Life.ts';
 import { Continued } from './Scenario.ts';

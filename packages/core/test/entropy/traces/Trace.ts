@@ -1,4 +1,4 @@
-import type { AgentAction, TestCounts } from '../../../src/engine/entropy/ReadTurn.ts';
+import type { AgentAction, TestCounts } from '../../../src/engine/entropy/EntropyPart.ts';
 
 /**
  * - `looping`: the same few turns again and again.

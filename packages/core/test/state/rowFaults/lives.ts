@@ -2,7 +2,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import type { Database } from 'better-sqlite3';
 import { createDatabase, openStateCopy } from '../../../src/db/createDatabase.ts';
 import { ada, bob } from '../../../src/engine/__tests__/ownGraph.ts';
-import { durable } from '../../../src/engine/durable.ts';
+import { durable } from '../../../src/engine/app/durable.ts';
 import type { Gate } from '../../../src/engine/gates/Gate.ts';
 import { step } from '../../../src/engine/node/step.ts';
 import { children } from '../../crash/scenarios/children.ts';

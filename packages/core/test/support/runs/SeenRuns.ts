@@ -1,17 +1,18 @@
 import type { Database } from 'better-sqlite3';
-import { EngineStore } from '../../../src/engine/EngineStore.ts';
-import type { RunFilter, RunPage } from '../../../src/engine/runs/listRuns.ts';
-import type { GatePage } from '../../../src/engine/runs/openGates.ts';
-import type { PageRequest } from '../../../src/engine/runs/pages.ts';
+import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
 import type {
+  GatePage,
   LeasedRun,
   NewRun,
+  PageRequest,
   RunFileView,
+  RunFilter,
   RunListItem,
+  RunPage,
   RunRelease,
   Runs,
 } from '../../../src/engine/runs/Runs.ts';
-import { releaseOf } from '../../../src/engine/runs/runIndex.ts';
+import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';

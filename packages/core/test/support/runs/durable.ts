@@ -1,17 +1,17 @@
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../../src/db/createDatabase.ts';
-import { type AppInternals, registerInternals } from '../../../src/engine/appInternals.ts';
-import type { DurableApp } from '../../../src/engine/DurableApp.ts';
+import type { DurableApp } from '../../../src/engine/app/DurableApp.ts';
+import { durable as durableOver } from '../../../src/engine/app/durable.ts';
+import type { RunDueOptions } from '../../../src/engine/drive/drive.ts';
 import { nullIfBusy } from '../../../src/engine/drive/lease.ts';
-import type { RunDueOptions } from '../../../src/engine/drive/runDue.ts';
-import { durable as durableOver } from '../../../src/engine/durable.ts';
+import { type AppInternals, registerInternals } from '../../../src/engine/file/appInternals.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { StateFile } from '../../../src/state/StateFile.ts';
 import { runsOf } from './places.ts';
 import { SeenRuns } from './SeenRuns.ts';
 import { WHERE } from './where.ts';
 
-export type { DurableOptions } from '../../../src/engine/durable.ts';
+export type { DurableOptions } from '../../../src/engine/app/durable.ts';
 
 type AnyApp = DurableApp<unknown, unknown, object>;
 type Open = (source: object, options: Record<string, unknown>, known?: object) => unknown;

@@ -9,8 +9,8 @@ import { EventStore } from '../../../state/events/EventStore.ts';
 import { TranscriptStore } from '../../../state/steps/TranscriptStore.ts';
 import { transcript, transcriptStages } from '../../../surface/transcripts.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
-import { EngineStore } from '../../EngineStore.ts';
+import { durable } from '../../app/durable.ts';
+import { EngineStore } from '../../gates/EngineStore.ts';
 import { step } from '../../node/step.ts';
 import { StepActivities, TranscriptWindow } from '../StepActivities.ts';
 

@@ -4,8 +4,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, type Own, OwnState, type OwnUpdate, says } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { type DurableOptions, durable } from '../../durable.ts';
+import { type DurableOptions, durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 type Node = (state: Own) => OwnUpdate | Promise<OwnUpdate>;

@@ -1,7 +1,7 @@
 import { RunnableLambda } from '@langchain/core/runnables';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import { describe, expect, test, vi } from 'vitest';
-import { callOf, type NodeRunnable } from '../callOf.ts';
+import { callOf, type NodeRunnable } from '../gatedGraph.ts';
 
 const Counting = Annotation.Root({ n: Annotation<number>() });
 type Count = typeof Counting.State;

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, OwnState, says } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 
 /** The third node throws; what handles that is an option of the node, or the default of the graph. */
 function failing(kind: 'own' | 'default') {

@@ -4,8 +4,8 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../../orchestration/gates/pipelineGates.ts';
 import { aQuestion, HASH } from '../../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../../state/__tests__/aThread.ts';
-import { EngineStore } from '../../EngineStore.ts';
-import { decideByPolicy } from '../gateAnswers.ts';
+import { EngineStore } from '../../gates/EngineStore.ts';
+import { decideByPolicy } from '../driverGates.ts';
 
 const policies = { gates: { design: 'auto', dag: 'human' } };
 

@@ -25,9 +25,10 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { Gate } from '../../gates/Gate.ts';
-import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
+import { HumanInTheLoopManager } from '../../gates/HumanInTheLoopManager.ts';
+import type { Principal } from '../../gates/principals.ts';
 import { progress } from '../../node/nodeContext.ts';
 import { step } from '../../node/step.ts';
 

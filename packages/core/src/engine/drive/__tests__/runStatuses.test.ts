@@ -8,10 +8,9 @@ import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
 import { SkippingClock } from '../../../testing/SkippingClock.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
-import { child } from '../../node/child.ts';
-import { sleep, waitFor } from '../../node/waitFor.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import { child, sleep, waitFor } from '../../node/waitFor.ts';
 import type { RunError, RunInfo, RunResult } from '../RunResult.ts';
 
 /** What a node does the first time that it comes to its place in the program. */

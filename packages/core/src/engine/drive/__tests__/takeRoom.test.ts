@@ -5,7 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
 import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 
 /** A promise that a test keeps. */
 function waiting(): { readonly promise: Promise<void>; readonly keep: () => void } {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentAction } from '../ReadTurn.ts';
+import type { AgentAction } from '../EntropyPart.ts';
 import { entropyAlong, scoreEntropy } from '../scoreEntropy.ts';
 
 const shares = (turns: readonly AgentAction[]): Readonly<Record<string, number>> =>

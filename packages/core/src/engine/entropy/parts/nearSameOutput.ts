@@ -1,5 +1,4 @@
-import { type EntropyPart, FRESH, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
-import type { ReadTurn } from '../ReadTurn.ts';
+import { type EntropyPart, FRESH, type ReadTurn, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
 
 /** Shingles from which a text can be compared: in a short one, a template is all there is. */
 const MIN_SHINGLES = 15;

@@ -1,5 +1,13 @@
-import { type EntropyPart, FRESH, REPEAT, SILENT, Sightings, type Sign, type Watch } from '../EntropyPart.ts';
-import type { ReadTurn } from '../ReadTurn.ts';
+import {
+  type EntropyPart,
+  FRESH,
+  REPEAT,
+  type ReadTurn,
+  SILENT,
+  Sightings,
+  type Sign,
+  type Watch,
+} from '../EntropyPart.ts';
 
 class SameError implements Watch {
   readonly #seen = new Sightings();

@@ -1,5 +1,13 @@
-import { type EntropyPart, FRESH, REPEAT, SILENT, Sightings, type Sign, type Watch } from '../EntropyPart.ts';
-import type { ReadTurn } from '../ReadTurn.ts';
+import {
+  type EntropyPart,
+  FRESH,
+  REPEAT,
+  type ReadTurn,
+  SILENT,
+  Sightings,
+  type Sign,
+  type Watch,
+} from '../EntropyPart.ts';
 
 /** Characters from which an output tells enough to be compared without its action: `ok` follows every edit. */
 const TELLING = 40;

@@ -3,12 +3,13 @@ import {
   FRESH,
   PROGRESS,
   REPEAT,
+  type ReadTurn,
   SILENT,
   Sightings,
   type Sign,
+  type TestCounts,
   type Watch,
 } from '../EntropyPart.ts';
-import type { ReadTurn, TestCounts } from '../ReadTurn.ts';
 
 class SameTestResults implements Watch {
   readonly #seen = new Sightings();

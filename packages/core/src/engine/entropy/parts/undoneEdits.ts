@@ -1,5 +1,12 @@
-import { type EntropyPart, FRESH, REPEAT, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
-import type { ReadTurn } from '../ReadTurn.ts';
+import {
+  type EntropyPart,
+  FRESH,
+  REPEAT,
+  type ReadTurn,
+  SILENT,
+  type Sign,
+  type Watch,
+} from '../EntropyPart.ts';
 
 class UndoneEdits implements Watch {
   readonly #firstSeen = new Map<string, number>();

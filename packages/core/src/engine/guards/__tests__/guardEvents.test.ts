@@ -7,11 +7,11 @@ import { durable } from '../../../../test/support/runs/durable.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
-import { EngineStore } from '../../EngineStore.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
 import { nodeExecutionOf } from '../../execution/nodeExecution.ts';
-import { type GraphProfile, ownGraphProfile } from '../../graph/GraphProfile.ts';
-import { recordFailure } from '../../node/nodeJournal.ts';
+import { EngineStore } from '../../gates/EngineStore.ts';
+import { type GraphProfile, ownGraphProfile } from '../../graph/NodeEngine.ts';
+import { recordFailure } from '../../node/runNode.ts';
 
 const guardEvents = (db: Database, run: string) =>
   new EventStore(db)

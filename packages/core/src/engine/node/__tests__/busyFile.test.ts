@@ -5,8 +5,8 @@ import { only } from '../../../../test/support/only.ts';
 import { otherWriter } from '../../../../test/support/otherWriter.ts';
 import { setBusyTimeout } from '../../../db/busy.ts';
 import { ada, says, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../step.ts';
 
 /** Longer than the engine's connection waits for itself, ms: what is kept until then is kept by the engine. */

@@ -23,17 +23,17 @@ import {
   twoBranches,
   twoSteps,
 } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
+import { localApp } from '../../app/durable.ts';
 import { NO_BREAKPOINTS } from '../../breakpoints/Breakpoint.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import type { Engine } from '../../drive/Engine.ts';
-import { EngineStore } from '../../EngineStore.ts';
 import { EngineFaults } from '../../execution/EngineFaults.ts';
-import { FileApp } from '../../FileApp.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import { FileApp } from '../../file/FileApp.ts';
+import { EngineStore } from '../../gates/EngineStore.ts';
 import { parsedGates } from '../../gates/parsedGates.ts';
 import type { EngineGraph } from '../../graph/EngineGraph.ts';
-import { NO_GOALS, ownGraphProfile } from '../../graph/GraphProfile.ts';
-import { localApp } from '../../LocalRuns.ts';
+import { NO_GOALS, ownGraphProfile } from '../../graph/NodeEngine.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { RunStreams } from '../../stream/RunStreams.ts';
 import { progress } from '../nodeContext.ts';

@@ -3,7 +3,7 @@ import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgr
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { FileRuns } from '../FileRuns.ts';
 
 const Mail = Annotation.Root({ answer: Annotation<unknown>() });

@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { EventBus } from '../../../events/EventBus.ts';
 import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
-import { durable } from '../../durable.ts';
-import { EngineStore } from '../../EngineStore.ts';
+import { durable } from '../../app/durable.ts';
+import { EngineStore } from '../../gates/EngineStore.ts';
 import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
-import { applySignals } from '../applySignals.ts';
+import { applySignals } from '../LeasedApp.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { immediateBarrier } from '../../../state/commits/CommitBarrier.ts';
 import { StreamStore } from '../../../state/events/StreamStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
 import type { LeasedRun } from '../../runs/Runs.ts';

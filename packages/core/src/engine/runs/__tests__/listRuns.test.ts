@@ -6,10 +6,10 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
+import { durable } from '../../app/durable.ts';
 import type { RunInfo } from '../../drive/RunResult.ts';
-import { durable } from '../../durable.ts';
-import type { RunFilter, RunPage } from '../listRuns.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import type { RunFilter, RunPage } from '../Runs.ts';
 
 const open = (db: Database, now = { ms: 0 }, version = '1') =>
   durable(twoSteps(), { db, version, gates: { second: ({ log }) => log }, now: () => now.ms });

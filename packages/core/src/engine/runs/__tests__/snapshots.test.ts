@@ -3,8 +3,8 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import type { RunSnapshot } from '../../graph/EngineGraph.ts';
 
 const ENGINES = /progressStep|pendingSuspension/;

@@ -6,7 +6,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 
 const METADATA: CheckpointMetadata = { source: 'loop', step: 1, parents: {} };

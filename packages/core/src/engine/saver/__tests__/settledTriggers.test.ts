@@ -10,7 +10,7 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { runGraphIteratively } from '../../frames/flatIterativeAdapter.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 import { withSettledTriggers } from '../storedCheckpoint.ts';

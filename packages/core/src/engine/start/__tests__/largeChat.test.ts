@@ -4,7 +4,7 @@ import { END, MessagesAnnotation, Overwrite, START, StateGraph } from '@langchai
 import { expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { stateStats } from '../../../state/doctor/fileSizes.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 
 /** Random, so that nothing of it is made smaller. */
 const text = (bytes: number): string => randomBytes((bytes / 4) * 3).toString('base64');

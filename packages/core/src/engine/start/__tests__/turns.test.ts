@@ -15,12 +15,12 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { endCancelled } from '../../drive/cancelRuns.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { endCancelled } from '../../drive/signals.ts';
+import { internalsOf } from '../../file/appInternals.ts';
+import type { RunOptions } from '../../file/RunOptions.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/waitFor.ts';
-import type { RunOptions } from '../../RunOptions.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });
 

@@ -6,8 +6,8 @@ import { howMany } from '../../../../test/support/howMany.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 
 /** Of the moments, one in so many; which, is another in every run. */

@@ -20,7 +20,7 @@ import { tried } from '../../../../test/support/tried.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
 
 /** Chats; `DEVS_TURN_SEED=42` repeats which. */

@@ -3,7 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 
 const slept = vi.hoisted(() => ({ meanwhile: (): unknown => null }));
 

@@ -9,8 +9,8 @@ import { BaseStore, InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { SqliteStore } from '../SqliteStore.ts';
 
 const NS = ['users', 'ada'];

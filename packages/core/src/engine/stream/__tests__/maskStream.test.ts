@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { maskStream } from '../maskStream.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
 

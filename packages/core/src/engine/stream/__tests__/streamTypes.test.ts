@@ -1,7 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import type { GateOpenedEvent, RestartedEvent, RunEnded, TokensChunk } from '../StreamEvent.ts';
 
 const State = Annotation.Root({ count: Annotation<number>() });

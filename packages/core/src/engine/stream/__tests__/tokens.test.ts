@@ -4,8 +4,8 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
 

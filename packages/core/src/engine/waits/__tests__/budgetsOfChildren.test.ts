@@ -4,10 +4,10 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { type DurableOptions, durable } from '../../durable.ts';
-import { child } from '../../node/child.ts';
+import { type DurableOptions, durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
+import { child } from '../../node/waitFor.ts';
 
 const State = Annotation.Root({ found: Annotation<number>() });
 

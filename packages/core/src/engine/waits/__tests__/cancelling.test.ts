@@ -3,11 +3,11 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { cancelRun, endCancelled } from '../../drive/cancelRuns.ts';
-import { durable } from '../../durable.ts';
-import { child } from '../../node/child.ts';
+import { durable } from '../../app/durable.ts';
+import { cancelRun, endCancelled } from '../../drive/signals.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
+import { child } from '../../node/waitFor.ts';
 
 const State = Annotation.Root({ found: Annotation<string>() });
 

@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
-import { type ChildResult, child } from '../../node/child.ts';
+import { durable } from '../../app/durable.ts';
+import { type ChildResult, child } from '../../node/waitFor.ts';
 
 // What is said here is said to the compiler.
 describe('what children are given and give have types', () => {

@@ -6,11 +6,10 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { internalsOf } from '../../appInternals.ts';
-import { durable } from '../../durable.ts';
-import { child } from '../../node/child.ts';
+import { durable } from '../../app/durable.ts';
+import { internalsOf } from '../../file/appInternals.ts';
 import { step } from '../../node/step.ts';
-import { sleep, waitFor } from '../../node/waitFor.ts';
+import { child, sleep, waitFor } from '../../node/waitFor.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
 import { AClock, HOUR } from './aClock.ts';
 

@@ -5,7 +5,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { longer } from '../../../../test/support/longer.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import { sleep, waitFor } from '../../node/waitFor.ts';
 import { AClock, HOUR } from './aClock.ts';
 

@@ -7,9 +7,9 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { longer } from '../../../../test/support/longer.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { durable } from '../../durable.ts';
-import { child } from '../../node/child.ts';
+import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
+import { child } from '../../node/waitFor.ts';
 
 const CASES = howMany('DEVS_TREE_CASES', 6);
 

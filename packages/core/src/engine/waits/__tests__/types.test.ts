@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
-import { durable } from '../../durable.ts';
+import { durable } from '../../app/durable.ts';
 import type { Deadline } from '../../gates/DeclaredGate.ts';
 import { sleep, type WaitResult, waitFor } from '../../node/waitFor.ts';
 

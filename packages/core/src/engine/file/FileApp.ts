@@ -1,29 +1,34 @@
-import { afterBarrier } from '../state/commits/CommitBarrier.ts';
-import { endIsMissing } from '../state/threads/ChildStore.ts';
-import type { EndedStatus, Lease, Thread } from '../state/threads/threadRecords.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
+import { endIsMissing } from '../../state/threads/ChildStore.ts';
+import type { EndedStatus, Lease, Thread } from '../../state/threads/threadRecords.ts';
+import {
+  assertBetweenNodes,
+  type CheckpointUpdate,
+  type RecordUpdate,
+  rewindTo,
+} from '../change/rewindTo.ts';
+import { outputOf, readState, readValues, readValuesAt } from '../drive/compiledGraph.ts';
+import { type DriveOptions, type DueRuns, drive, type RunDueOptions, runDue } from '../drive/drive.ts';
+import { waitUntilWoken } from '../drive/due.ts';
+import type { Engine } from '../drive/Engine.ts';
+import { holdRun, nullIfBusy } from '../drive/lease.ts';
+import { throwIfFailed } from '../drive/outcome.ts';
+import type { RunResult } from '../drive/RunResult.ts';
+import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { gateWithDeadlines } from '../gates/Gate.ts';
+import { asHuman, type Principal, principalText } from '../gates/principals.ts';
+import { graphFingerprint } from '../graph/graphShape.ts';
+import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
+import { assertTurnKey, driveTurn } from '../start/turns.ts';
+import type { StreamEvent } from '../stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
+import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
-import { assertBetweenNodes, type CheckpointUpdate, type RecordUpdate, rewindTo } from './change/rewindTo.ts';
-import { type DriveOptions, drive } from './drive/drive.ts';
-import { waitUntilWoken } from './drive/due.ts';
-import type { Engine } from './drive/Engine.ts';
-import { holdRun, nullIfBusy } from './drive/lease.ts';
-import { throwIfFailed } from './drive/outcome.ts';
-import type { RunResult } from './drive/RunResult.ts';
-import { outputOf, readState, readValues, readValuesAt } from './drive/readState.ts';
-import { type DueRuns, type RunDueOptions, runDue } from './drive/runDue.ts';
-import { assertIsRun, hasNoOptions, pickInvokeOptions } from './drive/runInput.ts';
-import type { EngineStore } from './EngineStore.ts';
-import { outsideGraphs } from './execution/ambientConfig.ts';
-import { gateWithDeadlines } from './gates/Gate.ts';
-import { graphFingerprint } from './graph/graphShape.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
-import { type NewRunRecord, RunStarts } from './start/RunStarts.ts';
-import { assertTurnKey, driveTurn } from './start/turns.ts';
-import type { StreamEvent } from './stream/StreamEvent.ts';
-import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
-import type { ChildApp } from './waits/children.ts';
 
-type ExecuteOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
+type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
 
 /**
  * A graph over one open state file: records, executes and reads the runs in it. The file is a user's own, a copy, or that of a
@@ -86,7 +91,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   async run(
     id: string,
     input: Update | undefined,
-    { turn, ...options }: ExecuteOptions,
+    { turn, ...options }: OwnRunOptions,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
       return throwIfFailed(id, await this.#drive(id, options), options);
@@ -103,7 +108,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return runDue(options, this.store, (id, how) => this.#driveOnce(id, how));
   }
 
-  async #driveTurn(id: string, turn: string | null, options: ExecuteOptions): Promise<RunResult<Output>> {
+  async #driveTurn(id: string, turn: string | null, options: OwnRunOptions): Promise<RunResult<Output>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -160,7 +165,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   stream(
     id: string,
     input: Update | null | undefined,
-    options: StreamOptions & ExecuteOptions,
+    options: StreamOptions & OwnRunOptions,
   ): AsyncGenerator<StreamEvent, void> {
     const execute =
       input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
@@ -189,6 +194,20 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
 
   withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     return holdRun(id, work, this.engine);
+  }
+
+  /** Brings back a dead letter. Returns false for any other run. */
+  async revive(id: string, by: Principal): Promise<boolean> {
+    const { threads } = this.store;
+    const principal = principalText(asHuman(by, id, 'revive'));
+    if (threads.require(id).status !== 'dead_letter') return false;
+    return this.withLease(id, async (lease) =>
+      this.store.commit((emit) => {
+        const isRevived = threads.revive(lease, `revived by ${principal}`);
+        if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
+        return isRevived;
+      }),
+    );
   }
 
   rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void> {

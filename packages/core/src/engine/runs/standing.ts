@@ -1,12 +1,14 @@
+// The status of a run from its file: for a list, for a release, and in detail.
+
 import type { RunCost } from '../../state/steps/stepSpending.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
-import { ASKED_TO_STOP } from '../drive/draining.ts';
-import { dueCriteria, hasContinuableChild } from '../drive/due.ts';
-import type { RunInfo } from '../drive/RunResult.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { gateWithDeadlines } from '../gates/Gate.ts';
+import { outputOf } from '../drive/compiledGraph.ts';
+import { ASKED_TO_STOP, dueCriteria, hasContinuableChild } from '../drive/due.ts';
+import type { RunDetails, RunInfo } from '../drive/RunResult.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { gatesOf, gateWithDeadlines } from '../gates/Gate.ts';
 import type { LimitUse } from '../guards/Budget.ts';
-import { infoOf } from './listRuns.ts';
+import { infoOf } from './lists.ts';
 import type { RunRelease } from './Runs.ts';
 
 /** What is listed of a run of any graph, beside where it stands. */
@@ -53,4 +55,27 @@ function goesOnAt(id: string, store: EngineStore): number | null {
   const since = dueCriteria(now);
   if (store.waits.isDue(id, since) || hasContinuableChild(id, since, store)) return now;
   return store.children.untilOf([id]);
+}
+
+/** A graph over an open file. */
+export interface ReadableFile {
+  readonly graph: unknown;
+  readonly store: EngineStore;
+  /** At the latest checkpoint. */
+  values(id: string): Promise<unknown>;
+  isDriven(id: string): boolean;
+}
+
+/** Read from the run's file. */
+export async function readDetails<Output>(id: string, file: ReadableFile): Promise<RunDetails<Output>> {
+  const { store } = file;
+  const { until } = releaseOf(id, store);
+  const turn = store.inputs.latest(id)?.key ?? null;
+  return {
+    ...infoOf(store.threads.require(id), file.isDriven(id)),
+    gates: gatesOf(id, store),
+    values: outputOf(file.graph, await file.values(id)),
+    ...(until !== null && { until }),
+    ...(turn !== null && { turn }),
+  };
 }

@@ -1,10 +1,10 @@
-import type { Lease, Thread } from '../state/threads/threadRecords.ts';
-import type { CheckpointUpdate, RecordUpdate } from './change/rewindTo.ts';
-import type { DriveOptions } from './drive/drive.ts';
-import type { RunResult } from './drive/RunResult.ts';
-import type { EngineStore } from './EngineStore.ts';
+import type { Lease, Thread } from '../../state/threads/threadRecords.ts';
+import type { CheckpointUpdate, RecordUpdate } from '../change/rewindTo.ts';
+import type { DriveOptions } from '../drive/drive.ts';
+import type { RunResult } from '../drive/RunResult.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import type { NewRunRecord } from '../start/RunStarts.ts';
 import type { RunOptions } from './RunOptions.ts';
-import type { NewRunRecord } from './start/RunStarts.ts';
 
 /** Options of a drive that only the engine's own clients have. */
 export type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'>;

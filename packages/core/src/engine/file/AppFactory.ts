@@ -7,28 +7,26 @@ import {
   MemorySaver,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
-import { type Limits, validLimits } from '../config/limits.ts';
-import { type PriceTable, pricesOf } from '../config/prices.ts';
-import { EventBus } from '../events/EventBus.ts';
-import { registerSecrets, type SecretsOptions } from '../masking/SecretRegistry.ts';
-import type { CommitBarrier } from '../state/commits/CommitBarrier.ts';
-import type { FencedLease } from '../state/commits/immediateTransaction.ts';
-import { NullRunStore } from '../state/NullRunStore.ts';
-import type { HostIdentity } from '../state/threads/hostIdentity.ts';
-import { type InnerBreakpoints, innerBreakpoints } from './breakpoints/innerBreakpoints.ts';
-import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import type { Engine, ReleaseRun } from './drive/Engine.ts';
-import { EngineStore } from './EngineStore.ts';
-import type { AgentAction } from './entropy/ReadTurn.ts';
-import type { EntropyOptions } from './entropy/scoreEntropy.ts';
-import { EngineFaults } from './execution/EngineFaults.ts';
-import { FileApp } from './FileApp.ts';
-import type { GateOf } from './gates/DeclaredGate.ts';
-import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGates.ts';
-import type { EngineGraph } from './graph/EngineGraph.ts';
-import { type EndOfRun, type GoalReader, type GraphProfile, NO_GOALS } from './graph/GraphProfile.ts';
-import type { GraphShape } from './graph/graphShape.ts';
+import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../../config/defaults.ts';
+import { type Limits, validLimits } from '../../config/limits.ts';
+import { type PriceTable, pricesOf } from '../../config/prices.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { registerSecrets, type SecretsOptions } from '../../masking/SecretRegistry.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
+import { NullRunStore } from '../../state/NullRunStore.ts';
+import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
+import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/Breakpoint.ts';
+import { type CompiledOf, compileDurable } from '../compile/compileDurable.ts';
+import type { Engine, ReleaseRun } from '../drive/Engine.ts';
+import type { AgentAction } from '../entropy/EntropyPart.ts';
+import type { EntropyOptions } from '../entropy/scoreEntropy.ts';
+import { EngineFaults } from '../execution/EngineFaults.ts';
+import type { GateOf } from '../gates/DeclaredGate.ts';
+import { EngineStore } from '../gates/EngineStore.ts';
+import { type DeclaredGates, type GivenGates, parsedGates } from '../gates/parsedGates.ts';
+import type { EngineGraph } from '../graph/EngineGraph.ts';
+import type { GraphShape } from '../graph/graphShape.ts';
 import {
   type BuilderOf,
   type CompileSettings,
@@ -37,17 +35,24 @@ import {
   readGraphSource,
   type StateOf,
   type UpdateOf,
-} from './graph/graphSource.ts';
-import type { NodeEngine } from './graph/NodeEngine.ts';
-import { type Budget, parseBudget } from './guards/Budget.ts';
-import { assertUnitInterval } from './guards/lattice.ts';
-import { noteBegun } from './node/nodeContext.ts';
-import { placeHere } from './node/stepPlace.ts';
-import { DrivenSaver } from './saver/DrivenSaver.ts';
-import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
-import { STEP_CODEC } from './saver/StrictSerde.ts';
-import { resolveStore } from './store/resolveStore.ts';
-import { keptEvents, RunStreams, type StreamsOptions } from './stream/RunStreams.ts';
+} from '../graph/graphSource.ts';
+import {
+  type EndOfRun,
+  type GoalReader,
+  type GraphProfile,
+  NO_GOALS,
+  type NodeEngine,
+} from '../graph/NodeEngine.ts';
+import { type Budget, parseBudget } from '../guards/Budget.ts';
+import { assertUnitInterval } from '../guards/lattice.ts';
+import { noteBegun } from '../node/nodeContext.ts';
+import { placeHere } from '../node/stepPlace.ts';
+import { DrivenSaver } from '../saver/DrivenSaver.ts';
+import type { StoredCheckpoint } from '../saver/SqliteSaver.ts';
+import { STEP_CODEC } from '../saver/StrictSerde.ts';
+import { resolveStore } from '../store/resolveStore.ts';
+import { keptEvents, RunStreams, type StreamsOptions } from '../stream/RunStreams.ts';
+import { FileApp } from './FileApp.ts';
 
 /** Options of `durable`, except the place of the runs. */
 export interface AppOptions<

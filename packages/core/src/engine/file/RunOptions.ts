@@ -1,7 +1,8 @@
-import type { DriveOptions } from './drive/drive.ts';
-import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import type { InvokeOptions } from './graph/EngineGraph.ts';
-import type { Budget } from './guards/Budget.ts';
+import type { DriveOptions } from '../drive/drive.ts';
+import type { Principal } from '../gates/principals.ts';
+import type { InvokeOptions } from '../graph/EngineGraph.ts';
+import type { Budget } from '../guards/Budget.ts';
+import type { QueueOptions } from '../runs/Runs.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, InvokeOptions {
@@ -29,3 +30,9 @@ export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' 
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
 }
+
+/** Options with which a run is recorded, wherever it is. */
+export type StartOptions = RunStartOptions & QueueOptions;
+
+/** Options with which a run is recorded and executed. */
+export type ExecuteOptions = RunOptions & StartOptions;

@@ -1,39 +1,43 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
-import type { EventBus } from '../events/EventBus.ts';
-import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
-import type { EventRecord } from '../state/events/EventStore.ts';
-import type { HitlSession } from '../state/gates/hitlSession.ts';
-import { hasEnded } from '../state/threads/threadRecords.ts';
-import type { AppRuns, ExecuteOptions, StartOptions } from './AppRuns.ts';
-import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
-import { type StateUpdate, updateRun } from './change/updateRun.ts';
-import { holdRun } from './drive/lease.ts';
-import type { RunDetails, RunResult } from './drive/RunResult.ts';
-import type { DueRuns, RunDueOptions } from './drive/runDue.ts';
-import type { SignalOptions, SignalReceipt } from './drive/signalRun.ts';
-import { outsideGraphs } from './execution/ambientConfig.ts';
-import type { FileApp } from './FileApp.ts';
-import type { Gate, GateAnswer } from './gates/Gate.ts';
-import { gatesOf } from './gates/Gate.ts';
-import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import { asHuman, principalText } from './gates/principals.ts';
-import type { RunSnapshot } from './graph/EngineGraph.ts';
-import { type DeleteFilter, type DeleteResult, deleteExpired } from './runs/deleteRuns.ts';
-import { type FollowOptions, followRun } from './runs/followRun.ts';
-import { followRunInfo, type Waits } from './runs/followRunInfo.ts';
-import type { ForkOptions, ForkResult } from './runs/forkRun.ts';
-import type { RunFilter, RunPage } from './runs/listRuns.ts';
-import { decisionNotice, messageNotice, stopNotice } from './runs/notices.ts';
-import type { GatePage } from './runs/openGates.ts';
-import type { PageRequest } from './runs/pages.ts';
-import type { QueueOptions, RunDriver, RunQueue, Runs } from './runs/Runs.ts';
-import { readDetails } from './runs/readDetails.ts';
-import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from './runs/snapshots.ts';
-import type { Retention } from './saver/ThreadPruner.ts';
-import { NO_STORE } from './store/resolveStore.ts';
-import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
-import type { StreamOptions } from './stream/streamRun.ts';
-import { registerApp } from './waits/children.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
+import type { EventRecord } from '../../state/events/EventStore.ts';
+import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
+import { type StateUpdate, updateRun } from '../change/updateRun.ts';
+import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
+import { holdRun } from '../drive/lease.ts';
+import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
+import type { Principal } from '../gates/principals.ts';
+import type { RunSnapshot } from '../graph/EngineGraph.ts';
+import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
+import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
+import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
+import { decisionNotice, messageNotice, stopNotice } from '../runs/notices.ts';
+import type {
+  GatePage,
+  PageRequest,
+  QueueOptions,
+  RunDriver,
+  RunFilter,
+  RunPage,
+  RunQueue,
+  Runs,
+} from '../runs/Runs.ts';
+import { type HistoryOptions, readHistory, readSnapshot, type SnapshotOptions } from '../runs/snapshots.ts';
+import { readDetails } from '../runs/standing.ts';
+import type { Retention } from '../saver/ThreadPruner.ts';
+import { NO_STORE } from '../store/resolveStore.ts';
+import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
+import type { StreamOptions } from '../stream/streamRun.ts';
+import { registerApp } from '../waits/children.ts';
+import type { AppRuns } from './AppRuns.ts';
 
 /** Properties of an app. */
 interface AboutApp<Graph> {
@@ -351,7 +355,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
-    return this.#runs.claim(id, (file) => reviveRun(id, by, file), { goesOn: true });
+    return this.#runs.claim(id, (file) => file.revive(id, by), { goesOn: true });
   }
 
   /**
@@ -421,19 +425,4 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   close(): PromiseLike<void> {
     return this.#runs.close();
   }
-}
-
-type ReviveDeps = Pick<FileApp<unknown, unknown, unknown>, 'store' | 'withLease'>;
-
-async function reviveRun(id: string, by: Principal, deps: ReviveDeps): Promise<boolean> {
-  const { threads } = deps.store;
-  const principal = principalText(asHuman(by, id, 'revive'));
-  if (threads.require(id).status !== 'dead_letter') return false;
-  return deps.withLease(id, async (lease) =>
-    deps.store.commit((emit) => {
-      const isRevived = threads.revive(lease, `revived by ${principal}`);
-      if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
-      return isRevived;
-    }),
-  );
 }

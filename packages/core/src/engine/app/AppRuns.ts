@@ -1,0 +1,120 @@
+import { onNews } from '../../db/FileWatch.ts';
+import { assertSameFile } from '../../db/fileIdentity.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { RunResult } from '../drive/RunResult.ts';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
+import type { FileApp } from '../file/FileApp.ts';
+import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import type { Principal } from '../gates/principals.ts';
+import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
+import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
+import { inbox, listRuns } from '../runs/lists.ts';
+import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type { StreamEvent } from '../stream/StreamEvent.ts';
+import type { StreamOptions } from '../stream/streamRun.ts';
+
+/** The port of an app: its runs, in one state file (`LocalRuns`) or in a file each (`RemoteRuns`). */
+export interface AppRuns<Graph, State, Update, Output>
+  extends RunFiles<FileApp<Graph, State, Update, Output>> {
+  start(id: string, input: Update | undefined, options: StartOptions): Promise<void>;
+  run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>>;
+  /** With `null` as input it only reads. */
+  stream(
+    id: string,
+    input: Update | null | undefined,
+    options: StreamOptions & ExecuteOptions,
+  ): AsyncGenerator<StreamEvent, void>;
+  /** Looks at a run again whenever something of it is new. Close it when done. */
+  follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
+  fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
+  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult>;
+  list(filter: RunFilter): RunPage | Promise<RunPage>;
+  openGates(page: PageRequest): GatePage | Promise<GatePage>;
+  /** The graph over the state file of a run that has one of its runs as a child. */
+  openIn(parent: EngineStore): FileApp<Graph, State, Update, Output>;
+  /** The one state file. @throws DevsError `RUN_ELSEWHERE` where each run has its own. */
+  oneFile(what: string): FileApp<Graph, State, Update, Output>;
+  /** Executes a run that a worker holds. */
+  drive: RunDriver['drive'];
+  close(): PromiseLike<void>;
+}
+
+/** Runs that are all in one open state file: each call goes to it as it is. */
+export class LocalRuns<Graph, State, Update, Output>
+  extends OneFile<FileApp<Graph, State, Update, Output>>
+  implements AppRuns<Graph, State, Update, Output>
+{
+  readonly #close: () => void;
+
+  constructor(file: FileApp<Graph, State, Update, Output>, close: () => void) {
+    super(file);
+    this.#close = close;
+  }
+
+  start(id: string, input: Update | undefined, options: StartOptions): Promise<void> {
+    return this.file.start(id, input, options);
+  }
+
+  run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>> {
+    return this.file.run(id, input, options);
+  }
+
+  stream(
+    id: string,
+    input: Update | null | undefined,
+    options: StreamOptions & ExecuteOptions,
+  ): AsyncGenerator<StreamEvent, void> {
+    return this.file.stream(id, input, options);
+  }
+
+  follow(id: string): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>> {
+    const { db, threads } = this.file.store;
+    return followedFile({
+      watch: async (tell) => onNews(db, tell),
+      look: async () => {
+        assertSameFile(db); // what others record would be in another file
+        threads.require(id);
+        return { file: this.file, at: '', close: () => {} };
+      },
+    });
+  }
+
+  fork(id: string, fork: ForkOptions): Promise<ForkResult> {
+    return this.file.arrived(outsideGraphs(() => forkRun(id, fork, this.file.engine)));
+  }
+
+  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
+    return this.file.arrived(deleteRun(id, by, this.file.engine));
+  }
+
+  list(filter: RunFilter): RunPage {
+    return listRuns(filter, this.file.store);
+  }
+
+  openGates(page: PageRequest): GatePage {
+    return inbox(page, this.file.store.sessions);
+  }
+
+  openIn(_parent: EngineStore): FileApp<Graph, State, Update, Output> {
+    return this.file;
+  }
+
+  oneFile(): FileApp<Graph, State, Update, Output> {
+    return this.file;
+  }
+
+  async drive(): Promise<never> {
+    throw new DevsError('A worker cannot execute runs in a local state file.', {
+      code: 'CONFIG_INVALID',
+      remedy: 'Open the app with `runs`, or execute due runs with `app.runDue()`.',
+    });
+  }
+
+  /** The file is closed when this returns. */
+  async close(): Promise<void> {
+    this.#close();
+  }
+}

@@ -1,0 +1,162 @@
+// Lists of the runs of a file, and of their open gates: in pages, and as news.
+
+import type { Database } from 'better-sqlite3';
+import { transaction } from '../../db/transaction.ts';
+import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { RunQuery } from '../../state/runs/RunDirectory.ts';
+import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
+import { WaitStore } from '../../state/threads/WaitStore.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
+import type { GatePage, PageRequest, RunFilter, RunPage } from './Runs.ts';
+
+/** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
+interface PageCursor {
+  readonly at: number;
+  readonly id: string;
+}
+
+const DEFAULT_LIMIT = 50;
+
+const MAX_LIMIT = 1000;
+
+/** @throws RangeError */
+export function pageLimit(limit: number = DEFAULT_LIMIT): number {
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw new RangeError(`limit: expected a whole number from 1 to ${MAX_LIMIT}, got ${String(limit)}`);
+}
+
+/** A place as text: for a URL as it is. */
+export function cursorOf({ at, id }: PageCursor): string {
+  return Buffer.from(JSON.stringify([at, id])).toString('base64url');
+}
+
+/** @throws RangeError for a text that no page gave. */
+export function parseCursor(after: string | undefined): PageCursor | null {
+  if (after === undefined) return null;
+  const [at, id] = parseCursorText(after);
+  if (Number.isSafeInteger(at) && typeof id === 'string') return { at: at as number, id };
+  throw new RangeError('after: expected the `next` of a page');
+}
+
+function parseCursorText(after: unknown): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(String(after), 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** One more than the page was read: whether there is another. */
+export function pageOf<T>(
+  found: readonly T[],
+  limit: number,
+  toPlace: (item: T) => PageCursor,
+): { readonly items: readonly T[]; readonly next: string | null } {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, next: last === undefined ? null : cursorOf(toPlace(last)) };
+}
+
+/** What a list of pages is made of. */
+export const pages = { limit: pageLimit, place: parseCursor, of: pageOf } as const;
+
+/** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
+export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
+  const query = runQueryOf(filter);
+  return transaction(db, 'deferred', () => {
+    const { items, next } = pageOf(
+      directory.page({ ...query, limit: query.limit + 1 }),
+      query.limit,
+      (at) => at,
+    );
+    const runs = items.map(({ id }) => infoOf(threads.require(id), threads.driverOf(id) !== null));
+    return { runs, next };
+  });
+}
+
+/** What is looked for, from the newest on. @throws RangeError as `listRuns`. */
+export function runQueryOf(filter: RunFilter): RunQuery {
+  const { status, graph, due = false, createdSince, createdBefore } = filter;
+  const end = { at: parseTime('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
+  return {
+    statuses: statusesOf(status),
+    graph: graph ?? null,
+    due,
+    since: parseTime('createdSince', createdSince) ?? Number.MIN_SAFE_INTEGER,
+    before: earlierPlace(parseCursor(filter.after), end),
+    limit: pageLimit(filter.limit),
+  };
+}
+
+/** @param isDriven - Whether a live process executes or holds it. */
+export function infoOf(thread: Thread, isDriven: boolean): RunInfo {
+  const { threadId: id, status, reason, graphFingerprint: graph, createdAt, updatedAt, endedAt } = thread;
+  return {
+    ...{ id, status, reason, graph, isDriven },
+    createdAt: isoOf(createdAt),
+    updatedAt: isoOf(updatedAt),
+    endedAt: endedAt === null ? null : isoOf(endedAt),
+  };
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** A page goes on where the one before ended; whoever asks for runs before a time goes on before that, too. */
+const earlierPlace = <P extends { readonly at: number }>(place: P | null, end: P): P =>
+  place !== null && place.at < end.at ? place : end;
+
+/** @throws RangeError for one that is none. */
+export function statusesOf(status: RunFilter['status'] = THREAD_STATUSES): readonly ThreadStatus[] {
+  const statuses = typeof status === 'string' ? [status] : status;
+  const unknown = statuses.find((each) => !THREAD_STATUSES.includes(each));
+  if (unknown !== undefined) throw new RangeError(`status: unknown status "${String(unknown)}"`);
+  return [...new Set(statuses)];
+}
+
+/** Milliseconds since the Unix epoch; `null` where no time is given. */
+export function parseTime(name: string, time: Date | undefined): number | null {
+  if (time === undefined) return null;
+  const ms = time instanceof Date ? time.getTime() : Number.NaN;
+  if (Number.isNaN(ms)) throw new RangeError(`${name}: expected a valid Date`);
+  return ms;
+}
+
+/** The open questions of every run in the file. @throws RangeError for a bad `limit` or `after`. */
+export function inbox({ limit: wanted, after }: PageRequest, sessions: HitlSessionStore): GatePage {
+  const limit = pageLimit(wanted);
+  const place = parseCursor(after);
+  const found = sessions.pageOpen(place && { suspendedAt: place.at, id: place.id }, limit + 1);
+  const { items, next } = pageOf(found, limit, ({ suspendedAt, id }) => ({ at: suspendedAt, id }));
+  return { gates: items.map(gateOf), next };
+}
+
+/** The open questions of all runs in a file, told when they become others: cheap enough to ask after every commit. */
+export class OpenQuestions {
+  readonly #sessions: HitlSessionStore;
+  readonly #waits: WaitStore;
+  #known: string;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#sessions = new HitlSessionStore(db);
+    this.#waits = new WaitStore(db);
+    this.#known = this.#ids();
+  }
+
+  /** All of them, where one was opened or closed since the last look; else `null`. */
+  news(): readonly Gate[] | null {
+    const ids = this.#ids();
+    if (ids === this.#known) return null;
+    this.#known = ids;
+    return this.#sessions
+      .listOpenOfRuns()
+      .map((session) => gateWithDeadlines(session, { waits: this.#waits }));
+  }
+
+  #ids(): string {
+    return this.#sessions.openIds().join();
+  }
+}
