@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EXIT } from '../../exitCodes.ts';
-import { stopSignals } from '../processIo.ts';
+import { stopSignals } from '../../runProcess.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
