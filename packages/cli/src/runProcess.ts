@@ -1,4 +1,4 @@
-// The process as the command uses it: its streams, its input, and the signals that stop it.
+// A process as the command line uses it: its streams, its input, the signals that stop it, and its exit code.
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { main } from './main.ts';
 import type { Io } from './terminal/Io.ts';

@@ -1,9 +1,9 @@
 import type { Orchestrator, PipelineRunInfo, Run, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
+import { ASK_HELP } from '../drive/driveAsking.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
-import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import {
   addGivenOptions,

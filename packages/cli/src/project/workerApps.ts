@@ -1,4 +1,4 @@
-// What `devs worker` executes: the apps of a module, or the pipeline of a project folder.
+// Work for `devs worker`: the apps of a module, or the pipeline of a project folder.
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';

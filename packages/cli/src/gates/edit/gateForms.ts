@@ -1,4 +1,4 @@
-// What a gate shows as a text to edit, and the way back: documents as Markdown, a plan as YAML.
+// A gate as a text to edit, and the way back: documents as Markdown, a plan as YAML.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type DevsError, type DraftDocument, type GateEdit, isDevsError, type PlanResult } from '@devs/core';
@@ -7,7 +7,7 @@ import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { usageError } from '../../usageError.ts';
 
-/** What a gate shows as a text to change, and the way back. */
+/** Such a text. */
 export interface GateForm {
   readonly text: string;
   readonly extension: '.md' | '.yaml';

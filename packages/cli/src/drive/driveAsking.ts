@@ -1,4 +1,4 @@
-// A gate at a prompt: a person reads it and types a choice with its text, and the command records the decision.
+// Gates asked at a prompt while a run is driven: a person reads one and types a choice with its text, and the decision is recorded.
 import {
   type DevsError,
   type Gate,
@@ -7,20 +7,20 @@ import {
   type Principal,
   type Run,
 } from '@devs/core';
-import { decisionFromFlags, type Read, wordsFor } from '../../gates/answerFlags.ts';
-import { EditorFile, writeFeedback } from '../../gates/edit/EditorFile.ts';
-import { editDecision, editUntilRead, formForGate } from '../../gates/edit/editGate.ts';
-import { type ChoiceName, GATE_LABELS } from '../../gates/gateLabels.ts';
-import { type Decision, formatRecordedDecision, recordDecision } from '../../gates/recordDecision.ts';
-import { ShownGates } from '../../gates/ShownGates.ts';
-import { isTerminal, type Session } from '../../project/Session.ts';
-import { maskAsRecorded } from '../../project/specOf.ts';
-import { answerAtGate } from '../../render/gateTalk.ts';
-import { isCodeReview } from '../../render/renderCodeReview.ts';
-import { taskLabelOrEmpty } from '../../render/sentence.ts';
-import { gatePages, readerFrom, type ShowOptions } from '../../show/gatePages.ts';
-import { columns } from '../../terminal/Line.ts';
-import { LineReader } from '../../terminal/LineReader.ts';
+import { decisionFromFlags, type Read, wordsFor } from '../gates/answerFlags.ts';
+import { EditorFile, writeFeedback } from '../gates/edit/EditorFile.ts';
+import { editDecision, editUntilRead, formForGate } from '../gates/edit/editGate.ts';
+import { type ChoiceName, GATE_LABELS } from '../gates/gateLabels.ts';
+import { type Decision, formatRecordedDecision, recordDecision } from '../gates/recordDecision.ts';
+import { ShownGates } from '../gates/ShownGates.ts';
+import { isTerminal, type Session } from '../project/Session.ts';
+import { maskAsRecorded } from '../project/specOf.ts';
+import { answerAtGate } from '../render/gateTalk.ts';
+import { isCodeReview } from '../render/renderCodeReview.ts';
+import { taskLabelOrEmpty } from '../render/sentence.ts';
+import { gatePages, readerFrom, type ShowOptions } from '../show/gatePages.ts';
+import { columns } from '../terminal/Line.ts';
+import { LineReader } from '../terminal/LineReader.ts';
 
 export const ASK_HELP = 'do not ask at gates on a terminal; leave the run waiting';
 
