@@ -1,4 +1,4 @@
-// Gates asked at a prompt while a run is driven: a person reads one and types a choice with its text, and the decision is recorded.
+// Gates asked at a prompt while a run is driven: a person reads one, types a choice, and the decision is recorded.
 import {
   type DevsError,
   type Gate,

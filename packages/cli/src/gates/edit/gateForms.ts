@@ -7,7 +7,7 @@ import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { usageError } from '../../usageError.ts';
 
-/** Such a text. */
+/** A gate in an editor. */
 export interface GateForm {
   readonly text: string;
   readonly extension: '.md' | '.yaml';
