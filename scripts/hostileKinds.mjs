@@ -38,7 +38,7 @@ export const KINDS = [
       },
       { path: `${SAVER}/hostileArguments.test.ts` },
       { path: 'packages/mcp/src/__tests__/MaskedStdioTransport.test.ts', titles: /64 MiB/ },
-      { path: 'packages/cli/src/terminal/__tests__/stopSignals.test.ts', titles: /SIGTERM/ },
+      { path: 'packages/cli/src/__tests__/stopSignals.test.ts', titles: /SIGTERM/ },
     ],
   },
   {

@@ -1,10 +1,117 @@
+// A process as the command line uses it: its streams, its input, the signals that stop it, and its exit code.
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { main } from './main.ts';
-import { processIo } from './terminal/processIo.ts';
+import type { Io } from './terminal/Io.ts';
 
 /** Runs the command line of a process. */
 export async function runProcess(process: NodeJS.Process): Promise<ExitCode> {
   const io = processIo(process);
   const exitCode = await main(process.argv.slice(2), io);
   return io.abort.aborted ? EXIT.interrupted : exitCode;
+}
+
+/** The process as {@link Io}. A reader that goes away (`devs log x | head`) is no error. */
+export function processIo(process: NodeJS.Process): Io & StopSignals {
+  const { stdin, stdout, stderr, env } = process;
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  return { stdin: inputOf(stdin), stdout, stderr, env, cwd: process.cwd(), ...stopSignals(process) };
+}
+
+/** What is used of `process.stdin`. */
+type Source = Pick<NodeJS.ReadStream, 'resume' | 'pause' | 'once' | 'off' | 'readableEnded' | 'destroyed'> & {
+  readonly isTTY?: boolean;
+};
+
+/**
+ * A stream that is read only while somebody waits for input: an editor or a pager has the terminal otherwise, and the
+ * process ends with nobody asking. Letting go of it does not close it: it can be read again.
+ */
+function inputOf(stdin: Source): Io['stdin'] {
+  return {
+    ...(stdin.isTTY !== undefined && { isTTY: stdin.isTTY }),
+    [Symbol.asyncIterator]: () => readsOf(stdin),
+  };
+}
+
+function readsOf(stdin: Source): AsyncIterator<Uint8Array> {
+  let forget = (): void => {};
+  return {
+    next: () =>
+      new Promise((resolve, reject) => {
+        if (stdin.readableEnded || stdin.destroyed) {
+          resolve({ done: true, value: undefined });
+          return;
+        }
+        const settle = <Args extends readonly unknown[]>(work: (...args: Args) => void) => {
+          return (...args: Args): void => {
+            forget();
+            work(...args);
+          };
+        };
+        const end = settle(() => resolve({ done: true, value: undefined }));
+        const data = settle((chunk: Uint8Array) => resolve({ done: false, value: chunk }));
+        const error = settle(reject);
+        forget = () => {
+          stdin.pause();
+          stdin.off('data', data).off('end', end).off('close', end).off('error', error);
+        };
+        stdin.once('data', data).once('end', end).once('close', end).once('error', error);
+        stdin.resume();
+      }),
+    return: async () => {
+      forget();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+type SignalSource = Pick<NodeJS.Process, 'on' | 'exit'>;
+
+/** How long calls in flight may go on after SIGTERM, ms: whoever sent it sends no second one, and kills within 10 s. */
+const TERM_DRAIN_MS = 5_000;
+
+/** How long calls in flight have to end once they are aborted, ms. */
+const GRACE_MS = 3_000;
+
+interface StopSignals {
+  /** Aborted by the first signal: stop at the next safe point. */
+  readonly signal: AbortSignal;
+  /** Aborted by the second one, and 5 s after SIGTERM: end what is in flight, with its processes, and leave. */
+  readonly abort: AbortSignal;
+  /** For who ends what is in flight in a time of their own: SIGTERM does not, then. */
+  readonly drainsAlone: () => void;
+}
+
+/** Turns Ctrl-C and SIGTERM into requests to stop; a call that does not end in time is left behind. */
+export function stopSignals(process: SignalSource): StopSignals {
+  const drain = new AbortController();
+  const abort = new AbortController();
+  let termDrainMs: number | null = TERM_DRAIN_MS;
+  const end = (): void => {
+    if (abort.signal.aborted) process.exit(EXIT.interrupted);
+    abort.abort();
+    setTimeout(() => process.exit(EXIT.interrupted), GRACE_MS).unref();
+  };
+  const onSignal = (): void => (drain.signal.aborted ? end() : drain.abort());
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', () => {
+    const isFirst = !drain.signal.aborted;
+    onSignal();
+    if (!isFirst || termDrainMs === null) return;
+    const endOnce = (): void => (abort.signal.aborted ? undefined : end());
+    setTimeout(endOnce, termDrainMs).unref();
+  });
+  // The terminal is gone, and with it whoever could send a second signal.
+  process.on('SIGHUP', () => {
+    drain.abort();
+    end();
+  });
+  const drainsAlone = (): void => {
+    termDrainMs = null;
+  };
+  return { signal: drain.signal, abort: abort.signal, drainsAlone };
 }

@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Transform, type Writable } from 'node:stream';
 import { maskInTurns, visibleJson, visibleText } from '@devs/core/internal';
 import {
   type CallToolResult,
@@ -15,7 +15,6 @@ import { z } from 'zod';
 import { renderToolError, type ToolErrorView, unknownTool } from './renderToolError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';
 import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';
-import { shortLines } from './shortLines.ts';
 import { TOOLS } from './tools.ts';
 
 export interface OrchestratorServerOptions extends StateReaderOptions {
@@ -24,7 +23,9 @@ export interface OrchestratorServerOptions extends StateReaderOptions {
 }
 
 const INFO = { name: 'devs', version: '0.1.0' };
+
 const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
 const JSON_TYPE = 'application/json';
 
 /**
@@ -171,3 +172,45 @@ function visibleInView(view: unknown): unknown {
 }
 
 const visibleOnce = (text: string): string => (visibleJson(text) === text ? text : visibleText(text));
+
+const NEWLINE = 0x0a;
+
+/**
+ * Passes lines on as they come and drops those that are too long, so that what reads them never holds more than one line of
+ * `most` bytes.
+ *
+ * @param onDropped - Called once for each line that was dropped, when that is known.
+ */
+function shortLines(most: number, onDropped: () => void): Transform {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  let isDropping = false;
+
+  /** A piece of a line, and whether the line ends with it. */
+  const take = (piece: Buffer, isEnd: boolean, out: Transform): void => {
+    bytes += piece.byteLength;
+    if (!isDropping && bytes > most) {
+      isDropping = true;
+      held = [];
+      onDropped();
+    }
+    if (!isDropping) held.push(piece);
+    if (!isEnd) return;
+    if (held.length > 0) out.push(Buffer.concat(held));
+    held = [];
+    bytes = 0;
+    isDropping = false;
+  };
+
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        take(chunk.subarray(from, at + 1), true, this);
+        from = at + 1;
+      }
+      if (from < chunk.byteLength) take(chunk.subarray(from), false, this);
+      done();
+    },
+  });
+}

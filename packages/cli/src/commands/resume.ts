@@ -1,8 +1,8 @@
 import type { Run } from '@devs/core';
 import type { Command } from 'commander';
+import { ASK_HELP } from '../drive/driveAsking.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
-import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';

@@ -1,9 +1,9 @@
-import type { Orchestrator, PipelineRunInfo, Run, StartOptions } from '@devs/core';
+import type { Orchestrator, PipelineRunInfo, Run, StartOptions, TaskRequest } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
+import { ASK_HELP } from '../drive/driveAsking.ts';
 import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
-import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import {
   addGivenOptions,
@@ -15,7 +15,6 @@ import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { collectValues } from '../flags/optionValues.ts';
-import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
 import { GATE_LABELS } from '../gates/gateLabels.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
@@ -187,4 +186,42 @@ async function startRun(devs: Orchestrator, options: StartOptions): Promise<Run>
       error,
     );
   }
+}
+
+interface QuickFlags {
+  readonly quick?: true;
+  readonly kind?: NonNullable<TaskRequest['task']['kind']>;
+  readonly checkedBy?: string;
+}
+
+const KINDS: readonly NonNullable<TaskRequest['task']['kind']>[] = [
+  'test-first',
+  'behaviour-kept',
+  'checked-by',
+];
+
+function addQuickOptions(command: Command): Command {
+  return command
+    .option('--quick', 'small job: one task, no design or plan to approve; you review the code')
+    .addOption(
+      new Option('--kind <kind>', 'with --quick: how the work is verified (default: test-first)').choices(
+        KINDS,
+      ),
+    )
+    .option('--checked-by <command>', 'with --quick --kind checked-by: a command (no shell), or review');
+}
+
+/** @throws DevsError `CONFIG_INVALID` for flags of small work without `--quick`, or that do not fit each other. */
+function quickFrom({ quick, kind, checkedBy }: QuickFlags): NonNullable<StartOptions['quick']> | undefined {
+  if (!quick && (kind !== undefined || checkedBy !== undefined)) {
+    throw usageError('--kind and --checked-by need --quick.', 'Add --quick, or remove them.');
+  }
+  if ((kind === 'checked-by') !== (checkedBy !== undefined)) {
+    throw usageError(
+      '--kind checked-by and --checked-by need each other.',
+      "Use --kind checked-by --checked-by 'tsc --noEmit', or --checked-by review.",
+    );
+  }
+  if (!quick) return undefined;
+  return { ...(kind !== undefined && { kind }), ...(checkedBy !== undefined && { checkedBy }) };
 }

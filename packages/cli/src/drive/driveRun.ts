@@ -9,9 +9,8 @@ import { exitCodeOf, outcomeDocument, renderOutcome } from '../render/renderOutc
 import { formatAgents } from '../render/renderStatus.ts';
 import { gatePages } from '../show/gatePages.ts';
 import { oneLine } from '../terminal/visible.ts';
-import { showActivities, showProgress, showRequests } from './progress.ts';
-import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
-import { showStatusLine } from './statusLine.ts';
+import { type AskFlags, driveAsking } from './driveAsking.ts';
+import { showActivities, showProgress, showRequests, showStatusLine } from './progress.ts';
 
 export const VERBOSE_HELP = 'print the output of agents, checks and setup as it arrives';
 

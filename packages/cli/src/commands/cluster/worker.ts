@@ -3,12 +3,11 @@ import path from 'node:path';
 import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
-import { loadApps } from '../../cluster/loadApps.ts';
 import { loadPostgres } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { namedCluster } from '../../project/openCluster.ts';
-import { missingHere, pipelineDriver } from '../../project/pipelineWorker.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
+import { loadApps, missingHere, pipelineDriver } from '../../project/workerApps.ts';
 import { usageError } from '../../usageError.ts';
 
 interface WorkerFlags {

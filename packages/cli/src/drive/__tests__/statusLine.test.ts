@@ -1,7 +1,7 @@
 import { EventBus, type Run } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Output } from '../../terminal/Output.ts';
-import { type LiveStatus, showStatusLine, statusLine } from '../statusLine.ts';
+import { type LiveStatus, showStatusLine, statusLine } from '../progress.ts';
 
 const ERASE_LINE = '\r\u001b[2K';
 

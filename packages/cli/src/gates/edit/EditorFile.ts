@@ -7,7 +7,7 @@ import { splitCommand } from '../../flags/commandWords.ts';
 import type { Io } from '../../terminal/Io.ts';
 import { usageError } from '../../usageError.ts';
 import { GATE_LABELS } from '../gateLabels.ts';
-import type { GateForm } from './form.ts';
+import type { GateForm } from './gateForms.ts';
 
 /** A text in the user's editor, in a file that only they can read. */
 export class EditorFile {

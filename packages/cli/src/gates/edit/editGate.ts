@@ -4,10 +4,8 @@ import type { Session } from '../../project/Session.ts';
 import { assertTakes } from '../gateLabels.ts';
 import type { Decision } from '../recordDecision.ts';
 import { gateNotOpen, type NamedGate } from '../resolveGate.ts';
-import { documentsForm } from './documentsForm.ts';
 import type { EditorFile } from './EditorFile.ts';
-import { type GateForm, isFormError } from './form.ts';
-import { planForm } from './planForm.ts';
+import { documentsForm, type GateForm, isFormError, planForm } from './gateForms.ts';
 
 /** Opens the editor again, with the problem in the first line, until the text can be read or is left as it is. */
 export async function editUntilRead(form: GateForm, file: EditorFile): Promise<GateEdit | null> {

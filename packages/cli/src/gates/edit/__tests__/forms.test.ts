@@ -2,9 +2,8 @@ import type { DraftDocument, GateEdit, PlanResult } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aPlan } from '../../../../../core/test/support/insides.ts';
-import { documentsForm } from '../documentsForm.ts';
 import { withProblem } from '../editGate.ts';
-import { planForm } from '../planForm.ts';
+import { documentsForm, planForm } from '../gateForms.ts';
 
 type DocumentsEdit = Extract<GateEdit, { readonly documents: unknown }>;
 type PlanEdit = Extract<GateEdit, { readonly plan: unknown }>;

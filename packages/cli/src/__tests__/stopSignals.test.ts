@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { EXIT } from '../../exitCodes.ts';
-import { stopSignals } from '../processIo.ts';
+import { EXIT } from '../exitCodes.ts';
+import { stopSignals } from '../runProcess.ts';
 
 beforeEach(() => void vi.useFakeTimers());
+
 afterEach(() => void vi.useRealTimers());
 
 /** A process that can be signalled, and notes how it would have ended. */

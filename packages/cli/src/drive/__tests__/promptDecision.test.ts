@@ -1,9 +1,9 @@
 import type { Gate, Run } from '@devs/core';
 import { describe, expect, test } from 'vitest';
-import type { ChoiceName } from '../../../gates/gateLabels.ts';
-import type { Decision } from '../../../gates/recordDecision.ts';
-import type { Session } from '../../../project/Session.ts';
-import { promptDecision } from '../settleGate.ts';
+import type { ChoiceName } from '../../gates/gateLabels.ts';
+import type { Decision } from '../../gates/recordDecision.ts';
+import type { Session } from '../../project/Session.ts';
+import { promptDecision } from '../driveAsking.ts';
 
 type HitlSessionKind = Gate['kind'];
 

@@ -1,19 +1,86 @@
-// A gate at a prompt: a person reads it and types a choice with its text, and the command records the decision.
-import { type DevsError, type Gate, isDevsError, type Principal, type Run } from '@devs/core';
-import { decisionFromFlags, type Read, wordsFor } from '../../gates/answerFlags.ts';
-import { EditorFile, writeFeedback } from '../../gates/edit/EditorFile.ts';
-import { editDecision, editUntilRead, formForGate } from '../../gates/edit/editGate.ts';
-import { type ChoiceName, GATE_LABELS } from '../../gates/gateLabels.ts';
-import { type Decision, formatRecordedDecision, recordDecision } from '../../gates/recordDecision.ts';
-import { ShownGates } from '../../gates/ShownGates.ts';
-import type { Session } from '../../project/Session.ts';
-import { maskAsRecorded } from '../../project/specOf.ts';
-import { answerAtGate } from '../../render/gateTalk.ts';
-import { isCodeReview } from '../../render/renderCodeReview.ts';
-import { taskLabelOrEmpty } from '../../render/sentence.ts';
-import { gatePages, type ShowOptions } from '../../show/gatePages.ts';
-import { columns } from '../../terminal/Line.ts';
-import type { LineReader } from '../../terminal/LineReader.ts';
+// Gates asked at a prompt while a run is driven: a person reads one, types a choice, and the decision is recorded.
+import {
+  type DevsError,
+  type Gate,
+  isDevsError,
+  type PipelineResult,
+  type Principal,
+  type Run,
+} from '@devs/core';
+import { decisionFromFlags, type Read, wordsFor } from '../gates/answerFlags.ts';
+import { EditorFile, writeFeedback } from '../gates/edit/EditorFile.ts';
+import { editDecision, editUntilRead, formForGate } from '../gates/edit/editGate.ts';
+import { type ChoiceName, GATE_LABELS } from '../gates/gateLabels.ts';
+import { type Decision, formatRecordedDecision, recordDecision } from '../gates/recordDecision.ts';
+import { ShownGates } from '../gates/ShownGates.ts';
+import { isTerminal, type Session } from '../project/Session.ts';
+import { maskAsRecorded } from '../project/specOf.ts';
+import { answerAtGate } from '../render/gateTalk.ts';
+import { isCodeReview } from '../render/renderCodeReview.ts';
+import { taskLabelOrEmpty } from '../render/sentence.ts';
+import { gatePages, readerFrom, type ShowOptions } from '../show/gatePages.ts';
+import { columns } from '../terminal/Line.ts';
+import { LineReader } from '../terminal/LineReader.ts';
+
+export const ASK_HELP = 'do not ask at gates on a terminal; leave the run waiting';
+
+export interface AskFlags {
+  /** False to leave a run waiting at its gates. @defaultValue asks, on a terminal */
+  readonly ask?: boolean;
+  /** Stay until the run has ended: decisions of other processes are taken up at once. */
+  readonly wait?: true;
+}
+
+/**
+ * Drives a run, and asks the person at the terminal whenever it waits for one. Nobody is asked where there is no
+ * terminal, in CI, with `--no-ask`, or with `--wait`, which takes decisions from elsewhere.
+ *
+ * @returns `elsewhere` when another process took the run up after a decision.
+ */
+export async function driveAsking(
+  run: Run,
+  drive: () => Promise<PipelineResult>,
+  flags: AskFlags,
+  session: Session,
+): Promise<PipelineResult | 'elsewhere'> {
+  const result = await drive();
+  const person = canWait(result, session) ? personAt(flags, session) : null;
+  if (person === null) return result;
+  try {
+    return await askUntilLater(run, { drive, first: result }, person, session);
+  } finally {
+    person.reader.close();
+  }
+}
+
+async function askUntilLater(
+  run: Run,
+  { drive, first }: { readonly drive: () => Promise<PipelineResult>; readonly first: PipelineResult },
+  person: Person,
+  session: Session,
+): Promise<PipelineResult | 'elsewhere'> {
+  for (let result = first; ; ) {
+    const [gate] = result.gates;
+    if (gate === undefined || !canWait(result, session)) return result;
+    if ((await settleGate({ run, gate }, person, session)) === 'later') return result;
+    try {
+      result = await drive();
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_BUSY')) throw error;
+      return 'elsewhere';
+    }
+  }
+}
+
+const canWait = ({ status }: PipelineResult, { io: { signal } }: Session): boolean =>
+  status === 'waiting' && !signal.aborted;
+
+function personAt({ ask = true, wait }: AskFlags, session: Session): Person | null {
+  const { io } = session;
+  if (!ask || wait === true || !isTerminal(session) || (io.env['CI'] ?? '') !== '') return null;
+  const by = readerFrom(undefined);
+  return by && { by, reader: new LineReader(io) };
+}
 
 /** A gate that a run waits at. */
 interface OpenGate {
@@ -22,17 +89,13 @@ interface OpenGate {
 }
 
 /** Who sits at the terminal, and what they are read with. */
-export interface Person {
+interface Person {
   readonly by: Principal;
   readonly reader: LineReader;
 }
 
 /** Shows a gate and asks until it is decided, here or elsewhere (`decided`), or is to stay open (`later`). */
-export async function settleGate(
-  open: OpenGate,
-  person: Person,
-  session: Session,
-): Promise<'decided' | 'later'> {
+async function settleGate(open: OpenGate, person: Person, session: Session): Promise<'decided' | 'later'> {
   const whyUnasked = await open.run.askUnavailableReason(open.gate);
   const hides = await showOpen(open, {}, session);
   const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null, hides });

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { processIo } from '../processIo.ts';
+import { processIo } from '../runProcess.ts';
 
 /** The part of a process that is looked at. */
 class ProcessDouble extends EventEmitter {
