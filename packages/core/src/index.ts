@@ -18,7 +18,7 @@ export { EventBus } from './events/EventBus.ts';
 export type { EventName, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
 export { secretRegistry } from './masking/SecretRegistry.ts';
-export type { GateEdit } from './orchestration/gates/gateEdit.ts';
+export type { GateEdit } from './orchestration/gates/pipelineGates.ts';
 export {
   approveDesignNode,
   approveTaskDagNode,

@@ -24,7 +24,7 @@ export type {
   RunRelease,
   RunSignal,
 } from './engine/runs/Runs.ts';
-export { endingWith } from './errors/endingWith.ts';
+export { endingWith } from './errors/DevsError.ts';
 export type { ActivityListener } from './events/Activity.ts';
 export { leaveAtGate, maskAtGate } from './masking/maskAtGate.ts';
 export { maskCutText, maskStart } from './masking/maskSensitiveData.ts';
@@ -46,6 +46,6 @@ export { CountedDeaths } from './state/threads/driverDeaths.ts';
 export { hosts } from './state/threads/hostIdentity.ts';
 export { ThreadStore } from './state/threads/ThreadStore.ts';
 export { ENDED_STATUSES, hasEnded } from './state/threads/threadRecords.ts';
-export type { LastComment } from './surface/CommentedGates.ts';
+export type { LastComment } from './surface/gatesOfRun.ts';
 export { moveRunOut, packRun, receiveRun } from './surface/moveRun.ts';
 export type { TranscriptEntry } from './surface/transcripts.ts';

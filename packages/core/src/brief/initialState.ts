@@ -7,8 +7,7 @@ import {
   type OrchestratorState,
   type ProjectConfig,
 } from '../orchestration/types.ts';
-import type { Brief } from './brief.ts';
-import type { ProvidedInputs } from './providedInputs.ts';
+import type { Brief, ProvidedInputs } from './brief.ts';
 
 /** What a run is declared with, beside what is given. */
 interface Declared {

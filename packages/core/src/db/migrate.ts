@@ -2,8 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { LEDGER_SQL, pendingMigrations } from './ledger.ts';
 import type { Migration } from './Migration.ts';
 import { MIGRATIONS, WHOLE_SCHEMA } from './migrations/index.ts';
-import { execute, prepare } from './prepare.ts';
-import { transaction } from './transaction.ts';
+import { execute, prepare, transaction } from './prepare.ts';
 
 const SELECT_IS_EMPTY = 'SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)';
 

@@ -1,5 +1,6 @@
-import type { Database, RunResult, Statement } from 'better-sqlite3';
-import { afterBusy } from './busy.ts';
+import type { Database, RunResult, Statement, Transaction } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { afterBusy, isBusy } from './busy.ts';
 import { toStatementFault } from './sqliteFault.ts';
 
 /** What a row of a statement is given as. */
@@ -133,4 +134,135 @@ function withStatementFaults<T>(work: () => T): T {
   } catch (error) {
     throw toStatementFault(error) ?? error;
   }
+}
+
+/** A transaction, or a savepoint in it. */
+export interface TransactionPart {
+  /** Rolled back, or not committed. */
+  isUndone: boolean;
+}
+
+/** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
+const workingParts = new WeakMap<Database, TransactionPart[]>();
+
+/** By connection, its `transaction` of a work that is given later, and what made it. */
+const runners = new WeakMap<Database, { readonly by: Database['transaction']; readonly run: Runner }>();
+
+type Runner = Transaction<(work: () => unknown) => unknown>;
+
+/** Connections on which something could not be rolled back: what is open there must never be committed. */
+const stuck = new WeakSet<Database>();
+
+/**
+ * Runs `work` in one transaction of its own, or in a savepoint of the one around it. Rolled back when `work` throws, and
+ * its error is the one that is thrown, whatever becomes of the rollback. Synchronous: nothing may be awaited in `work`,
+ * and one that returns a promise is rolled back.
+ *
+ * @param kind - `immediate` to write; `deferred` to read at one moment.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT`, or what `work` throws. TypeError for a promise.
+ */
+export function transaction<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
+  const isPart = workingParts.has(db) || (db.inTransaction && !stuck.has(db));
+  return isPart ? inSavepoint(db, work) : outer(db, kind, work);
+}
+
+/**
+ * The transaction that a connection is in and the savepoints in it, the innermost last; `null` where it was not begun by
+ * {@link transaction}, so that nobody can tell whether it is committed.
+ */
+export function openParts(db: Database): readonly TransactionPart[] | null {
+  const parts = workingParts.get(db);
+  return parts === undefined ? null : [...parts];
+}
+
+function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
+  if (stuck.has(db)) {
+    if (db.inTransaction) prepare(db, 'ROLLBACK').run();
+    stuck.delete(db);
+  }
+  const whole: TransactionPart = { isUndone: false };
+  let thrown: { readonly error: unknown } | null = null;
+  const watched = (): T => {
+    workingParts.set(db, [whole]);
+    try {
+      const result = work();
+      if (stuck.has(db)) throw notRolledBack();
+      return result;
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  };
+  try {
+    return begunWhenFree(db, () => runnerOf(db)[kind](watched) as T);
+  } catch (error) {
+    whole.isUndone = true;
+    if (db.inTransaction) stuck.add(db);
+    else stuck.delete(db);
+    throw firstError(thrown, error);
+  } finally {
+    workingParts.delete(db);
+  }
+}
+
+/** Of a file that others write: what was refused before its work began is begun again. */
+function begunWhenFree<T>(db: Database, begin: () => T): T {
+  try {
+    return begin();
+  } catch (error) {
+    return afterBusy(db, error, begin, (refusal) => !workingParts.has(db) && isBusy(refusal));
+  }
+}
+
+/**
+ * The driver's own `transaction`, made once for a connection: making it takes as long as a commit does. Where somebody has
+ * wrapped that of the connection, it is made each time, so that they hear of each.
+ */
+function runnerOf(db: Database): Runner {
+  const known = runners.get(db);
+  if (known?.by === db.transaction && !Object.hasOwn(db, 'transaction')) return known.run;
+  const run = db.transaction((work: () => unknown) => work());
+  runners.set(db, { by: db.transaction, run });
+  return run;
+}
+
+/** What `work` has thrown; else what was thrown by beginning, committing or rolling back. */
+function firstError(thrown: { readonly error: unknown } | null, error: unknown): unknown {
+  return thrown === null ? (toStatementFault(error) ?? error) : thrown.error;
+}
+
+function inSavepoint<T>(db: Database, work: () => T): T {
+  if (stuck.has(db)) throw notRolledBack();
+  prepare(db, 'SAVEPOINT part').run();
+  const part: TransactionPart = { isUndone: false };
+  const parts = workingParts.get(db);
+  parts?.push(part);
+  try {
+    const result = work();
+    prepare(db, 'RELEASE part').run();
+    return result;
+  } catch (error) {
+    part.isUndone = true;
+    undo(db, ['ROLLBACK TO part', 'RELEASE part']);
+    throw error;
+  } finally {
+    parts?.pop();
+  }
+}
+
+/** After some faults SQLite has rolled back by itself. */
+function undo(db: Database, statements: readonly string[]): void {
+  if (!db.inTransaction) return;
+  try {
+    for (const statement of statements) prepare(db, statement).run();
+  } catch {
+    stuck.add(db);
+  }
+}
+
+function notRolledBack(): DevsError {
+  return new DevsError('A part of a transaction could not be rolled back.', {
+    code: 'STATE_IO',
+    remedy: 'Check the disk, then run the same command again. Nothing was written.',
+  });
 }

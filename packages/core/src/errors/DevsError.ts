@@ -105,3 +105,15 @@ export function isDevsError(error: unknown, code?: ErrorCode): error is DevsErro
   if (!(error instanceof Error) || error.name !== 'DevsError') return false;
   return code === undefined || (error as DevsError).code === code;
 }
+
+/** Does `work`, then `end`, whatever came of it; of two errors the first is the one that is thrown. */
+export async function endingWith<T>(end: () => void, work: () => Promise<T>): Promise<T> {
+  const [done] = await Promise.allSettled([work()]);
+  try {
+    end();
+  } catch (error) {
+    if (done.status === 'fulfilled') throw error;
+  }
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
+}

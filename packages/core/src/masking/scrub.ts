@@ -4,7 +4,7 @@ import { runToEnd } from './inTurns.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
 import { mapTexts, membersOf, objectOf, type Parts, pairsOf } from './mapTexts.ts';
-import { SECRET_FIELD } from './maskPrecise.ts';
+import { SECRET_FIELD } from './maskSensitiveData.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { maskSlices } from './safeCut.ts';
 import { NEWER_URL_RULES, URL_CREDENTIAL_RULES } from './urlCredentials.ts';

@@ -15,9 +15,7 @@ import { askQuestion, questionAbout } from '../engine/gates/question.ts';
 import { scrub } from '../masking/scrub.ts';
 import { hashOf } from '../values/canonicalJson.ts';
 import { dagArtifact, designArtifact } from './gates/artifacts.ts';
-import { baselineLine } from './gates/baselineGate.ts';
-import type { RecordedEdit } from './gates/gateEdit.ts';
-import { PIPELINE_GATES } from './gates/pipelineGates.ts';
+import { baselineLine, PIPELINE_GATES, type RecordedEdit } from './gates/pipelineGates.ts';
 import { withDocuments } from './nodes/documents.ts';
 import { editedPlan, lastIssuedNumber } from './nodes/plan.ts';
 import { isEpicOpen } from './taskStates.ts';
@@ -39,7 +37,7 @@ export {
   type SuspendedSession,
 } from '../engine/gates/HumanInTheLoopManager.ts';
 export type { Principal } from '../engine/gates/principals.ts';
-export type { RecordedEdit } from './gates/gateEdit.ts';
+export type { RecordedEdit } from './gates/pipelineGates.ts';
 export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
 export type {
   GraphState,

@@ -4,7 +4,7 @@ import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { localApp } from '../engine/app/durable.ts';
 import { type AppOptions, planApp } from '../engine/file/AppFactory.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { orchestrationBuilder } from './orchestrationBuilder.ts';
+import { orchestrationBuilder } from './graph.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { PipelinePorts } from './ports.ts';

@@ -4,10 +4,16 @@
 import type { UsageReport } from '../engine/guards/usage.ts';
 import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
 import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
-import type { CheckResult, Checks } from './checksPort.ts';
-import type { FileChange, FileEdit, Workspace, WorkspaceReader } from './workspacePort.ts';
+import type {
+  CheckResult,
+  Checks,
+  FileChange,
+  FileEdit,
+  Workspace,
+  WorkspaceReader,
+} from './workspacePort.ts';
 
-export type * from './checksPort.ts';
+export type * from './workspacePort.ts';
 export type * from './workspacePort.ts';
 
 export type { Activity, OnActivity, PlanEntry };

@@ -4,8 +4,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes } from './blobs/BlobStore.ts';
 import type { CommitBarrier } from './commits/CommitBarrier.ts';
 import { withinTransaction } from './commits/immediateTransaction.ts';
-import { parseStored } from './rows/parseStored.ts';
-import { hashOfRow } from './rows/rowSeals.ts';
+import { hashOfRow, parseStored } from './rows/rows.ts';
 
 /** Bytes of a pack in one row: what is written at once is no larger. */
 export const PACK_PART_BYTES = 4 * 1024 * 1024;

@@ -3,11 +3,13 @@ import type { EventSink } from '../events/EventBus.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
 import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
 import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';
-import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
 import {
   endLateWrites,
+  type Fence,
   type FencedLease,
   immediateTransaction,
+  leaseFence,
+  NO_FENCE,
   withNextCommit,
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';

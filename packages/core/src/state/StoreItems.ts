@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { isSound, STORE_ITEM_SEAL, sealOf, useSeals } from './rows/rowSeals.ts';
+import { isSound, STORE_ITEM_SEAL, sealOf, useSeals } from './rows/rows.ts';
 
 /** Between the labels of a namespace; no label has it. */
 export const LABEL_SEPARATOR = ':';

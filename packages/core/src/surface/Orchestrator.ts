@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import {
+  type Brief,
   type CheckedInputs,
   type ProvidedInputs,
+  parseBrief,
   parseProvidedInputs,
   providedParts,
   type QuickWork,
   quickWork,
-} from '../brief/providedInputs.ts';
+  runIdOf,
+} from '../brief/brief.ts';
 import { type Limits, validLimits } from '../config/limits.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
@@ -29,9 +31,14 @@ import { hashOf, sha256Hex } from '../values/canonicalJson.ts';
 import { agentsIdentityOf } from './agentsIdentity.ts';
 import { type OnGate, tellGates } from './gatesOfRun.ts';
 import { homeOf } from './home/homeOf.ts';
-import type { Collected, PipelineHome, RunListPage, StateNews } from './home/PipelineHome.ts';
 import { graphWork } from './PipelineApp.ts';
-import { OpenPipeline } from './PipelineFiles.ts';
+import {
+  type Collected,
+  OpenPipeline,
+  type PipelineHome,
+  type RunListPage,
+  type StateNews,
+} from './PipelineFiles.ts';
 import { Run } from './Run.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import type { PipelineRunInfo } from './views.ts';

@@ -1,10 +1,43 @@
-import { OneFile, type RunFiles } from '../engine/runs/RunFiles.ts';
-import type { CodeOfRuns } from '../orchestration/ports.ts';
-import { type DriveRunOptions, driveRun, type RunWithDeps } from './driveRun.ts';
-import type { PipelineResult } from './views.ts';
+// Everything a run of the pipeline is told from outside.
+
+import type { Backup } from '../db/backup.ts';
+import { StepActivities } from '../engine/activity/StepActivities.ts';
+import type { DriveOptions } from '../engine/drive/drive.ts';
+import { isOver } from '../engine/drive/outcome.ts';
+import { outcomeOf } from '../engine/drive/RunResult.ts';
+import { internalsOf } from '../engine/file/appInternals.ts';
+import type { RunOptions } from '../engine/file/RunOptions.ts';
+import { isEdit } from '../engine/gates/answers.ts';
+import { type ClosedGate, type Gate, type GateAnswer, readOnce } from '../engine/gates/Gate.ts';
+import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
+import { decisionSignal, type Notice, OneFile, type RunFiles } from '../engine/runs/RunFiles.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
+import type { NewRunRecord } from '../engine/start/RunStarts.ts';
+import { endingWith } from '../errors/DevsError.ts';
+import type { EventBus } from '../events/EventBus.ts';
+import { scrub } from '../masking/scrub.ts';
+import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
+import type {
+  CodeOfRuns,
+  OpenOptions,
+  PipelinePorts,
+  RunWorkspace,
+  Workspace,
+} from '../orchestration/ports.ts';
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import type { DoctorReport } from '../state/doctor/doctor.ts';
+import type { HitlSession } from '../state/gates/hitlSession.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
+import type { Thread, ThreadStatus } from '../state/threads/threadRecords.ts';
+import { assertAgents, tellChangedAgents } from './agentsIdentity.ts';
+import { commentedGates } from './gatesOfRun.ts';
+import type { PipelineApp } from './PipelineApp.ts';
+import type { Removal, RemovedRun } from './removeRun.ts';
+import { finishRewind } from './rewind/rewindRun.ts';
+import type { PipelineResult, PipelineRunInfo } from './views.ts';
 
 /** The pipeline over the state file of a run, and its surroundings here; `null` where they are not set. */
-export interface PipelineFile extends RunWithDeps {
+export interface PipelineFile extends PipelineWithPorts {
   readonly code: CodeOfRuns | null;
 }
 
@@ -29,4 +62,211 @@ export class OpenPipeline extends OneFile<PipelineFile> implements PipelineFiles
   here<T>(_id: string, _method: string, use: (file: PipelineFile) => Promise<T>): Promise<T> {
     return use(this.file);
   }
+}
+
+/**
+ * The goal of an execution: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with its
+ * dependencies. Set at most one. It is stored until it is reached; then the run is paused.
+ */
+export interface DriveRunOptions extends RunOptions, GoalOptions {}
+
+/** How a drive is called that is told what comes in meanwhile. */
+export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'abort'>;
+
+/** Drives a run, and gives its branch to the user's repository; see {@link Run.resume}. */
+export async function driveRun(
+  id: string,
+  { until, only, epic, ...options }: DriveRunOptions,
+  deps: PipelineWithPorts,
+  { prepare, ...told }: PipelineDriveHooks = {},
+): Promise<PipelineResult> {
+  const { app, pipeline } = deps;
+  const { store } = app;
+  const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
+  assertAgents(id, deps);
+  if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
+  const engine = await app.engine();
+  await finishRewindOfEnded(id, deps);
+  const result = await whileAgentsAreKept(deps, () =>
+    internalsOf(engine).drive(id, {
+      ...options,
+      ...told,
+      ...(goal && { goal }),
+      prepare: async (lease) => {
+        await prepare?.(lease);
+        abandonQuestions(id, store.steps);
+        await finishRewind(lease, { app: engine, pipeline });
+      },
+    }),
+  );
+  const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
+  return { ...outcomeOf(result), ...handed, cost: store.steps.costOf(id) };
+}
+
+/** What agents keep running between their calls ends with the drive. */
+async function whileAgentsAreKept<Result>(
+  { pipeline }: PipelineWithPorts,
+  drive: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await drive();
+  } finally {
+    await pipeline?.agents.close?.().catch(() => undefined);
+  }
+}
+
+/** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
+async function finishRewindOfEnded(id: string, { app, pipeline }: PipelineWithPorts): Promise<void> {
+  const { threads, rewinds } = app.store;
+  if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
+  const engine = await app.engine();
+  await internalsOf(engine).withLease(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
+}
+
+/** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
+interface PipelineWithPorts {
+  readonly app: PipelineApp;
+  readonly pipeline: PipelinePorts | null;
+}
+
+/** The workspace of a run; `null` before the first task: opening a workspace makes it. */
+export async function workspaceInUse(
+  id: string,
+  { app, pipeline }: PipelineWithPorts,
+  options: OpenOptions = {},
+): Promise<RunWorkspace | null> {
+  if (pipeline === null) return null;
+  const values = await app.values(id);
+  return (values?.tasks ?? []).length === 0 ? null : pipeline.workspace.open(id, options);
+}
+
+/** Gives a run's branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
+function handOver(
+  threadId: string,
+  events: EventBus,
+  open: (options: OpenOptions) => Promise<RunWorkspace | null>,
+): Promise<Pick<PipelineResult, 'commits' | 'delivery'>> {
+  const step = { threadId, lgTaskId: '', name: 'deliver', attempt: 1, node: 'deliver', taskId: null };
+  const told = new StepActivities(step, Date.now(), {
+    runs: new NullRunStore(events),
+    at: { threadId: step.threadId, epoch: null },
+    events,
+  });
+  told.begin();
+  return endingWith(
+    () => told.end(),
+    async () => {
+      const workspace = await open({ onActivity: told.tell });
+      return {
+        commits: (await workspace?.log()) ?? [],
+        delivery: (await workspace?.deliver?.()) ?? null,
+      };
+    },
+  );
+}
+
+export const pauseNotice = (id: string): Notice<PipelineFile, void> =>
+  stopNotice('pause', ({ app }) => app.pause(id));
+
+export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
+  stopNotice('cancel', async ({ app }) => (await app.engine()).cancel(id));
+
+const stopNotice = (
+  kind: 'pause' | 'cancel',
+  apply: (file: PipelineFile) => Promise<void>,
+): Notice<PipelineFile, void> => ({
+  apply,
+  draft: async (file) => ({ left: await apply(file), signal: { id: file.app.newId(), kind } }),
+});
+
+export function decisionNotice(
+  id: string,
+  gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+  given: GateAnswer,
+): Notice<PipelineFile, HitlSession> {
+  let read: GateAnswer | undefined;
+  const apply = (file: PipelineFile, answer = given): Promise<HitlSession> =>
+    afterBarrier(file.app.store.outlet, commentedGates(id, file).decide(gate, answer));
+  return {
+    apply,
+    draft: async (file) => {
+      read ??= readOnce(given);
+      const answer = read;
+      const before = file.app.store.sessions.require(gate.sessionId);
+      const left = await apply(file, answer);
+      return { left, signal: decisionSignal(before, left, scrubbedAnswer(answer)) };
+    },
+  };
+}
+
+/**
+ * An answer without secrets, for its way to the run. An edit stays as it is: where it is recorded, placeholders of hidden places are
+ * told apart from masks, and then it is scrubbed.
+ */
+function scrubbedAnswer(given: GateAnswer) {
+  if (isEdit(given)) return { answer: given, redacted: 0 };
+  const { by, ...said } = given;
+  const { value, count: redacted } = scrub(said);
+  return { answer: { ...value, by }, redacted };
+}
+
+/** A part of the list of runs; without any member, all of it. */
+export interface RunListPage {
+  /** These runs, in this order; without the other members. */
+  readonly ids?: readonly string[] | undefined;
+  /** At most this many, from 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** The last run of the page before. @defaultValue the first page */
+  readonly after?: string | undefined;
+  /** Only runs that stand there; a list of them is always a page. @defaultValue any */
+  readonly status?: ThreadStatus | readonly ThreadStatus[] | undefined;
+}
+
+/** For who looks, waits until there may be something new, and looks again. Stop it when done. */
+export interface StateNews {
+  /** Resolves when there may be news since the last time, after `atMostMs`, or when `signal` is aborted. */
+  next(atMostMs: number, signal?: AbortSignal): Promise<void>;
+  stop(): void;
+}
+
+/** What was deleted. */
+export interface Collected {
+  /** Rows of the state file, and the bytes in it that can be used again. */
+  readonly values: number;
+  readonly bytes: number;
+  /** Bytes of folders and stores. */
+  readonly files: number;
+}
+
+/** Where the runs of an orchestrator are: in one state file, or each in a file of its own elsewhere. */
+export interface PipelineHome extends PipelineFiles {
+  /** Loads what driving needs. */
+  warm(): Promise<void>;
+  /** What drives its runs where they are handed out. @throws DevsError `CONFIG_INVALID` for those of a local file. */
+  driver(): Promise<RunDriver>;
+  /** What is recorded of a run; `null` where there is none. */
+  find(id: string): Promise<Thread | null>;
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  require(id: string): Promise<void>;
+  /** What a run's folder is called in its record; `null` where that says nothing to whoever reads it. */
+  folderName(folder: string): string | null;
+  /** Records a run; one that is known stays as it is. */
+  admit(admission: NewRunRecord, place: QueueOptions): Promise<void>;
+  /** Newest first. */
+  ids(page: RunListPage): Promise<readonly string[]>;
+  /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */
+  statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]>;
+  gates(): Promise<readonly Gate[]>;
+  openGates(page: PageRequest): Promise<GatePage & { readonly total: number }>;
+  gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]>;
+  /** The open questions of a run that this process has driven. */
+  gatesOf(id: string): readonly Gate[] | Promise<readonly Gate[]>;
+  remove(id: string, removal: Removal): Promise<RemovedRun>;
+  collect(workspace: Workspace | undefined): Promise<Collected>;
+  /** @param run - Whoever is told of one run may be told sooner. */
+  news(run: string | undefined): Promise<StateNews>;
+  dataVersion(): Promise<number>;
+  verify(): Promise<DoctorReport>;
+  backup(target: string): Promise<Backup>;
+  close(): void;
 }

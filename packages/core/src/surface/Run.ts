@@ -8,7 +8,7 @@ import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
 import type { Retention } from '../engine/saver/ThreadPruner.ts';
-import { type GateEdit, gateDraft } from '../orchestration/gates/gateEdit.ts';
+import { type GateEdit, gateDraft } from '../orchestration/gates/pipelineGates.ts';
 import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type { CommitView } from '../orchestration/ports.ts';
 import type { GraphState } from '../orchestration/types.ts';
@@ -18,16 +18,28 @@ import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';
 import type { AskOptions } from './askGate.ts';
-import { commentedGates, type LastComment, type PlacesOptions } from './CommentedGates.ts';
-import { type DriveRunOptions, workspaceInUse } from './driveRun.ts';
-import { sessionOfRun } from './gatesOfRun.ts';
-import { type GraphView, graphView } from './graphView.ts';
+import {
+  commentedGates,
+  type LastComment,
+  type PlacesOptions,
+  recordViewed,
+  revealHidden,
+  sessionOfRun,
+  shownBefore,
+} from './gatesOfRun.ts';
+import type { RecursionDepth } from './graphWork.ts';
 import { graphWork } from './PipelineApp.ts';
-import type { PipelineFile, PipelineFiles } from './PipelineFiles.ts';
-import type { RecursionDepth } from './recursionDepth.ts';
+import {
+  cancelNotice,
+  type DriveRunOptions,
+  decisionNotice,
+  type PipelineFile,
+  type PipelineFiles,
+  pauseNotice,
+  workspaceInUse,
+} from './PipelineFiles.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
-import { cancelNotice, decisionNotice, pauseNotice } from './runNotices.ts';
 import { type TranscriptEntry, type TranscriptQuery, transcript } from './transcripts.ts';
 import {
   type Adopted,
@@ -37,9 +49,10 @@ import {
   type SyncRequest,
   syncRun,
 } from './userChanges.ts';
-import { recordViewed, revealHidden, shownBefore } from './viewedGates.ts';
 import {
   currentState,
+  type GraphView,
+  graphView,
   type LogEntry,
   type PipelineResult,
   type PipelineRunInfo,

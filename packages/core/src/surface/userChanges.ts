@@ -6,7 +6,7 @@ import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery, PipelinePorts, Synced } from '../orchestration/ports.ts';
 import { withCurrentCommits } from '../orchestration/storedState.ts';
 import { ability, driverOf } from '../orchestration/task/openWorkspace.ts';
-import { finishRewind } from './rewind/finishRewind.ts';
+import { finishRewind } from './rewind/rewindRun.ts';
 
 /** Whose changes the run goes on from. */
 export interface Adoption {

@@ -1,17 +1,22 @@
 // A run as people and programs read it.
 
 import type { BudgetMeasure } from '../config/budgetMeasures.ts';
+import { TRIGGER } from '../engine/breakpoints/Breakpoint.ts';
 import type { RunInfo, RunOutcome } from '../engine/drive/RunResult.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, openGates } from '../engine/gates/Gate.ts';
+import { recordedShape } from '../engine/graph/graphShape.ts';
 import { infoOf } from '../engine/runs/lists.ts';
+import type { RunIndex } from '../engine/runs/Runs.ts';
+import type { ListedRun } from '../engine/runs/standing.ts';
 import type { EventName } from '../events/events.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
-import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
+import { reviewDecisions } from '../orchestration/review/reviewGate.ts';
 import { isPipelineRun, withCurrentCommits } from '../orchestration/storedState.ts';
 import { taskLabel } from '../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord, TaskStatus } from '../orchestration/types.ts';
+import type { HitlSessionKind } from '../state/gates/hitlSession.ts';
 import type { StepSummary } from '../state/steps/stepRecords.ts';
 import type { RunCost } from '../state/steps/stepSpending.ts';
 import { type AgentsIdentity, recordedAgents } from './agentsIdentity.ts';
@@ -255,3 +260,96 @@ const rewindViews = (id: string, { rewinds }: EngineStore): readonly RewindView[
       at: new Date(createdAt).toISOString(),
       state: state === 'intent' ? 'unfinished' : state,
     }));
+
+/** What a list tells of a run that nobody drives, beside what every list has. */
+type ListedStatus = Omit<
+  PipelineRunInfo,
+  'id' | 'title' | 'status' | 'reason' | 'isDriven' | 'driver' | 'running' | 'gates'
+>;
+
+/** What runs of the pipeline have, and others have none of. */
+const PLAIN = { agents: null, workspace: null, tasks: [], review: null, rewinds: [] } as const;
+
+/** As it is kept beside a run's file, for {@link statusListed}. */
+export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus {
+  const {
+    id: _,
+    title: __,
+    status: ___,
+    reason: ____,
+    isDriven: _____,
+    driver: ______,
+    running: _______,
+    gates,
+    ...listed
+  } = status;
+  return { as: 1, ...listed };
+}
+
+/** The status of a run without its file; `null` where what is kept beside that says nothing, or is of another release. */
+export function statusListed(
+  id: string,
+  { view, title, status, reason, gates }: RunIndex,
+): PipelineRunInfo | null {
+  if (!isListed(view)) return null;
+  const { as: _, ...listed } = view;
+  const here = { id, title: title ?? id, status, reason, isDriven: false, driver: null, running: null };
+  return { ...here, ...PLAIN, ...listed, gates };
+}
+
+const isListed = (view: unknown): view is ListedRun & Partial<ListedStatus> =>
+  typeof view === 'object' && view !== null && 'as' in view && view.as === 1 && 'graph' in view;
+
+/** A graph as its run has recorded it: no program is asked. */
+export interface GraphView {
+  /** Every node there is, in the order of their names. */
+  readonly nodes: readonly GraphNode[];
+  /** The ways that were gone. What `Send` began is not among them. */
+  readonly edges: readonly GraphEdge[];
+  /** Nodes that are to be visited next, or are being visited; empty at an end. */
+  readonly next: readonly string[];
+}
+
+export interface GraphNode {
+  readonly name: string;
+  /** What is asked before it runs, by declaration; `null` for nothing. */
+  readonly gate: HitlSessionKind | null;
+  /** Visits that came to an end. */
+  readonly visits: number;
+  /** ISO 8601, UTC: the end of the last visit. */
+  readonly lastAt: string | null;
+}
+
+export interface GraphEdge {
+  /** `null` for the start. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly times: number;
+}
+
+type GraphViewStores = Pick<EngineStore, 'threads' | 'log' | 'checkpoints'>;
+
+/** @param next - As its latest checkpoint tells it. */
+export function graphView(threadId: string, next: readonly string[], stores: GraphViewStores): GraphView {
+  const { threads, log, checkpoints } = stores;
+  const shape = recordedShape(threads.require(threadId));
+  const visited = new Map(log.visitsOf(threadId).map((visits) => [visits.node, visits]));
+  const edges = checkpoints.callsOf(threadId).flatMap(({ taskPath, channel, times }) => {
+    const from = /^~__pregel_pull, (.+)$/s.exec(taskPath)?.[1];
+    const to = TRIGGER.exec(channel)?.groups?.['node'];
+    return from === undefined || to === undefined
+      ? []
+      : [{ from: from === '__start__' ? null : from, to, times }];
+  });
+  const named = edges.flatMap(({ from, to }) => [...(from === null ? [] : [from]), to]);
+  const names = new Set([...(shape?.nodes ?? [...visited.keys(), ...named]), ...next]);
+  return {
+    nodes: [...names].sort().map((name) => {
+      const { visits = 0, lastAt } = visited.get(name) ?? {};
+      const last = lastAt === undefined ? null : new Date(lastAt).toISOString();
+      return { name, gate: shape?.gates[name] ?? null, visits, lastAt: last };
+    }),
+    edges: edges.filter(({ from, to }) => names.has(to) && (from === null || names.has(from))),
+    next,
+  };
+}

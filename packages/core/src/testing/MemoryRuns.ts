@@ -22,7 +22,7 @@ import type {
 import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
-import { runNotFound } from '../state/threads/threadRows.ts';
+import { runNotFound } from '../state/threads/threadRecords.ts';
 
 /** A run as it is kept. */
 interface MemoryRun {

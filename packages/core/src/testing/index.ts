@@ -4,9 +4,7 @@
  * @module @devs/core/testing
  */
 
-export { fakeAgents } from './fakeAgents.ts';
+export { fakeAgents, scriptedChecks } from './fakeAgents.ts';
 export { MemoryRuns } from './MemoryRuns.ts';
 export { MemoryWorkspace } from './MemoryWorkspace.ts';
-export { SkippingClock } from './SkippingClock.ts';
-export { scriptedChecks } from './scriptedChecks.ts';
-export { testApp } from './TestApp.ts';
+export { SkippingClock, testApp } from './TestApp.ts';

@@ -21,7 +21,7 @@ import {
   type TaskRecord,
   verifyNode,
 } from '../../src/index.ts';
-import { maskPrecise } from '../../src/masking/maskPrecise.ts';
+import { maskPrecise } from '../../src/masking/maskSensitiveData.ts';
 
 // What specification 001 says of robustness.ts, put together from the exported names alone, as by somebody who has read
 // nothing else.

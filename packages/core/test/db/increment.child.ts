@@ -1,7 +1,7 @@
 // When told to, raises a counter in transactions that read before they write, and sends a signal to a run now and then.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { transaction } from '../../src/db/transaction.ts';
+import { transaction } from '../../src/db/prepare.ts';
 import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 
 const [, , dbPath = '', threadId = '', name = '', times = ''] = process.argv;

@@ -2,8 +2,8 @@
 // changes its key. The key is in the environment.
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { assertSameFile } from '../../src/db/fileIdentity.ts';
+import { transaction } from '../../src/db/prepare.ts';
 import { rekey } from '../../src/db/rekey.ts';
-import { transaction } from '../../src/db/transaction.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 
 const [, , dbPath = '', what = ''] = process.argv;

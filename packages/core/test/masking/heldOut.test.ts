@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LineMasker } from '../../src/masking/LineMasker.ts';
-import { maskPrecise } from '../../src/masking/maskPrecise.ts';
-import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
+import { maskPrecise, maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { SecretRegistry } from '../../src/masking/SecretRegistry.ts';
 import { HARMLESS } from '../masking-heldout/harmless.ts';
 import { SHAPES } from '../masking-heldout/shapes.ts';

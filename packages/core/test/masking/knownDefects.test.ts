@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are the point
 import { describe, expect, test } from 'vitest';
-import { maskPrecise } from '../../src/masking/maskPrecise.ts';
-import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
+import { maskPrecise, maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { SecretRegistry } from '../../src/masking/SecretRegistry.ts';
 
 const registry = new SecretRegistry();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maskPrecise } from '../../src/masking/maskPrecise.ts';
-import { maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
+import { maskPrecise, maskSensitiveData } from '../../src/masking/maskSensitiveData.ts';
 import { SecretRegistry } from '../../src/masking/SecretRegistry.ts';
 import { scrub } from '../../src/masking/scrub.ts';
 import { CLEAN_TEXTS } from './corpus/cleanTexts.ts';

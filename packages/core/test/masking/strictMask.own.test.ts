@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { STATE_FILE } from '../../src/config/defaults.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/app/durable.ts';
-import { maskPreciseDeep } from '../../src/masking/maskPrecise.ts';
+import { maskPreciseDeep } from '../../src/masking/maskSensitiveData.ts';
 import { registerSecrets, SecretRegistry } from '../../src/masking/SecretRegistry.ts';
 import { scrub } from '../../src/masking/scrub.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';

@@ -8,7 +8,7 @@ import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { type StepFunction, step } from '../../src/engine/node/step.ts';
 import { child, sleep } from '../../src/engine/node/waitFor.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
-import { SkippingClock } from '../../src/testing/SkippingClock.ts';
+import { SkippingClock } from '../../src/testing/TestApp.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import * as prepared from '../../src/db/prepare.ts';
-import { useSeals } from '../../src/state/rows/rowSeals.ts';
+import { useSeals } from '../../src/state/rows/rows.ts';
 import { test } from '../support/fixtures.ts';
 import { everyStatement } from './everyStatement.ts';
 

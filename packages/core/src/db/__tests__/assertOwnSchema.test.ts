@@ -5,11 +5,16 @@ import { makeStateFile, test } from '../../../test/support/fixtures.ts';
 import { tried } from '../../../test/support/tried.ts';
 import type { DevsError } from '../../errors/DevsError.ts';
 import { doctor } from '../../state/doctor/doctor.ts';
-import { createDatabase, openReadOnly, openStateCopy, openWorkingCopy } from '../createDatabase.ts';
+import {
+  createDatabase,
+  openReadOnly,
+  openStateCopy,
+  openWorkingCopy,
+  prepareConnection,
+} from '../createDatabase.ts';
 import { runMigrations } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import { assertOwnSchema, foreignSchema } from '../ownSchema.ts';
-import { prepareConnection } from '../prepareConnection.ts';
 
 /** A file as who writes it has it: without the engine's settings. */
 function writing<T>(dbPath: string, work: (db: Database) => T): T {

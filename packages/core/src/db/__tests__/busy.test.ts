@@ -3,8 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { otherWriter } from '../../../test/support/otherWriter.ts';
 import { NATIVE_BUSY_MS, setBusyTimeout, whenFree } from '../busy.ts';
-import { prepare } from '../prepare.ts';
-import { transaction } from '../transaction.ts';
+import { prepare, transaction } from '../prepare.ts';
 
 const write = (db: Database): void =>
   transaction(db, 'immediate', () => {

@@ -13,7 +13,13 @@ import { dirname, join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { closeDatabase, createDatabase, getDatabase, openReadOnly } from '../createDatabase.ts';
+import {
+  closeDatabase,
+  createDatabase,
+  getDatabase,
+  openReadOnly,
+  prepareConnection,
+} from '../createDatabase.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import {
   APPLICATION_ID,
@@ -22,7 +28,6 @@ import {
   type ConnectionPolicy,
   isSupportedSqlite,
 } from '../pragmas.ts';
-import { prepareConnection } from '../prepareConnection.ts';
 
 const POLICY: ConnectionPolicy = { synchronous: 'full', busyTimeoutMs: 5000 };
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);

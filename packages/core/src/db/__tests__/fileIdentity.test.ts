@@ -3,9 +3,8 @@ import { dirname } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { createDatabase, openReadOnly } from '../createDatabase.ts';
+import { createDatabase, openReadOnly, prepareConnection } from '../createDatabase.ts';
 import { assertSameFile, identityOf, watchFile } from '../fileIdentity.ts';
-import { prepareConnection } from '../prepareConnection.ts';
 
 const REPLACED = expect.objectContaining({ code: 'STATE_REPLACED' });
 const INSERT = `INSERT INTO events (at, name, payload_json) VALUES (0, 'X', '"${'x'.repeat(500)}"')`;

@@ -3,7 +3,7 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../createDatabase.ts';
-import { openParts, transaction } from '../transaction.ts';
+import { openParts, transaction } from '../prepare.ts';
 
 const insert = (db: Database, name: string): void =>
   void db.prepare("INSERT INTO events (at, name, payload_json) VALUES (0, ?, '{}')").run(name);

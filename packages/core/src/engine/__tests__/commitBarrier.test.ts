@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
-import { leaseLost } from '../../state/commits/Fence.ts';
+import { leaseLost } from '../../state/commits/immediateTransaction.ts';
 import { durable } from '../app/durable.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { ownGraphProfile } from '../graph/NodeEngine.ts';
@@ -266,8 +266,8 @@ describe('the places that wait', () => {
       'state/commits/CommitBarrier.ts',
       'state/events/EventOutbox.ts',
       'surface/Run.ts',
-      'surface/runNotices.ts',
-      'surface/viewedGates.ts',
+      'surface/PipelineFiles.ts',
+      'surface/gatesOfRun.ts',
     ]);
   });
 });

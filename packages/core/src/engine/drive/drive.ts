@@ -1,6 +1,5 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import { isDevsError } from '../../errors/DevsError.ts';
-import { endingWith } from '../../errors/endingWith.ts';
+import { endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';

@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import { endingWith } from '../../errors/endingWith.ts';
+import { DevsError, endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Masked } from '../../masking/MaskRule.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { maskPreciseDeep } from '../../masking/maskSensitiveData.ts';
 import type { Thread } from '../../state/threads/threadRecords.ts';
 
 // Values are kept exactly. Earlier releases masked secrets before they recorded or hashed anything, so what a run of theirs is

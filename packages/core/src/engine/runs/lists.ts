@@ -1,7 +1,7 @@
 // Lists of the runs of a file, and of their open gates: in pages, and as news.
 
 import type { Database } from 'better-sqlite3';
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/prepare.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';

@@ -9,7 +9,7 @@ import {
   writesSortKey,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/prepare.ts';
 import {
   type CheckpointQuery,
   channelsApart,

@@ -15,8 +15,7 @@ import {
 import type { Database } from 'better-sqlite3';
 import { type Limits, validLimits } from '../../config/limits.ts';
 import { whenFree } from '../../db/busy.ts';
-import { createDatabase } from '../../db/createDatabase.ts';
-import { prepareConnection } from '../../db/prepareConnection.ts';
+import { createDatabase, prepareConnection } from '../../db/createDatabase.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import {
   type ChannelKey,
@@ -26,11 +25,12 @@ import {
   type TypedBytes,
 } from '../../state/checkpoints/checkpointRecords.ts';
 import { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
-import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
 import {
   commitLate,
   type FencedLease,
   immediateTransaction,
+  leaseFence,
+  NO_FENCE,
 } from '../../state/commits/immediateTransaction.ts';
 import { type StateStats, stateStats } from '../../state/doctor/fileSizes.ts';
 import { CheckpointReader } from './CheckpointReader.ts';

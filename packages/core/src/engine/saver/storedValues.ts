@@ -1,4 +1,4 @@
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/prepare.ts';
 import { channelsApart } from '../../state/checkpoints/checkpointRecords.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { VERSIONED_FORMAT } from './checkpointConfig.ts';

@@ -13,11 +13,10 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { type Limits, tooLarge, validLimits } from '../../config/limits.ts';
-import { transaction } from '../../db/transaction.ts';
+import { transaction } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { immediateTransaction } from '../../state/commits/immediateTransaction.ts';
-import { parseStored } from '../../state/rows/parseStored.ts';
-import type { StoreOptions } from '../../state/rows/StoreOptions.ts';
+import { parseStored, type StoreOptions } from '../../state/rows/rows.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';

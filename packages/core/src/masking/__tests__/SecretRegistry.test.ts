@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskPrecise } from '../maskPrecise.ts';
-import { maskSensitiveData } from '../maskSensitiveData.ts';
+import { maskPrecise, maskSensitiveData } from '../maskSensitiveData.ts';
 import { registerSecrets, SecretRegistry } from '../SecretRegistry.ts';
 
 const registryOf = (...values: string[]): SecretRegistry => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskPrecise, maskPreciseDeep } from '../maskPrecise.ts';
+import { maskPrecise, maskPreciseDeep } from '../maskSensitiveData.ts';
 import { SecretRegistry } from '../SecretRegistry.ts';
 
 const A = (count: number, char = 'a'): string => char.repeat(count);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pipelineTurns, readTestCounts } from '../pipelineTurns.ts';
+import { pipelineTurns, readTestCounts } from '../pipelineProfile.ts';
 import { buildErrorRecord, withOutput } from '../robustness.ts';
 import { agentLog, appendLog } from '../task/taskBrief.ts';
 import type { GraphState } from '../types.ts';

@@ -1,7 +1,7 @@
 import { activeNode } from '../../engine/node/nodeContext.ts';
 import { sha256Hex } from '../../values/canonicalJson.ts';
 import type { CheckResult, CriterionEvidence, PipelinePorts, TestLoss } from '../ports.ts';
-import { rejectedDiff, timesReopened } from '../review/reviewDecisions.ts';
+import { rejectedDiff, timesReopened } from '../review/reviewGate.ts';
 import {
   checkTurnBudget,
   detectEntropy,

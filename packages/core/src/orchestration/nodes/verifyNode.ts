@@ -1,6 +1,6 @@
 import type { CheckResult, PipelinePorts } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
-import { timesReopened } from '../review/reviewDecisions.ts';
+import { timesReopened } from '../review/reviewGate.ts';
 import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';

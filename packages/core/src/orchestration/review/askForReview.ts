@@ -5,7 +5,7 @@ import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
 import { checkOf, isEpicOpen, isTaskTerminal } from '../taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
-import { isCodeApproved, reviewDecisions, reviewsOf } from './reviewDecisions.ts';
+import { isCodeApproved, reviewDecisions, reviewsOf } from './reviewGate.ts';
 
 /** Of a check's output, in characters: its end says what failed. */
 const OUTPUT_SHOWN = 4_000;

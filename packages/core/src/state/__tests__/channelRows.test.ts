@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import type { TypedBytes } from '../checkpoints/checkpointRecords.ts';
 import {
   SELECT_CHANNEL,
   SELECT_CHANNEL_DIGEST,
@@ -11,7 +10,8 @@ import {
   SELECT_CHECKPOINT,
   SELECT_LATEST,
   SELECT_WRITES,
-} from '../checkpoints/checkpointRows.ts';
+  type TypedBytes,
+} from '../checkpoints/checkpointRecords.ts';
 import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
 
 const RUN = { threadId: 'run-1', checkpointNs: '' };

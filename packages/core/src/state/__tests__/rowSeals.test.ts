@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { useSeals } from '../rows/rowSeals.ts';
+import { useSeals } from '../rows/rows.ts';
 
 test('a row has the check value that every release has given it', ({ db }) => {
   useSeals(db);

@@ -1,23 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { prepare } from '../../db/prepare.ts';
-import { transaction } from '../../db/transaction.ts';
+import { prepare, transaction } from '../../db/prepare.ts';
 import { RecentMap } from '../../values/RecentMap.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from '../blobs/BlobStore.ts';
 import { BlobSweeper } from '../blobs/BlobSweeper.ts';
-import type {
-  CallRecord,
-  ChannelKey,
-  ChannelRecord,
-  CheckpointKey,
-  CheckpointQuery,
-  CheckpointRecord,
-  NamespaceKey,
-  OrderedCheckpoint,
-  TypedBytes,
-  WriteRecord,
-} from './checkpointRecords.ts';
-import * as sql from './checkpointRows.ts';
+import * as sql from './checkpointRecords.ts';
 import {
+  type CallRecord,
+  type ChannelKey,
+  type ChannelRecord,
+  type CheckpointKey,
+  type CheckpointQuery,
+  type CheckpointRecord,
   channelDigest,
   checkpointSeal,
   damagedChannel,
@@ -25,10 +18,14 @@ import {
   isSealed,
   missingChannel,
   missingWrites,
+  type NamespaceKey,
   NEVER_STORED,
+  type OrderedCheckpoint,
+  type TypedBytes,
   versionTaken,
+  type WriteRecord,
   writeSeal,
-} from './checkpointRows.ts';
+} from './checkpointRecords.ts';
 
 /** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
 const INLINE_WRITE_BYTES = 256;

@@ -4,11 +4,13 @@ import { prepare } from '../../db/prepare.ts';
 import {
   type ChannelKey,
   type CheckpointKey,
+  channelDigest,
   channelsApart,
+  isSealed,
   type NamespaceKey,
+  NEVER_STORED,
   type OrderedCheckpoint,
 } from '../checkpoints/checkpointRecords.ts';
-import { channelDigest, isSealed, NEVER_STORED } from '../checkpoints/checkpointRows.ts';
 import { GraphCheckpointStore } from '../checkpoints/GraphCheckpointStore.ts';
 import { error, note, type ValueFinding } from './finding.ts';
 

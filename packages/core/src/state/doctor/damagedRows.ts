@@ -10,7 +10,7 @@ import {
   useSeals,
   VOTE_SEAL,
   WAIT_SEAL,
-} from '../rows/rowSeals.ts';
+} from '../rows/rows.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 const SEALS = [THREAD_SEAL, SIGNAL_SEAL, SESSION_SEAL, VOTE_SEAL, STORE_ITEM_SEAL, WAIT_SEAL, CHILD_SEAL];

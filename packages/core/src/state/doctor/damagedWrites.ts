@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { equalBytes, hashBytes } from '../blobs/BlobStore.ts';
-import type { CheckpointKey } from '../checkpoints/checkpointRecords.ts';
-import { type WriteRow, writeSeal } from '../checkpoints/checkpointRows.ts';
+import { type CheckpointKey, type WriteRow, writeSeal } from '../checkpoints/checkpointRecords.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 interface DamagedWriteRow extends WriteRow {

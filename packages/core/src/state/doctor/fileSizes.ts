@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { pragmaValue, prepare } from '../../db/prepare.ts';
-import { transaction } from '../../db/transaction.ts';
+import { pragmaValue, prepare, transaction } from '../../db/prepare.ts';
 import { logBytes } from '../../db/writeAheadLog.ts';
 
 /** Where the bytes of a state file are. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { openParts, type TransactionPart } from '../../db/transaction.ts';
+import { openParts, type TransactionPart } from '../../db/prepare.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
 import { type CommitBarrier, HERE } from '../commits/CommitBarrier.ts';

@@ -1,8 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
-import { parseStored } from '../rows/parseStored.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
+import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
 /** One line of a run's log. */
 export interface EventRecord<Name extends EventName = EventName> {

@@ -3,8 +3,7 @@ import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from '../blobs/BlobStore.ts';
 import type { TypedBytes } from '../checkpoints/checkpointRecords.ts';
-import { parseStored } from '../rows/parseStored.ts';
-import { sealNumber, useSeals } from '../rows/rowSeals.ts';
+import { parseStored, sealNumber, useSeals } from '../rows/rows.ts';
 
 export type RecordedMode = 'updates' | 'values' | 'custom' | 'gate' | 'end';
 

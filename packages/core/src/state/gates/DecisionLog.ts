@@ -1,9 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { prepare } from '../../db/prepare.ts';
-import { transaction } from '../../db/transaction.ts';
+import { prepare, transaction } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
-import { parseStored } from '../rows/parseStored.ts';
+import { parseStored } from '../rows/rows.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, hashOfLine, isSaidBy, referringBody, START_OF_CHAIN } from './decisionLines.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { isSound, sealOf, useSeals, VOTE_SEAL } from '../rows/rowSeals.ts';
+import { isSound, sealOf, useSeals, VOTE_SEAL } from '../rows/rows.ts';
 import type { Principal, Vote } from './hitlSession.ts';
 
 interface VoteRow extends Omit<Vote, 'principal'> {

@@ -1,8 +1,7 @@
 // The rows of `hitl_sessions`: their statements, and how a row becomes a session.
 
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { parseStored } from '../rows/parseStored.ts';
-import { isSound, SESSION_SEAL, sealOf } from '../rows/rowSeals.ts';
+import { isSound, parseStored, SESSION_SEAL, sealOf } from '../rows/rows.ts';
 import type { AnsweredSession, HiddenRecord, HitlSession, Principal, Vote } from './hitlSession.ts';
 
 export const COLUMNS = `

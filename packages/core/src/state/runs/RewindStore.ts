@@ -1,8 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { parseStored } from '../rows/parseStored.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
+import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
 /** `intent`: recorded, and the run's files may not have followed yet. `undone`: it was taken back. */
 export type RewindState = 'intent' | 'done' | 'undone';

@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { CHILD_SEAL, isSound, resealed, sealOf, useSeals } from '../rows/rowSeals.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
-import type { ThreadStatus } from './threadRecords.ts';
-import { ENDED } from './threadRows.ts';
+import { CHILD_SEAL, isSound, resealed, type StoreOptions, sealOf, useSeals } from '../rows/rows.ts';
+import { ENDED_SQL as ENDED, type ThreadStatus } from './threadRecords.ts';
 import { IS_ASKED } from './WaitStore.ts';
 
 /** How a child had ended when its parent was told. */

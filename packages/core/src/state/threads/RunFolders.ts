@@ -3,8 +3,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { originOf } from '../../db/copyInMemory.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { Thread } from './threadRecords.ts';
-import { ENDED } from './threadRows.ts';
+import { ENDED_SQL as ENDED, type Thread } from './threadRecords.ts';
 
 const SELECT_LIVE = `
   SELECT thread_id FROM threads

@@ -3,11 +3,8 @@ import { tellNews } from '../../db/FileWatch.ts';
 import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
-import { parseStored } from '../rows/parseStored.ts';
-import { isSound, SIGNAL_SEAL, sealOf, useSeals } from '../rows/rowSeals.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
-import type { Thread } from './threadRecords.ts';
-import { runNotFound } from './threadRows.ts';
+import { isSound, parseStored, SIGNAL_SEAL, type StoreOptions, sealOf, useSeals } from '../rows/rows.ts';
+import { runNotFound, type Thread } from './threadRecords.ts';
 
 export const SIGNAL_KINDS = [
   'decision',

@@ -3,8 +3,7 @@ import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from '../blobs/BlobStore.ts';
 import type { TypedBytes } from '../checkpoints/checkpointRecords.ts';
-import { sealNumber, useSeals } from '../rows/rowSeals.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
+import { type StoreOptions, sealNumber, useSeals } from '../rows/rows.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 
 /** One input of a run, and what became of it. */

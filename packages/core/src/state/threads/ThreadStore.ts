@@ -6,34 +6,37 @@ import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
   endLease,
   type Fence,
+  type FencedLease,
   forgetLease,
   holdingLease,
   isHeld,
   leaseFence,
   leaseLost,
   OnceUnderLease,
-} from '../commits/Fence.ts';
-import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
-import { useSeals } from '../rows/rowSeals.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
+  withinTransaction,
+} from '../commits/immediateTransaction.ts';
+import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';
 import { type NewSignal, type SignalKind, SignalStore } from './SignalStore.ts';
+import * as sql from './threadRecords.ts';
 import {
   type ClaimOptions,
   type ClaimResult,
+  DeclaredPolicies,
   hasEnded,
   type Lease,
   type LeaseSnapshot,
   type NewThread,
   type Policies,
+  runNotFound,
   THREAD_STATUSES,
   type Thread,
+  type ThreadRow,
   type ThreadSettlement,
   type ThreadStatus,
+  threadFromRow,
 } from './threadRecords.ts';
-import * as sql from './threadRows.ts';
-import { DeclaredPolicies, runNotFound, type ThreadRow, threadFromRow } from './threadRows.ts';
 
 /**
  * Milliseconds. Drivers that went away before they had begun a node, one after the other within this time, count as one

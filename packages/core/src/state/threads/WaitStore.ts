@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import { isSound, resealed, sealOf, useSeals, WAIT_SEAL } from '../rows/rowSeals.ts';
-import type { StoreOptions } from '../rows/StoreOptions.ts';
-import { ENDED } from './threadRows.ts';
+import { isSound, resealed, type StoreOptions, sealOf, useSeals, WAIT_SEAL } from '../rows/rows.ts';
+import { ENDED_SQL as ENDED } from './threadRecords.ts';
 
 /** What a wait is for. The table takes any word; this list is what the engine knows. */
 const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
-import type { GateEdit, PlanEdit } from '../../orchestration/gates/gateEdit.ts';
+import type { GateEdit, PlanEdit } from '../../orchestration/gates/pipelineGates.ts';
 import { EventStore } from '../../state/events/EventStore.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';

@@ -16,21 +16,30 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
-import { inbox, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
-import type { GatePage, PageRequest, RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import { cursorOf, inbox, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
+import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
+import type { GatePage, PageRequest, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
-import { DevsError } from '../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
+import { News } from '../../events/News.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
-import type { Thread } from '../../state/threads/threadRecords.ts';
+import { runNotFound, type Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import { OpenPipeline, type PipelineFile } from '../PipelineFiles.ts';
+import {
+  type Collected,
+  type DriveRunOptions,
+  OpenPipeline,
+  type PipelineFile,
+  type PipelineHome,
+  type RunListPage,
+  type StateNews,
+} from '../PipelineFiles.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import { type PipelineRunInfo, runStatus } from '../views.ts';
-import type { Collected, PipelineHome, RunListPage, StateNews } from './PipelineHome.ts';
-import { RemoteHome } from './RemoteHome.ts';
+import { type PipelineResult, type PipelineRunInfo, runStatus, statusListed } from '../views.ts';
+import type { RemotePipeline } from './remotePipeline.ts';
 
 /** Which runs an orchestrator is opened for. */
 export interface HomeOptions {
@@ -190,4 +199,198 @@ class StateFileHome extends OpenPipeline implements PipelineHome {
   close(): void {
     this.file.app.store.db.close();
   }
+}
+
+/** Of a list that is read to its end. */
+const PAGE = 1000;
+
+/** Each run in a file of its own that is not here, such as in a cluster. */
+class RemoteHome implements PipelineHome {
+  readonly #runs: Runs;
+  readonly #about: Omit<PipelineAppOptions, 'db'>;
+  readonly #deps: Omit<PipelineFile, 'app'>;
+  #pipeline: Promise<RemotePipeline> | null = null;
+  #watching: Promise<() => void> | null = null;
+  #version = 0;
+
+  constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, deps: Omit<PipelineFile, 'app'>) {
+    this.#runs = runs;
+    this.#about = about;
+    this.#deps = deps;
+  }
+
+  async warm(): Promise<void> {
+    await this.#work();
+  }
+
+  driver(): Promise<RunDriver> {
+    return this.#work();
+  }
+
+  #work(): Promise<RemotePipeline> {
+    this.#pipeline ??= import('./remotePipeline.ts').then(({ remotePipeline }) =>
+      remotePipeline(this.#runs, this.#about, this.#deps),
+    );
+    return this.#pipeline;
+  }
+
+  async find(id: string): Promise<Thread | null> {
+    try {
+      return await (await this.#work()).access.readRecord(id, ({ threads }) => threads.get(id));
+    } catch (error) {
+      if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
+      throw error;
+    }
+  }
+
+  async require(id: string): Promise<void> {
+    if (!(await this.#runs.indexed([id])).has(id)) runNotFound(id);
+  }
+
+  /** Every machine has a folder of its own. */
+  folderName(): null {
+    return null;
+  }
+
+  async admit(admission: NewRunRecord, place: QueueOptions): Promise<void> {
+    await (await this.#work()).admit(admission, place);
+  }
+
+  async read<T>(id: string, use: (file: PipelineFile) => T | Promise<T>): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.read(id, (file) => use(over(file)));
+  }
+
+  async claim<T>(
+    id: string,
+    change: (file: PipelineFile) => T | Promise<T>,
+    options?: ClaimOptions,
+  ): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.claim(id, (file) => change(over(file)), options);
+  }
+
+  async notify<T>(to: Addressee, { apply, draft }: Notice<PipelineFile, T>): Promise<T> {
+    const { access, over } = await this.#work();
+    return access.notify(to, { apply: (file) => apply(over(file)), draft: (file) => draft(over(file)) });
+  }
+
+  async drive(id: string, options: DriveRunOptions): Promise<PipelineResult> {
+    return (await this.#work()).driveHere(id, options);
+  }
+
+  async here(id: string, method: string): Promise<never> {
+    throw onlyHere(method, id);
+  }
+
+  async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
+    const isAll = limit === undefined && after === undefined && status === undefined;
+    const most = isAll ? Number.POSITIVE_INFINITY : pageLimit(limit);
+    const ids: string[] = [];
+    let place: string | null = after === undefined ? null : await this.#placeOf(after);
+    do {
+      const wanted = { limit: Math.min(PAGE, most - ids.length), ...(place !== null && { after: place }) };
+      const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
+      ids.push(...runs.map(({ id }) => id));
+      place = next;
+    } while (place !== null && ids.length < most);
+    return ids;
+  }
+
+  /** Where a page begins after a run. @throws DevsError `THREAD_NOT_FOUND` */
+  async #placeOf(id: string): Promise<string> {
+    const run = (await this.#runs.indexed([id])).get(id) ?? runNotFound(id);
+    return cursorOf({ at: run.createdAt, id });
+  }
+
+  async statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]> {
+    const indexed = await this.#runs.indexed(ids);
+    const statuses: PipelineRunInfo[] = [];
+    for (const id of ids) {
+      const index = indexed.get(id)?.index ?? null;
+      statuses.push(
+        (index && statusListed(id, index)) ?? (await this.read(id, ({ app }) => runStatus(id, app))),
+      );
+    }
+    return statuses;
+  }
+
+  async gates(): Promise<readonly Gate[]> {
+    const gates: Gate[] = [];
+    let after: string | null | undefined;
+    while (after !== null) {
+      const page = await this.#runs.gates({ limit: PAGE, ...(after !== undefined && { after }) });
+      gates.push(...page.gates);
+      after = page.next;
+    }
+    return gates;
+  }
+
+  async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
+    return { ...(await this.#runs.gates(page)), total: await this.#runs.countGates() };
+  }
+
+  /** Open ones by the beginning, closed ones by the whole id: that is how they are indexed. */
+  async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
+    const id = beginning === '' ? null : await this.#runs.runOfGate(beginning);
+    if (id !== null)
+      return (await this.#work()).access.readRecord(id, ({ sessions }) => gatesNamed(beginning, sessions));
+    return (await this.gates()).filter(({ sessionId }) => sessionId.startsWith(beginning));
+  }
+
+  async gatesOf(id: string): Promise<readonly Gate[]> {
+    return (await this.#work()).access.readRecord(id, ({ sessions }) => openGates(id, sessions));
+  }
+
+  async news(run: string | undefined): Promise<StateNews> {
+    const news = new News();
+    const stop = await this.#runs.watch(run ?? null, () => news.tell());
+    return { next: (ms, signal) => news.next(ms, signal), stop };
+  }
+
+  /** Counts the news of all runs, from the first time that it is asked. */
+  async dataVersion(): Promise<number> {
+    this.#watching ??= this.#runs.watch(null, () => {
+      this.#version += 1;
+    });
+    await this.#watching.catch((error: unknown) => {
+      this.#watching = null;
+      throw error;
+    });
+    return this.#version;
+  }
+
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    return (await this.#work()).remove(id, removal);
+  }
+
+  async collect(): Promise<never> {
+    throw onlyHere('collect');
+  }
+
+  async verify(): Promise<never> {
+    throw onlyHere('verify');
+  }
+
+  async backup(): Promise<never> {
+    throw onlyHere('backup');
+  }
+
+  /** Whoever made `runs` closes it. */
+  close(): void {
+    this.#watching?.then(
+      (end) => end(),
+      () => undefined,
+    );
+  }
+}
+
+/** For what needs the file or the folder of runs where it is called. @param what - Name of the method. */
+function onlyHere(what: string, id?: string): DevsError {
+  const whose = id === undefined ? 'These runs are' : `Run "${id}" is`;
+  return new DevsError(`${whose} not in a local state file, which ${what} needs.`, {
+    code: 'RUN_ELSEWHERE',
+    remedy: 'Fetch the run with devs pull, or run the command on the machine with its files.',
+    context: { what, ...(id !== undefined && { threadId: id }) },
+  });
 }

@@ -16,12 +16,10 @@ import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
-import { type DriveRunOptions, driveRun } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { PipelineFile } from '../PipelineFiles.ts';
+import { type DriveRunOptions, driveRun, type PipelineFile } from '../PipelineFiles.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
-import { type PipelineResult, runStatus } from '../views.ts';
-import { listedStatus } from './listedStatus.ts';
+import { listedStatus, type PipelineResult, runStatus } from '../views.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */
 const GRAPH = 'pipeline';

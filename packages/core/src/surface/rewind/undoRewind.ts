@@ -6,9 +6,10 @@ import { ability } from '../../orchestration/task/openWorkspace.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/runs/RewindStore.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
-import { finishRewind, moveOf } from './finishRewind.ts';
 import {
   deliverRun,
+  finishRewind,
+  moveOf,
   type RewindAuthor,
   type RewindRequest,
   rewindAuthor,

@@ -6,7 +6,7 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { localHost } from '../../../state/threads/hostIdentity.ts';
 import { ThreadStore } from '../../../state/threads/ThreadStore.ts';
 import { hasEnded, THREAD_STATUSES, type ThreadStatus } from '../../../state/threads/threadRecords.ts';
-import { SkippingClock } from '../../../testing/SkippingClock.ts';
+import { SkippingClock } from '../../../testing/TestApp.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import { internalsOf } from '../../file/appInternals.ts';

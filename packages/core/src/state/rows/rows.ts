@@ -2,6 +2,33 @@ import { createHash, type Hash, hash as hashText } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../../errors/DevsError.ts';
 
+/** What a store takes from outside besides the open state file (law L10). */
+export interface StoreOptions {
+  /** Milliseconds since the Unix epoch, UTC. Defaults to the system clock. */
+  readonly now?: () => number;
+  /** A new unique id. Defaults to a random UUID. */
+  readonly newId?: () => string;
+}
+
+/**
+ * Parses JSON that the engine itself stored.
+ *
+ * @param where - Table and row, for people.
+ * @throws DevsError `STATE_CORRUPT` if it is none.
+ */
+export function parseStored(json: string, where: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new DevsError(`The stored value in ${where} is not valid JSON.`, {
+      code: 'STATE_CORRUPT',
+      remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+      context: { where },
+      cause,
+    });
+  }
+}
+
 /** Columns of a table whose SHA-256 is kept in the same row. */
 export interface RowSeal {
   /** What a row is, for people. */
