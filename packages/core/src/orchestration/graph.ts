@@ -1,5 +1,5 @@
-// The pipeline's topology, and nothing else: what a node does is in nodes/, where it leads in routing.ts, what holds
-// around every node in graph-runner.ts.
+// The pipeline as a LangGraph graph: its topology, and nothing of its nodes. What a node does is in
+// nodes/, where it leads in routing.ts. What holds around every node is in graph-runner.ts.
 
 import { randomUUID } from 'node:crypto';
 import type { RunnableConfig } from '@langchain/core/runnables';

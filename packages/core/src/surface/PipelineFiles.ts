@@ -1,4 +1,4 @@
-// Everything a run of the pipeline is told from outside.
+// The pipeline over the file of a run: how it is driven, and everything it is told from outside.
 
 import type { Backup } from '../db/backup.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
@@ -35,6 +35,12 @@ import type { PipelineApp } from './PipelineApp.ts';
 import type { Removal, RemovedRun } from './removeRun.ts';
 import { finishRewind } from './rewind/rewindRun.ts';
 import type { PipelineResult, PipelineRunInfo } from './views.ts';
+
+/** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
+interface PipelineWithPorts {
+  readonly app: PipelineApp;
+  readonly pipeline: PipelinePorts | null;
+}
 
 /** The pipeline over the state file of a run, and its surroundings here; `null` where they are not set. */
 export interface PipelineFile extends PipelineWithPorts {
@@ -121,12 +127,6 @@ async function finishRewindOfEnded(id: string, { app, pipeline }: PipelineWithPo
   if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
   const engine = await app.engine();
   await internalsOf(engine).withLease(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
-}
-
-/** A run's handle on its file and on what the pipeline works with; `null` where no agents are given. */
-interface PipelineWithPorts {
-  readonly app: PipelineApp;
-  readonly pipeline: PipelinePorts | null;
 }
 
 /** The workspace of a run; `null` before the first task: opening a workspace makes it. */

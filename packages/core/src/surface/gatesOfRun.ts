@@ -1,6 +1,7 @@
-// The gates of a run: found by their session, as a person saw them last, announced once.
+// The gates of a run: found by their session, commented on, as a person saw them last, announced once.
 
 import { whenFree } from '../db/busy.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { isEdit, ruleOf } from '../engine/gates/answers.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type QuoteStatus,
   sinceQuoted,
 } from '../engine/gates/comments.ts';
-import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
@@ -25,7 +25,6 @@ import type { CodeOfRuns } from '../orchestration/ports.ts';
 import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../state/gates/hitlSession.ts';
-import type { PipelineFile } from './PipelineFiles.ts';
 
 /** A session, open or closed. @throws DevsError `GATE_NOT_FOUND` also for one of another run. */
 export function sessionOfRun(threadId: string, sessionId: string, sessions: HitlSessionStore): HitlSession {
@@ -81,11 +80,15 @@ interface QuotableTexts {
   readonly read: ReadQuotedCode | null;
 }
 
+/** The part of a run's file that its gates need. */
+interface FileOfGates {
+  readonly app: { readonly store: EngineStore };
+  readonly code: CodeOfRuns | null;
+}
+
 /** As {@link CommentedGates} of a run's file. */
-export const commentedGates = (
-  threadId: string,
-  { app, code }: { readonly app: { readonly store: EngineStore }; readonly code: CodeOfRuns | null },
-): CommentedGates => new CommentedGates(threadId, app.store, code);
+export const commentedGates = (threadId: string, { app, code }: FileOfGates): CommentedGates =>
+  new CommentedGates(threadId, app.store, code);
 
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
@@ -346,7 +349,7 @@ export async function revealHidden(
   threadId: string,
   { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
   by: Principal,
-  file: PipelineFile,
+  file: FileOfGates,
 ): Promise<readonly RevealedPlace[]> {
   const human = asHuman(by, threadId, 'read hidden text at gates of');
   const { store } = file.app;

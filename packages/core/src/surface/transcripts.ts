@@ -30,13 +30,6 @@ export interface TranscriptEntry {
   readonly activity: Activity | { readonly kind: 'skipped'; readonly characters: number };
 }
 
-/** A stage that told something. */
-export interface TranscriptStage {
-  readonly stage: string;
-  readonly node: string;
-  readonly attempts: number;
-}
-
 interface StageAttempt {
   readonly stage: string;
   readonly attempt: number;
@@ -45,14 +38,11 @@ interface StageAttempt {
 /** The attempts at each stage of a run, in the order in which they were begun. */
 class Attempts {
   readonly #numbers = new Map<string, StageAttempt>();
-  readonly #stages = new Map<string, TranscriptStage>();
+  /** How many there are, by stage. */
+  readonly counts = new Map<string, number>();
 
   constructor(pieces: Iterable<StoredPiece>) {
     for (const piece of pieces) this.#note(piece);
-  }
-
-  get stages(): readonly TranscriptStage[] {
-    return [...this.#stages.values()];
   }
 
   of(piece: StoredPiece): StageAttempt {
@@ -63,17 +53,11 @@ class Attempts {
     const known = this.#numbers.get(transcriptKey(piece));
     if (known !== undefined) return known;
     const stage = stageOfPiece(piece);
-    const attempts = (this.#stages.get(stage)?.attempts ?? 0) + 1;
-    const attempt = { stage, attempt: attempts };
-    this.#stages.set(stage, { stage, node: piece.node, attempts });
-    this.#numbers.set(transcriptKey(piece), attempt);
-    return attempt;
+    const attempt = (this.counts.get(stage) ?? 0) + 1;
+    this.counts.set(stage, attempt);
+    this.#numbers.set(transcriptKey(piece), { stage, attempt });
+    return { stage, attempt };
   }
-}
-
-/** The stages of a run that told something, in the order in which they were begun. */
-export function transcriptStages(threadId: string, store: TranscriptStore): readonly TranscriptStage[] {
-  return new Attempts(store.pieces(threadId)).stages;
 }
 
 /**
@@ -88,7 +72,7 @@ export function transcript(
 ): readonly TranscriptEntry[] {
   if (!(limit >= 1)) throw new RangeError(`limit must be at least 1, got ${limit}.`);
   const attempts = new Attempts(store.pieces(threadId));
-  const wanted = stage === undefined ? null : wantedAttempt(stage, attempt, attempts.stages);
+  const wanted = stage === undefined ? null : wantedAttempt(stage, attempt, attempts.counts);
   const entries: TranscriptEntry[] = [];
   for (const piece of store.pieces(threadId, afterSeq)) {
     const its = attempts.of(piece);
@@ -120,19 +104,18 @@ function entriesOf(
 function wantedAttempt(
   stage: string,
   attempt: number | undefined,
-  stages: readonly TranscriptStage[],
+  counts: ReadonlyMap<string, number>,
 ): StageAttempt {
-  const found = stages.find((known) => known.stage === stage);
-  if (found === undefined) throw unknownStage(stage, stages);
-  const { attempts } = found;
+  const attempts = counts.get(stage);
+  if (attempts === undefined) throw unknownStage(stage, counts);
   if (attempt === undefined || (Number.isSafeInteger(attempt) && attempt >= 1 && attempt <= attempts)) {
     return { stage, attempt: attempt ?? attempts };
   }
   throw new RangeError(`The attempt of ${stage} must be from 1 to ${attempts}, got ${attempt}.`);
 }
 
-function unknownStage(stage: string, stages: readonly TranscriptStage[]): RangeError {
-  const known = stages.map((each) => each.stage).join(', ');
+function unknownStage(stage: string, counts: ReadonlyMap<string, number>): RangeError {
+  const known = [...counts.keys()].join(', ');
   const there = known === '' ? 'this run has no transcripts yet' : `available: ${known}`;
   return new RangeError(`There is no transcript of ${JSON.stringify(stage)}; ${there}.`);
 }

@@ -1,4 +1,4 @@
-// The rows of `checkpoints`, `checkpoint_writes` and `checkpoint_blobs`: their statements, the SHA-256 that binds each to
+// Records of checkpoints. The rows of `checkpoints`, `checkpoint_writes` and `checkpoint_blobs`: their statements, the SHA-256 that binds each to
 // its key, and the errors for damaged ones.
 
 import { DevsError } from '../../errors/DevsError.ts';

@@ -1,4 +1,4 @@
-// The rows of `threads`: their statements, how a row becomes a run, and the policies in it.
+// Records of runs. The rows of `threads`: their statements, how a row becomes a run, and the policies in it.
 
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';

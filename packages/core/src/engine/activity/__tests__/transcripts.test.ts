@@ -7,7 +7,7 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { doctor } from '../../../state/doctor/doctor.ts';
 import { EventStore } from '../../../state/events/EventStore.ts';
 import { TranscriptStore } from '../../../state/steps/TranscriptStore.ts';
-import { transcript, transcriptStages } from '../../../surface/transcripts.ts';
+import { transcript } from '../../../surface/transcripts.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../app/durable.ts';
 import { EngineStore } from '../../gates/EngineStore.ts';
@@ -66,7 +66,7 @@ describe('what a step tells', () => {
     expect(kept()).toEqual(expected);
     expect(told.map(({ activity }) => activity)).toEqual([{ kind: 'doing', what: 'call' }, ...expected]);
     expect(told.at(-1)?.scope).toMatchObject({ threadId: 'run', step: 'call', attempt: 1, taskId: null });
-    expect(transcriptStages('run', store)).toMatchObject([{ stage: 'call', attempts: 1 }]);
+    expect(transcript('run', {}, store).at(-1)).toMatchObject({ stage: 'call', attempt: 1 });
     expect(doctor(db).findings).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe('what a step tells', () => {
       if (calls === 1) throw new TypeError('no');
     });
     expect((await app.run('run', {})).status).toBe('completed');
-    expect(transcriptStages('run', store)).toMatchObject([{ stage: 'call', attempts: 2 }]);
+    expect(transcript('run', {}, store).at(-1)).toMatchObject({ stage: 'call', attempt: 2 });
     const textsOf = (attempt?: number) =>
       textOf(
         transcript('run', { stage: 'call', ...(attempt && { attempt }) }, store).map(
@@ -254,7 +254,7 @@ describe('what a step tells', () => {
     });
     await app.run('run');
     await app.run('run');
-    expect(transcriptStages('run', store)).toMatchObject([{ attempts: 3 }]);
+    expect(transcript('run', {}, store).at(-1)).toMatchObject({ attempt: 3 });
     expect(await app.prune('run', { keepLast: 1 })).toMatchObject({ transcripts: 2 });
     expect(textOf(transcript('run', {}, store).map(({ activity }) => activity))).toMatch(/^attempt 3 /);
     expect(doctor(db).findings).toEqual([]);
