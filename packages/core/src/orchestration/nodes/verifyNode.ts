@@ -1,6 +1,6 @@
-import type { CheckResult, PipelinePorts } from '../ports.ts';
-import { askForReview } from '../review/askForReview.ts';
-import { timesReopened } from '../review/reviewGate.ts';
+import type { CodeReview, ReviewedCheck, ReviewedRange, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
+import type { CheckResult, CommitView, PipelinePorts, RunWorkspace } from '../ports.ts';
+import { isCodeApproved, reviewDecisions, reviewsOf, timesReopened } from '../review/reviewGate.ts';
 import { openWorkspace, singleLine } from '../task/openWorkspace.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { scrubbedStep } from '../task/scrubbedStep.ts';
@@ -9,13 +9,15 @@ import { judgeGreen } from '../task/verdicts.ts';
 import {
   activeTask,
   advance,
+  checkOf,
   closeEpics,
   isEpicOpen,
+  isTaskTerminal,
   taskLabel,
   withGreenOf,
   withTask,
 } from '../taskStates.ts';
-import type { GraphState, TaskRecord } from '../types.ts';
+import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
 
 /** `verify` without agents: completes the active task, then closes finished epics and the project. */
 export function verifyNode(state: GraphState): Partial<GraphState> {
@@ -120,4 +122,206 @@ function taskCommitMessage(
     `Devs-Agents: ${singleLine(agents.name)} (${agents.provenance})`,
   ];
   return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
+}
+
+/** Of a check's output, in characters: its end says what failed. */
+const OUTPUT_SHOWN = 4_000;
+
+/**
+ * The suspension that has a human shown the code that is due; `null` when none is. Everything it is made of is
+ * committed by then: the next node's entry asks.
+ *
+ * @param state - With the node's finished work.
+ * @param check - Of this visit, if it ran one.
+ */
+async function askForReview(
+  state: GraphState,
+  check: CheckResult | null,
+  ports: Pick<PipelinePorts, 'workspace' | 'travels' | 'checks'>,
+): Promise<PendingSuspension | null> {
+  if (state.projectConfig.review === undefined) return null;
+  const workspace = await openWorkspace(state, ports);
+  const due = await scrubbedStep('changes', () => dueReview(state, workspace), { kind: 'work' });
+  if (due === null) return null;
+  const result = check ?? (await checkAgain(due, state, ports));
+  const { subject } = due;
+  const taskId = subject.epicId ?? (subject.taskIds.at(-1) as string);
+  return {
+    sessionId: `review/${taskId}/${reviewDecisions(state).length + 1}`,
+    kind: 'review',
+    taskId,
+    node: 'verify',
+    review: codeReview(state, due, result && checkShown(result)),
+  };
+}
+
+/** No task was verified in this visit; a folder that holds more than the newest commit says nothing about it. */
+async function checkAgain(
+  { range }: DueReview,
+  state: GraphState,
+  ports: Pick<PipelinePorts, 'workspace' | 'travels' | 'checks'>,
+): Promise<CheckResult | null> {
+  const known = checkOf(state, range.tree);
+  if (known !== null) return known;
+  const tree = await RecordedTree.at(await openWorkspace(state, ports));
+  return tree.id === range.tree ? tree.check('verify', (request) => ports.checks.run(request)) : null;
+}
+
+function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | null): CodeReview {
+  const { subject, range, since } = due;
+  return {
+    ...subject,
+    epicName: state.epics.find(({ epicId }) => epicId === subject.epicId)?.name ?? null,
+    tasks: subject.taskIds
+      .flatMap((id) => state.tasks.filter(({ taskId }) => taskId === id))
+      .map((task) => taskShown(task, due)),
+    range,
+    since,
+    check,
+    rejections: rejectionsOf(state, subject),
+  };
+}
+
+function rejectionsOf(state: GraphState, { taskIds }: ReviewSubject): CodeReview['rejections'] {
+  return reviewsOf(state, taskIds)
+    .filter(({ signal }) => !signal.approved)
+    .map(({ signal, decidedAt }) => ({
+      by: signal.approvedBy ?? '',
+      at: decidedAt,
+      feedback: signal.feedback ?? signal.comments?.[0]?.text ?? '',
+    }));
+}
+
+/** A commit that was made anew by a sync is found in the range, under its new id. */
+function taskShown(
+  { taskId, name, gitHash, acceptanceCriteria = [], evidence = [], losses }: TaskRecord,
+  { range: { commits }, moved = {} }: DueReview,
+): ReviewedTask {
+  const criteria = acceptanceCriteria.map((criterion) => ({
+    criterion,
+    shownBy: evidence.find((entry) => entry.criterion === criterion)?.shownBy ?? null,
+  }));
+  const now = gitHash === undefined ? undefined : (moved[gitHash] ?? gitHash);
+  return {
+    taskId,
+    name,
+    commit: commits.find(({ sha }) => sha === now)?.sha ?? null,
+    criteria,
+    ...(losses && { losses }),
+  };
+}
+
+function checkShown({ command, passed, exitCode, output }: CheckResult): ReviewedCheck {
+  return { command, passed, exitCode, output: output.slice(-OUTPUT_SHOWN) };
+}
+
+/** Of each the most that is kept in the state. */
+const FILES_SHOWN = 200;
+
+const COMMITS_SHOWN = 100;
+
+/** Code that a human has to be shown. */
+interface DueReview {
+  readonly subject: ReviewSubject;
+  readonly range: ReviewedRange;
+  readonly since: string | null;
+  /** Commits of these tasks that a sync made anew: the id on the branch by the one in the state. */
+  readonly moved?: Readonly<Record<string, string>>;
+}
+
+/** The review that is due, by the state and the run's branch; `null` if none is. */
+async function dueReview(state: GraphState, workspace: RunWorkspace): Promise<DueReview | null> {
+  const commits = await workspace.log();
+  const subject = reviewSubject(state, commits);
+  if (subject === null) return null;
+  const start = reviewStart(state, subject, commits);
+  const changes = await workspace.changes(start < 0 ? null : (commits[start]?.sha ?? null));
+  if (changes === null) return null;
+  const { files } = changes;
+  const sum = (part: 'added' | 'removed'): number =>
+    files.reduce((total, file) => total + (file[part] ?? 0), 0);
+  const own = state.tasks.filter(({ taskId }) => subject.taskIds.includes(taskId));
+  const moved = (await workspace.successors?.(own.flatMap(({ gitHash }) => gitHash ?? []))) ?? {};
+  const shown = reviewsOf(state, subject.taskIds).at(-1)?.review.to;
+  return {
+    subject,
+    since: commits.some(({ sha }) => sha === shown) ? (shown ?? null) : null,
+    moved,
+    range: {
+      ...changes,
+      commits: commits.slice(start + 1).slice(-COMMITS_SHOWN),
+      files: files.slice(0, FILES_SHOWN),
+      total: { files: files.length, added: sum('added'), removed: sum('removed') },
+    },
+  };
+}
+
+/**
+ * Where the commit before the range stands in `commits`; -1 for the beginning of the run. A repeated review begins
+ * where the first one did. A first one leaves out nothing that no approved review has shown. A commit that is not
+ * there any more (the run was carried over to others) means the beginning: rather shown twice than never.
+ */
+function reviewStart(state: GraphState, { taskIds }: ReviewSubject, commits: readonly CommitView[]): number {
+  const position = (sha: string | undefined): number => commits.findIndex((commit) => commit.sha === sha);
+  const repeated = reviewsOf(state, taskIds).at(-1);
+  if (repeated !== undefined) return position(repeated.review.from);
+  const own = state.tasks.filter(({ taskId }) => taskIds.includes(taskId));
+  const approved = reviewDecisions(state).findLast(({ signal }) => signal.approved);
+  return Math.min(position(approved?.review.to), ...own.map(({ gitHash }) => position(gitHash) - 1));
+}
+
+/**
+ * What a human has to be shown before the run goes on; `null` for nothing. Read from the state and the run's commits
+ * each time, so that no order of events can pass over a task.
+ *
+ * @param commits - The run's own, oldest first.
+ */
+function reviewSubject(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
+  const due = dueReviewTasks(state, commits);
+  if (due === null) return movedSubject(state, commits);
+  return due;
+}
+
+function dueReviewTasks(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
+  const { tasks, epics, activeTaskId, projectConfig } = state;
+  const { review: scope } = projectConfig;
+  if (scope === undefined) return null;
+  const due = tasks.filter(({ taskId, status }) => status === 'completed' && !isCodeApproved(state, taskId));
+  if (scope === 'task') return subjectOf(due, { scope, epicId: null }, commits);
+  const isFinished = (epicId: string): boolean =>
+    tasks.every((task) => task.epicId !== epicId || isTaskTerminal(task, activeTaskId));
+  const epic = epics.find(
+    (candidate) =>
+      isEpicOpen(candidate) &&
+      isFinished(candidate.epicId) &&
+      due.some(({ epicId }) => epicId === candidate.epicId),
+  );
+  if (epic === undefined) return null;
+  const own = tasks.filter(({ epicId, status }) => epicId === epic.epicId && status === 'completed');
+  return subjectOf(own, { scope, epicId: epic.epicId }, commits);
+}
+
+function subjectOf(
+  tasks: readonly TaskRecord[],
+  about: Pick<ReviewSubject, 'scope' | 'epicId'>,
+  commits: readonly CommitView[],
+): ReviewSubject | null {
+  if (tasks.length === 0) return null;
+  const position = ({ gitHash }: TaskRecord): number => commits.findIndex(({ sha }) => sha === gitHash);
+  const ordered = tasks.toSorted((a, b) => position(a) - position(b));
+  return { ...about, taskIds: ordered.map(({ taskId }) => taskId) };
+}
+
+/**
+ * The last approved tasks, when the branch was moved by something else than a task before the approval was taken up
+ * (a hand commit, a sync): an approval holds for exactly the code that was shown.
+ */
+function movedSubject(state: GraphState, commits: readonly CommitView[]): ReviewSubject | null {
+  const last = reviewDecisions(state).at(-1);
+  if (last === undefined || !last.signal.approved) return null;
+  const { scope, epicId, taskIds, to } = last.review;
+  if (taskIds.length === 0) return null; // all of it was undone by a rewind
+  const since = commits.slice(commits.findIndex(({ sha }) => sha === to) + 1);
+  const isOfTask = ({ sha }: CommitView): boolean => state.tasks.some(({ gitHash }) => gitHash === sha);
+  return since.length === 0 || since.some(isOfTask) ? null : { scope, epicId, taskIds };
 }
