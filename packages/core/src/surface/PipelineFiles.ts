@@ -8,8 +8,8 @@ import { outcomeOf } from '../engine/drive/RunResult.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
+import { abandonQuestions } from '../engine/gates/comments.ts';
 import { type ClosedGate, type Gate, type GateAnswer, readOnce } from '../engine/gates/Gate.ts';
-import { abandonQuestions } from '../engine/gates/gateQuestions.ts';
 import { decisionSignal, type Notice, OneFile, type RunFiles } from '../engine/runs/RunFiles.ts';
 import type { GatePage, PageRequest, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../engine/start/RunStarts.ts';
@@ -24,7 +24,7 @@ import type {
   RunWorkspace,
   Workspace,
 } from '../orchestration/ports.ts';
-import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import { afterBarrier } from '../state/commits/immediateTransaction.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';

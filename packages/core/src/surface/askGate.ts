@@ -1,14 +1,14 @@
 import { internalsOf } from '../engine/file/appInternals.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
-import { shortenText } from '../engine/gates/comments.ts';
-import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import {
   abandonQuestions,
   exchangeKey,
   exchangesAt,
   type GateExchange,
   type RecordedExchange,
-} from '../engine/gates/gateQuestions.ts';
+  shortenText,
+} from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { asHuman, type Principal, principalText } from '../engine/gates/principals.ts';
 import { UsageReports } from '../engine/guards/usage.ts';
 import { DevsError } from '../errors/DevsError.ts';

@@ -1,7 +1,6 @@
 // The gates of a run: found by their session, commented on, as a person saw them last, announced once.
 
 import { whenFree } from '../db/busy.ts';
-import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { isEdit, ruleOf } from '../engine/gates/answers.ts';
 import { assertDecidable } from '../engine/gates/approvals.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type QuoteStatus,
   sinceQuoted,
 } from '../engine/gates/comments.ts';
+import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
@@ -22,7 +22,7 @@ import type { EventBus } from '../events/EventBus.ts';
 import { scrub } from '../masking/scrub.ts';
 import type { CodeReview } from '../orchestration/CodeReview.ts';
 import type { CodeOfRuns } from '../orchestration/ports.ts';
-import { afterBarrier } from '../state/commits/CommitBarrier.ts';
+import { afterBarrier } from '../state/commits/immediateTransaction.ts';
 import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../state/gates/hitlSession.ts';
 

@@ -6,8 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
-import { leaseLost } from '../../state/commits/immediateTransaction.ts';
+import { type CommitBarrier, leaseLost } from '../../state/commits/immediateTransaction.ts';
 import { durable } from '../app/durable.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { ownGraphProfile } from '../graph/NodeEngine.ts';
@@ -263,7 +262,7 @@ describe('the places that wait', () => {
       'engine/stream/streamRun.ts',
       'state/GitPackStore.ts',
       'state/SqliteRunStore.ts',
-      'state/commits/CommitBarrier.ts',
+      'state/commits/immediateTransaction.ts',
       'state/events/EventOutbox.ts',
       'surface/Run.ts',
       'surface/PipelineFiles.ts',

@@ -21,10 +21,9 @@ import {
 } from '../breakpoints/Breakpoint.ts';
 import { guardsOf } from '../execution/nodeExecution.ts';
 import { type AnswerTo, answerWithAuthor, type GateRules } from '../gates/answers.ts';
-import { declaredPolicy } from '../gates/approvals.ts';
+import { DEADLINE, deadlineAnswer, deadlineOf, declaredPolicy } from '../gates/approvals.ts';
 import { commentsOf } from '../gates/comments.ts';
 import { allowsPlainYes, type Deadline } from '../gates/DeclaredGate.ts';
-import { DEADLINE, deadlineAnswer, deadlineOf } from '../gates/deadlines.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { interruptGate } from '../gates/engineGates.ts';
 import {

@@ -10,8 +10,8 @@ import type {
 } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
+import { gateTimes } from './approvals.ts';
 import type { AnswerPolicy } from './DeclaredGate.ts';
-import { gateTimes } from './deadlines.ts';
 import { textsIn } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';
 

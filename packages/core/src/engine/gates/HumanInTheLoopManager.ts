@@ -19,9 +19,15 @@ import {
   ruleOf,
   summarizeDecision,
 } from './answers.ts';
-import { assertDecidable, assertMayApprove, assertMayDecide, closed, VoteCount } from './approvals.ts';
+import {
+  assertDecidable,
+  assertMayApprove,
+  assertMayDecide,
+  closed,
+  isPassedDeadline,
+  VoteCount,
+} from './approvals.ts';
 import { assertQuoted, type QuotableSection, quotableSectionsIn } from './comments.ts';
-import { isPassedDeadline } from './deadlines.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { hiddenFrom, withPutBack } from './hiddenPlaces.ts';
 import { principalOf, principalText } from './principals.ts';

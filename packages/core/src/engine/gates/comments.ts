@@ -7,6 +7,9 @@ import { maskAtGate } from '../../masking/maskAtGate.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import { isBlank } from '../../masking/visibleText.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
+import type { StepStore } from '../../state/steps/StepStore.ts';
+import type { StepKey } from '../../state/steps/stepRecords.ts';
+import { sha256Hex } from '../../values/canonicalJson.ts';
 
 /** What somebody says about a text that a gate shows. */
 export interface GateComment {
@@ -23,11 +26,13 @@ export interface GateComment {
 }
 
 const MAX_COMMENTS = 200;
+
 /** KiB of UTF-8, over all of them. */
 const MAX_TOGETHER = 128;
 
 const textUpTo = (kib: number) =>
   z.string().refine((value) => Buffer.byteLength(value) <= kib * 1024, { error: `Longer than ${kib} KiB` });
+
 const nonBlankText = (kib: number) => textUpTo(kib).refine((value) => !isBlank(value), { error: 'Is empty' });
 
 const commentSchema = lateSchema(() =>
@@ -211,4 +216,46 @@ function countOccurrences(text: string, quote: string): number {
   let count = 0;
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + quote.length)) count += 1;
   return count;
+}
+
+/** A question at a gate with its answer, as it is recorded. */
+export interface RecordedExchange {
+  readonly question: string;
+  readonly answer: string;
+  /** Such as `human:ada`. */
+  readonly principal: string;
+}
+
+/** An exchange as it is read back. */
+export interface GateExchange extends RecordedExchange {
+  /** ISO 8601, UTC. */
+  readonly answeredAt: string;
+}
+
+// LangGraph's ids of tasks are UUIDs: no visit has a step in such a place.
+const PLACE = 'ask';
+
+/** The same question at the same gate is the same step: it is paid for once. @param question - As it is recorded. */
+export function exchangeKey(threadId: string, sessionId: string, question: string): StepKey {
+  return { threadId, lgTaskId: `${PLACE}/${sessionId}`, name: sha256Hex(question) };
+}
+
+/** What was asked and answered at a gate, oldest first. */
+export function exchangesAt(threadId: string, sessionId: string, steps: StepStore): readonly GateExchange[] {
+  return steps
+    .listIn(threadId, `${PLACE}/${sessionId}`)
+    .flatMap((key) => {
+      const step = steps.find(key);
+      return step?.state === 'done' ? [step] : [];
+    })
+    .toSorted((a, b) => a.finishedAt - b.finishedAt)
+    .map(({ result, finishedAt }) => ({
+      ...(result as RecordedExchange),
+      answeredAt: new Date(finishedAt).toISOString(),
+    }));
+}
+
+/** Gives up questions whose process died: nobody else is asked while a run is held. @param steps - Of the holder. */
+export function abandonQuestions(threadId: string, steps: StepStore): void {
+  steps.abandonIn(threadId, PLACE);
 }

@@ -3,7 +3,7 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import { unfit } from './answerForms.ts';
-import { assertApprovals, warnOfUnnamed } from './approvals.ts';
+import { assertApprovals, parsedDeadlines, warnOfUnnamed } from './approvals.ts';
 import {
   type AnswerSchema,
   type Approvals,
@@ -15,7 +15,6 @@ import {
   type ToolCallGate,
   type Validated,
 } from './DeclaredGate.ts';
-import { parsedDeadlines } from './deadlines.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import type { HumanInTheLoopManager } from './HumanInTheLoopManager.ts';
 

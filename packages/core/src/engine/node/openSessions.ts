@@ -20,7 +20,7 @@ import {
   ownValues,
 } from '../breakpoints/Breakpoint.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
-import { deadlineWaits } from '../gates/deadlines.ts';
+import { deadlineWaits } from '../gates/approvals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { principalText } from '../gates/principals.ts';
 import {

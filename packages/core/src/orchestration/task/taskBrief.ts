@@ -1,4 +1,4 @@
-import { exchangesAt } from '../../engine/gates/gateQuestions.ts';
+import { exchangesAt } from '../../engine/gates/comments.ts';
 import { currentNodeStore } from '../../engine/node/nodeContext.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import type { AttemptReport, TaskBrief } from '../ports.ts';
