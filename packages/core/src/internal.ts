@@ -36,7 +36,7 @@ export { failuresOf } from './orchestration/checks/CheckSummary.ts';
 export { assertPlan, assertPlanEdit } from './orchestration/nodes/plan.ts';
 export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type * as WorkspacePort from './orchestration/workspacePort.ts';
-export type { CommitBarrier } from './state/commits/immediateTransaction.ts';
+export type { CommitBarrier } from './state/commits/CommitBarrier.ts';
 export { EventStore } from './state/events/EventStore.ts';
 export type { HitlSession } from './state/gates/hitlSession.ts';
 export { assertNoRuns, placeStateFile } from './state/moving/placeStateFile.ts';

@@ -2,7 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { pragma, prepare, transaction } from '../db/prepare.ts';
 import { RecentMap } from '../values/RecentMap.ts';
 import { BlobStore } from './blobs/BlobStore.ts';
-import { type Fence, immediateTransaction, NO_FENCE } from './commits/immediateTransaction.ts';
+import { type Fence, NO_FENCE } from './commits/Fence.ts';
+import { immediateTransaction } from './commits/immediateTransaction.ts';
 import {
   type FieldText,
   hashOfText,

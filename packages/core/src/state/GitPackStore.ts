@@ -2,7 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes } from './blobs/BlobStore.ts';
-import { type CommitBarrier, withinTransaction } from './commits/immediateTransaction.ts';
+import type { CommitBarrier } from './commits/CommitBarrier.ts';
+import { withinTransaction } from './commits/immediateTransaction.ts';
 import { hashOfRow, parseStored } from './rows/rows.ts';
 
 /** Bytes of a pack in one row: what is written at once is no larger. */

@@ -1,6 +1,7 @@
 import type { BusyWait } from '../db/busy.ts';
 import type { NewEvent } from '../events/EventBus.ts';
-import type { CommitBarrier, FencedLease } from './commits/immediateTransaction.ts';
+import type { CommitBarrier } from './commits/CommitBarrier.ts';
+import type { FencedLease } from './commits/immediateTransaction.ts';
 import type { InterruptedQuestion, OpenedSession } from './gates/HitlSessionStore.ts';
 import type { HitlSession } from './gates/hitlSession.ts';
 import type { NewStep, Refusal, Reserve, StepKey, StepUsage } from './steps/stepRecords.ts';

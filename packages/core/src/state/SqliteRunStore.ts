@@ -3,7 +3,8 @@ import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { type EventSink, emitEvent, type NewEvent } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import { type FencedLease, heldLease } from './commits/immediateTransaction.ts';
+import { heldLease } from './commits/Fence.ts';
+import type { FencedLease } from './commits/immediateTransaction.ts';
 import type { HitlSession } from './gates/hitlSession.ts';
 import type {
   AskedQuestion,

@@ -2,15 +2,12 @@ import type { Database } from 'better-sqlite3';
 import type { EventSink } from '../events/EventBus.ts';
 import { CheckpointPersister } from './CheckpointPersister.ts';
 import { GraphCheckpointStore } from './checkpoints/GraphCheckpointStore.ts';
+import { type CommitBarrier, HERE } from './commits/CommitBarrier.ts';
+import { type Fence, leaseFence, NO_FENCE } from './commits/Fence.ts';
 import {
-  type CommitBarrier,
   endLateWrites,
-  type Fence,
   type FencedLease,
-  HERE,
   immediateTransaction,
-  leaseFence,
-  NO_FENCE,
   withNextCommit,
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';

@@ -24,7 +24,7 @@ import type {
   RunWorkspace,
   Workspace,
 } from '../orchestration/ports.ts';
-import { afterBarrier } from '../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { DoctorReport } from '../state/doctor/doctor.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';

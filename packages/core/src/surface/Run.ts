@@ -12,7 +12,7 @@ import type { OpenPipeline } from '../orchestration/orchestrationApp.ts';
 import type { CommitView } from '../orchestration/ports.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/checkpoints/CheckpointPruner.ts';
-import { afterBarrier } from '../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { EventPage, EventRecord } from '../state/events/EventStore.ts';
 import type { HitlSession } from '../state/gates/hitlSession.ts';
 import { assertAgents, requirePipeline } from './agentsIdentity.ts';

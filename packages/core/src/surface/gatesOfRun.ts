@@ -22,7 +22,7 @@ import type { EventBus } from '../events/EventBus.ts';
 import { scrub } from '../masking/scrub.ts';
 import type { CodeReview } from '../orchestration/CodeReview.ts';
 import type { CodeOfRuns } from '../orchestration/ports.ts';
-import { afterBarrier } from '../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../state/commits/CommitBarrier.ts';
 import type { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../state/gates/hitlSession.ts';
 

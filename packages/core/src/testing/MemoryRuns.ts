@@ -20,7 +20,7 @@ import type {
   Runs,
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { immediateBarrier } from '../state/commits/immediateTransaction.ts';
+import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 

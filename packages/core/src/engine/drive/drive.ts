@@ -1,6 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { endingWith, isDevsError } from '../../errors/DevsError.ts';
-import { afterBarrier } from '../../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';

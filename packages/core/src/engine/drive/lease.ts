@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DevsError, endingWith, isDevsError } from '../../errors/DevsError.ts';
-import { afterBarrier } from '../../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { LEASE_TTL_MS } from '../../state/threads/ThreadStore.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';

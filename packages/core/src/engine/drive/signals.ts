@@ -4,7 +4,7 @@ import { tooLarge } from '../../config/limits.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { newEventsOf } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { afterBarrier } from '../../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { canonicalJson, hashOf } from '../../values/canonicalJson.ts';
 import { heaviestPlace } from '../../values/heaviestPlace.ts';

@@ -1,4 +1,4 @@
-import { afterBarrier } from '../../state/commits/immediateTransaction.ts';
+import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
 import type { EndedStatus, Lease, Thread } from '../../state/threads/threadRecords.ts';
 import {

@@ -5,7 +5,7 @@ import { type Limits, validLimits } from '../../config/limits.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../../config/prices.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
-import type { CommitBarrier } from '../../state/commits/immediateTransaction.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { RunStore } from '../../state/RunStore.ts';
 import { SqliteRunStore } from '../../state/SqliteRunStore.ts';
 import { StateFile } from '../../state/StateFile.ts';

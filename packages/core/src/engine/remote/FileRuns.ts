@@ -3,7 +3,7 @@ import { openStateCopy } from '../../db/createDatabase.ts';
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import { HERE } from '../../state/commits/immediateTransaction.ts';
+import { HERE } from '../../state/commits/CommitBarrier.ts';
 import { threadBusy } from '../drive/lease.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { inbox, listRuns } from '../runs/lists.ts';

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
-import type { CommitBarrier } from '../../state/commits/immediateTransaction.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';

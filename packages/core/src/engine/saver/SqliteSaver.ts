@@ -25,12 +25,11 @@ import {
   type TypedBytes,
 } from '../../state/checkpoints/checkpointRecords.ts';
 import { GraphCheckpointStore } from '../../state/checkpoints/GraphCheckpointStore.ts';
+import { leaseFence, NO_FENCE } from '../../state/commits/Fence.ts';
 import {
   commitLate,
   type FencedLease,
   immediateTransaction,
-  leaseFence,
-  NO_FENCE,
 } from '../../state/commits/immediateTransaction.ts';
 import { type StateStats, stateStats } from '../../state/doctor/fileSizes.ts';
 import { CheckpointReader } from './CheckpointReader.ts';

@@ -1,6 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
-import type { CommitBarrier } from '../../state/commits/immediateTransaction.ts';
+import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
 import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';

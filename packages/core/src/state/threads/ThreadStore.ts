@@ -6,15 +6,14 @@ import { canonicalJson } from '../../values/canonicalJson.ts';
 import {
   endLease,
   type Fence,
-  type FencedLease,
   forgetLease,
   holdingLease,
   isHeld,
   leaseFence,
   leaseLost,
   OnceUnderLease,
-  withinTransaction,
-} from '../commits/immediateTransaction.ts';
+} from '../commits/Fence.ts';
+import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';

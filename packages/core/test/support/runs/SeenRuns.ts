@@ -14,7 +14,7 @@ import type {
 } from '../../../src/engine/runs/Runs.ts';
 import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
-import { immediateBarrier } from '../../../src/state/commits/immediateTransaction.ts';
+import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 

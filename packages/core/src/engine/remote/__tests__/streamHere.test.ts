@@ -1,7 +1,7 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { immediateBarrier } from '../../../state/commits/immediateTransaction.ts';
+import { immediateBarrier } from '../../../state/commits/CommitBarrier.ts';
 import { StreamStore } from '../../../state/events/StreamStore.ts';
 import { MemoryRuns } from '../../../testing/MemoryRuns.ts';
 import { durable } from '../../app/durable.ts';
