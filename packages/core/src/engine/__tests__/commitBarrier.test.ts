@@ -254,19 +254,19 @@ describe('the places that wait', () => {
       )
       .sort();
     expect(files).toEqual([
-      'engine/file/FileApp.ts',
-      'engine/drive/signals.ts',
       'engine/drive/drive.ts',
       'engine/drive/lease.ts',
+      'engine/drive/signals.ts',
+      'engine/file/FileApp.ts',
       'engine/node/step.ts',
       'engine/saver/DrivenSaver.ts',
       'engine/stream/streamRun.ts',
       'state/GitPackStore.ts',
       'state/SqliteRunStore.ts',
-      'state/commits/immediateTransaction.ts',
+      'state/commits/CommitBarrier.ts',
       'state/events/EventOutbox.ts',
-      'surface/Run.ts',
       'surface/PipelineFiles.ts',
+      'surface/Run.ts',
       'surface/gatesOfRun.ts',
     ]);
   });
