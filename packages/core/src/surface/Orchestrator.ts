@@ -34,7 +34,7 @@ import { homeOf } from './home/homeOf.ts';
 import { graphWork } from './PipelineApp.ts';
 import {
   type Collected,
-  OpenPipeline,
+  OnePipelineFile,
   type PipelineHome,
   type RunListPage,
   type StateNews,
@@ -152,14 +152,14 @@ export class Orchestrator {
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
-    const deps = { pipeline: this.#pipeline, code: options.code ?? options.workspace ?? null };
+    const surroundings = { pipeline: this.#pipeline, code: options.code ?? options.workspace ?? null };
     const config = orchestratorConfigOf(options.config);
     const about = {
       ...{ events, config, secrets, now, newId },
       ...declaredIn(options),
     };
     const { busyTimeoutMs = config.busyTimeoutMs, encryptionKey = config.encryptionKey } = options;
-    this.#home = homeOf({ ...options, busyTimeoutMs, encryptionKey }, about, deps);
+    this.#home = homeOf({ ...options, busyTimeoutMs, encryptionKey }, about, surroundings);
     this.#hush =
       onGate === undefined ? () => {} : tellGates(events, (threadId) => this.#home.gatesOf(threadId), onGate);
   }
@@ -247,7 +247,7 @@ export class Orchestrator {
   async view<T>(id: string, read: (run: Run) => Promise<T>): Promise<T> {
     return this.#home.read(id, (file) => {
       file.app.store.threads.require(id);
-      return read(new Run(id, new OpenPipeline(file)));
+      return read(new Run(id, new OnePipelineFile(file)));
     });
   }
 

@@ -9,8 +9,14 @@ import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
-import { type ClosedGate, type Gate, type GateAnswer, readOnce } from '../engine/gates/Gate.ts';
-import { decisionSignal, type Notice, OneFile, type RunFiles } from '../engine/runs/RunFiles.ts';
+import type { ClosedGate, Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import {
+  decisionNoticeOf,
+  type Notice,
+  OneFile,
+  type RunFiles,
+  stopNoticeOf,
+} from '../engine/runs/RunFiles.ts';
 import type { GatePage, PageRequest, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../engine/start/RunStarts.ts';
 import { endingWith } from '../errors/DevsError.ts';
@@ -47,6 +53,9 @@ export interface PipelineFile extends PipelineWithPorts {
   readonly code: CodeOfRuns | null;
 }
 
+/** The members of a {@link PipelineFile} beside its file. */
+export type PipelineSurroundings = Omit<PipelineFile, 'app'>;
+
 /** The port of a {@link Run}: its file, here or elsewhere. */
 export interface PipelineFiles extends RunFiles<PipelineFile> {
   /** Executes a run in this process. */
@@ -60,7 +69,7 @@ export interface PipelineFiles extends RunFiles<PipelineFile> {
 }
 
 /** Runs of one open file. */
-export class OpenPipeline extends OneFile<PipelineFile> implements PipelineFiles {
+export class OnePipelineFile extends OneFile<PipelineFile> implements PipelineFiles {
   drive(id: string, options: DriveRunOptions): Promise<PipelineResult> {
     return driveRun(id, options, this.file);
   }
@@ -83,17 +92,17 @@ export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'abort'>;
 export async function driveRun(
   id: string,
   { until, only, epic, ...options }: DriveRunOptions,
-  deps: PipelineWithPorts,
+  given: PipelineWithPorts,
   { prepare, ...told }: PipelineDriveHooks = {},
 ): Promise<PipelineResult> {
-  const { app, pipeline } = deps;
+  const { app, pipeline } = given;
   const { store } = app;
   const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
-  assertAgents(id, deps);
+  assertAgents(id, given);
   if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
   const engine = await app.engine();
-  await finishRewindOfEnded(id, deps);
-  const result = await whileAgentsAreKept(deps, () =>
+  await finishRewindOfEnded(id, given);
+  const result = await whileAgentsAreKept(given, () =>
     internalsOf(engine).drive(id, {
       ...options,
       ...told,
@@ -105,7 +114,7 @@ export async function driveRun(
       },
     }),
   );
-  const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
+  const handed = await handOver(id, app.events, (open) => workspaceInUse(id, given, open));
   return { ...outcomeOf(result), ...handed, cost: store.steps.costOf(id) };
 }
 
@@ -165,39 +174,25 @@ function handOver(
   );
 }
 
+const newIdIn = ({ app }: PipelineFile): string => app.newId();
+
 export const pauseNotice = (id: string): Notice<PipelineFile, void> =>
-  stopNotice('pause', ({ app }) => app.pause(id));
+  stopNoticeOf('pause', ({ app }) => app.pause(id), newIdIn);
 
 export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
-  stopNotice('cancel', async ({ app }) => (await app.engine()).cancel(id));
+  stopNoticeOf('cancel', async ({ app }) => (await app.engine()).cancel(id), newIdIn);
 
-const stopNotice = (
-  kind: 'pause' | 'cancel',
-  apply: (file: PipelineFile) => Promise<void>,
-): Notice<PipelineFile, void> => ({
-  apply,
-  draft: async (file) => ({ left: await apply(file), signal: { id: file.app.newId(), kind } }),
-});
-
-export function decisionNotice(
+export const decisionNotice = (
   id: string,
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
   given: GateAnswer,
-): Notice<PipelineFile, HitlSession> {
-  let read: GateAnswer | undefined;
-  const apply = (file: PipelineFile, answer = given): Promise<HitlSession> =>
-    afterBarrier(file.app.store.outlet, commentedGates(id, file).decide(gate, answer));
-  return {
-    apply,
-    draft: async (file) => {
-      read ??= readOnce(given);
-      const answer = read;
-      const before = file.app.store.sessions.require(gate.sessionId);
-      const left = await apply(file, answer);
-      return { left, signal: decisionSignal(before, left, scrubbedAnswer(answer)) };
-    },
-  };
-}
+): Notice<PipelineFile, HitlSession> =>
+  decisionNoticeOf(given, {
+    session: ({ app }) => app.store.sessions.require(gate.sessionId),
+    decide: (file, answer) =>
+      afterBarrier(file.app.store.outlet, commentedGates(id, file).decide(gate, answer)),
+    signalled: scrubbedAnswer,
+  });
 
 /**
  * An answer without secrets, for its way to the run. An edit stays as it is: where it is recorded, placeholders of hidden places are

@@ -314,7 +314,7 @@ export class Run {
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { askGate } = await graphWork();
-      return askGate(this.id, gate, { ...options, text }, await engineDeps(file));
+      return askGate(this.id, gate, { ...options, text }, await openPipeline(file));
     });
   }
 
@@ -373,7 +373,7 @@ export class Run {
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
     return this.#files.here(this.id, 'adopt', async (file) =>
-      adoptChanges(this.id, adoption, await agentDeps(this.id, file)),
+      adoptChanges(this.id, adoption, await pipelineWithAgents(this.id, file)),
     );
   }
 
@@ -386,7 +386,7 @@ export class Run {
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
     return this.#files.claim(this.id, async (file) =>
-      syncRun(this.id, request, await agentDeps(this.id, file)),
+      syncRun(this.id, request, await pipelineWithAgents(this.id, file)),
     );
   }
 
@@ -411,7 +411,7 @@ export class Run {
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { rewindRun } = await graphWork();
-      return rewindRun(this.id, task, request, await engineDeps(file));
+      return rewindRun(this.id, task, request, await openPipeline(file));
     });
   }
 
@@ -420,7 +420,7 @@ export class Run {
     return this.#files.read(this.id, async (file) => {
       assertAgents(this.id, file);
       const { previewRewind } = await graphWork();
-      return previewRewind(this.id, task, await engineDeps(file));
+      return previewRewind(this.id, task, await openPipeline(file));
     });
   }
 
@@ -434,7 +434,7 @@ export class Run {
     return this.#files.claim(this.id, async (file) => {
       assertAgents(this.id, file);
       const { undoRewind } = await graphWork();
-      return undoRewind(this.id, request, await engineDeps(file));
+      return undoRewind(this.id, request, await openPipeline(file));
     });
   }
 
@@ -456,13 +456,13 @@ const logEntry = ({ seq, at, name, taskId, payload }: EventRecord): LogEntry => 
   payload: name === 'AGENT_ASKED' ? asAsked(payload) : payload,
 });
 
-const engineDeps = async ({ app, pipeline }: PipelineFile): Promise<OpenPipeline> => ({
+const openPipeline = async ({ app, pipeline }: PipelineFile): Promise<OpenPipeline> => ({
   app: await app.engine(),
   pipeline,
 });
 
 /** @throws DevsError `CONFIG_INVALID` without agents. */
-async function agentDeps(id: string, { app, pipeline }: PipelineFile) {
+async function pipelineWithAgents(id: string, { app, pipeline }: PipelineFile) {
   const given = requirePipeline(id, pipeline);
   return { app: await app.engine(), pipeline: given };
 }

@@ -34,7 +34,7 @@ export interface AppInternals<Output> {
    * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
    */
   withLease<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T>;
-  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see `setBack`. */
+  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see `rewindTo` in `change/`. */
   rewindTo(lease: Lease, placement: CheckpointUpdate, record: RecordUpdate): Promise<void>;
   /**
    * Holds a run while `work` changes what its next visit starts from; see `assertBetweenNodes`.

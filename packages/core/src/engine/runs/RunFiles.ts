@@ -3,7 +3,7 @@
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
-import type { GateAnswer } from '../gates/Gate.ts';
+import { type GateAnswer, readOnce } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 
 /** Something that came of telling a run something. */
@@ -65,6 +65,42 @@ interface SignalledDecision {
   readonly answer: GateAnswer;
   /** Secrets that were taken out of it. */
   readonly redacted: number;
+}
+
+/** @param apply - Writes it into the run's file. */
+export const stopNoticeOf = <File>(
+  kind: 'pause' | 'cancel',
+  apply: (file: File) => Promise<void>,
+  newIdIn: (file: File) => string,
+): Notice<File, void> => ({
+  apply,
+  draft: async (file) => ({ left: await apply(file), signal: { id: newIdIn(file), kind } }),
+});
+
+/** How a decision is recorded in a run's file. */
+interface Deciding<File> {
+  /** The session before the decision. */
+  session(file: File): HitlSession;
+  decide(file: File, answer: GateAnswer): Promise<HitlSession>;
+  /** The answer on its way to the run. */
+  signalled(answer: GateAnswer): SignalledDecision;
+}
+
+export function decisionNoticeOf<File>(
+  given: GateAnswer,
+  { session, decide, signalled }: Deciding<File>,
+): Notice<File, HitlSession> {
+  let read: GateAnswer | undefined;
+  return {
+    apply: (file) => decide(file, given),
+    draft: async (file) => {
+      read ??= readOnce(given);
+      const answer = read;
+      const before = session(file);
+      const left = await decide(file, answer);
+      return { left, signal: decisionSignal(before, left, signalled(answer)) };
+    },
+  };
 }
 
 /**

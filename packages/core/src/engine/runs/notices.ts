@@ -6,9 +6,9 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { type Gate, type GateAnswer, readOnce } from '../gates/Gate.ts';
+import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
-import { decisionSignal, type Notice } from './RunFiles.ts';
+import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
 
 /** A graph over an open file. */
 interface ToldFile {
@@ -18,13 +18,12 @@ interface ToldFile {
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }
 
-export function stopNotice(kind: 'pause' | 'cancel', id: string): Notice<ToldFile, void> {
-  const apply = kind === 'pause' ? pauseRun : cancelRunIn;
-  return {
-    apply: (file) => apply(id, file),
-    draft: async (file) => ({ left: await apply(id, file), signal: { id: file.newId(), kind } }),
-  };
-}
+export const stopNotice = (kind: 'pause' | 'cancel', id: string): Notice<ToldFile, void> =>
+  stopNoticeOf(
+    kind,
+    (file) => (kind === 'pause' ? pauseRun(id, file) : cancelRunIn(id, file)),
+    (file) => file.newId(),
+  );
 
 async function pauseRun(id: string, { store: { runs }, newId, arrived }: ToldFile): Promise<void> {
   const pause = { id: newId(), kind: 'pause', payload: null } as const;
@@ -54,21 +53,13 @@ export function messageNotice(
   };
 }
 
-export function decisionNotice(
+export const decisionNotice = (
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
   given: GateAnswer,
-): Notice<ToldFile, HitlSession> {
-  let read: GateAnswer | undefined;
-  const apply = ({ store, engine, arrived }: ToldFile, answer = given): Promise<HitlSession> =>
-    arrived(whenFree(store.db, () => decideGate(gate, answer, engine)));
-  return {
-    apply,
-    draft: async (file) => {
-      read ??= readOnce(given);
-      const answer = read;
-      const before = file.store.sessions.require(gate.sessionId);
-      const left = await apply(file, answer);
-      return { left, signal: decisionSignal(before, left, { answer, redacted: 0 }) };
-    },
-  };
-}
+): Notice<ToldFile, HitlSession> =>
+  decisionNoticeOf(given, {
+    session: ({ store }) => store.sessions.require(gate.sessionId),
+    decide: ({ store, engine, arrived }, answer) =>
+      arrived(whenFree(store.db, () => decideGate(gate, answer, engine))),
+    signalled: (answer) => ({ answer, redacted: 0 }),
+  });

@@ -31,9 +31,10 @@ import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
 import {
   type Collected,
   type DriveRunOptions,
-  OpenPipeline,
+  OnePipelineFile,
   type PipelineFile,
   type PipelineHome,
+  type PipelineSurroundings,
   type RunListPage,
   type StateNews,
 } from '../PipelineFiles.ts';
@@ -55,15 +56,20 @@ export interface HomeOptions {
 export function homeOf(
   options: HomeOptions,
   about: Omit<PipelineAppOptions, 'db'>,
-  deps: Omit<PipelineFile, 'app'>,
+  surroundings: PipelineSurroundings,
 ): PipelineHome {
   const { dir, runs } = options;
   if ((dir === undefined) === (runs === undefined)) throw new TypeError('Expected either `dir` or `runs`.');
-  if (runs !== undefined) refuseKey(options.encryptionKey);
-  if (runs !== undefined) return new RemoteHome(runs, about, deps);
+  if (runs !== undefined) {
+    refuseKey(options.encryptionKey);
+    return new RemoteHome(runs, about, surroundings);
+  }
   const folder = dir ?? '';
   const db = openPipelineFile(folder, options);
-  return new StateFileHome({ ...deps, app: PipelineApp.open(deps.pipeline, { db, ...about }) }, folder);
+  return new StateFileHome(
+    { ...surroundings, app: PipelineApp.open(surroundings.pipeline, { db, ...about }) },
+    folder,
+  );
 }
 
 function openPipelineFile(
@@ -96,7 +102,7 @@ function tellForeign(db: Database): void {
 }
 
 /** All runs in one local state file. */
-class StateFileHome extends OpenPipeline implements PipelineHome {
+class StateFileHome extends OnePipelineFile implements PipelineHome {
   readonly #dir: string;
 
   /** @param dir - Folder of the state file. */
@@ -208,15 +214,15 @@ const PAGE = 1000;
 class RemoteHome implements PipelineHome {
   readonly #runs: Runs;
   readonly #about: Omit<PipelineAppOptions, 'db'>;
-  readonly #deps: Omit<PipelineFile, 'app'>;
+  readonly #surroundings: PipelineSurroundings;
   #pipeline: Promise<RemotePipeline> | null = null;
   #watching: Promise<() => void> | null = null;
   #version = 0;
 
-  constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, deps: Omit<PipelineFile, 'app'>) {
+  constructor(runs: Runs, about: Omit<PipelineAppOptions, 'db'>, surroundings: PipelineSurroundings) {
     this.#runs = runs;
     this.#about = about;
-    this.#deps = deps;
+    this.#surroundings = surroundings;
   }
 
   async warm(): Promise<void> {
@@ -229,7 +235,7 @@ class RemoteHome implements PipelineHome {
 
   #work(): Promise<RemotePipeline> {
     this.#pipeline ??= import('./remotePipeline.ts').then(({ remotePipeline }) =>
-      remotePipeline(this.#runs, this.#about, this.#deps),
+      remotePipeline(this.#runs, this.#about, this.#surroundings),
     );
     return this.#pipeline;
   }

@@ -17,7 +17,12 @@ import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/o
 import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import { gitRecord } from '../../state/GitPackStore.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import { type DriveRunOptions, driveRun, type PipelineFile } from '../PipelineFiles.ts';
+import {
+  type DriveRunOptions,
+  driveRun,
+  type PipelineFile,
+  type PipelineSurroundings,
+} from '../PipelineFiles.ts';
 import { assertRemovable, type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import { listedStatus, type PipelineResult, runStatus } from '../views.ts';
 
@@ -34,20 +39,17 @@ const accessTo = (plan: OrchestrationPlan, runs: Runs, standing: Standing) =>
 
 const heldApp = (held: LeasedRun, plan: OrchestrationPlan) => new LeasedApp(held, plan);
 
-/** Surroundings of the pipeline in this process. */
-type PipelineDepsHere = Omit<PipelineFile, 'app'>;
-
 /** The pipeline's runs that have a file each: the way to their files, and what drives them for a worker. */
 export class RemotePipeline implements RunDriver {
   readonly queue: RunQueue;
   readonly #plan: OrchestrationPlan;
-  readonly #deps: PipelineDepsHere;
+  readonly #surroundings: PipelineSurroundings;
   readonly access: ReturnType<typeof accessTo>;
 
-  constructor(plan: OrchestrationPlan, runs: Runs, deps: PipelineDepsHere) {
+  constructor(plan: OrchestrationPlan, runs: Runs, surroundings: PipelineSurroundings) {
     this.queue = { graph: GRAPH, fingerprint: graphFingerprint(plan.outline().shape) };
     this.#plan = plan;
-    this.#deps = deps;
+    this.#surroundings = surroundings;
     this.access = accessTo(plan, runs, (id, file) => this.#standing(id, file));
   }
 
@@ -87,7 +89,7 @@ export class RemotePipeline implements RunDriver {
 
   /** The pipeline over a run's own file; what git holds of the run is in that file too. */
   readonly over = (file: RunFile): PipelineFile => {
-    const { pipeline, code } = this.#deps;
+    const { pipeline, code } = this.#surroundings;
     const workspace = pipeline && travelling(pipeline.workspace, file.store);
     const app = PipelineApp.over(localApp(file));
     return { app, code, pipeline: pipeline && workspace && { ...pipeline, workspace } };
@@ -107,12 +109,12 @@ export class RemotePipeline implements RunDriver {
 export const remotePipeline = (
   runs: Runs,
   about: Omit<PipelineAppOptions, 'db'>,
-  deps: PipelineDepsHere,
+  surroundings: PipelineSurroundings,
 ): RemotePipeline =>
   new RemotePipeline(
-    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about, GRAPH),
+    orchestrationPlan(surroundings.pipeline && { ...surroundings.pipeline, travels: true }, about, GRAPH),
     runs,
-    deps,
+    surroundings,
   );
 
 /** The workspace for runs whose files travel: what git holds of them is in the file that is driven. */
