@@ -15,8 +15,7 @@ import { unknownWords } from './unknownWords.ts';
 import { unsealedRows } from './unsealedRows.ts';
 import { unusedBlobs } from './unusedBlobs.ts';
 
-export type { FileSizes } from './fileSizes.ts';
-export type { Finding } from './finding.ts';
+export type { FileSizes, Finding };
 
 /** Result of {@link doctor}. */
 export interface DoctorReport {
