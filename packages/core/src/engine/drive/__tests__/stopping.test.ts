@@ -3,6 +3,7 @@ import { tool } from '@langchain/core/tools';
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
@@ -73,10 +74,8 @@ const PLACES = {
         return END;
       }),
   'tool in a subgraph': (hanging: Hanging) => {
-    const call = tool(async (_input: object, config: LangGraphRunnableConfig) => hanging.heeding(config.signal), {
-      name: 'call',
-      schema: { type: 'object', properties: {} },
-    });
+    const hang = async (_input: object, { signal }: { readonly signal?: AbortSignal }) => hanging.heeding(signal);
+    const call = tool(hang, { name: 'call', schema: z.object({}) });
     const inner = oneNode(async (_state, config) => ({ said: String(await call.invoke({}, config)) }));
     return new StateGraph(State).addNode('inner', inner.compile()).addEdge(START, 'inner').addEdge('inner', END);
   },
@@ -150,13 +149,13 @@ describe('an aborted signal', () => {
     const stop = new AbortController();
     const told: unknown[] = [];
     const read = async (): Promise<void> => {
-      for await (const { data } of app.stream('r', {}, { signal: stop.signal })) told.push(data);
+      for await (const event of app.stream('r', {}, { signal: stop.signal })) told.push(event);
     };
     const reading = errorOf(read());
     await hanging.isBegun();
     stop.abort();
     expect(await reading).toBe('AbortError: This operation was aborted');
-    expect(told).toEqual([{ first: { said: 'first' } }]);
+    expect(told).toMatchObject([{ mode: 'updates', data: { first: { said: 'first' } } }]);
     await isQuiet(app as never);
   });
 
