@@ -33,7 +33,7 @@ function drivers(dbPath: string, place: Place, name: string, count: number) {
 
 const appsAt = (dbPath: string) => {
   const apps = hangingApps(dbPath, () => {});
-  onTestFinished(() => apps.close());
+  onTestFinished(() => void apps.close());
   return apps;
 };
 
