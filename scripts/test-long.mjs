@@ -22,6 +22,12 @@ const LONG = [
     'drive/manyDrivers',
     '16 processes, each with six runs at once, over one file that somebody else holds now and then',
   ],
+  [
+    'cancels',
+    { DEVS_CANCELS: 200, DEVS_CANCEL_KILLS: 40 },
+    'drive/cancelledElsewhere',
+    'runs that hang, cancelled by another process (times in test-results/cancel-*.json), and kills around it',
+  ],
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],

@@ -27,7 +27,7 @@ export class Worker {
     const { leaving: signal } = this;
     if (signal.aborted || this.#driven.has(id) || this.#driven.size >= MOST) return;
     const driven = this.#app
-      .run(id, undefined, { signal })
+      .run(id, undefined, { drain: signal })
       .then(() => {}, report)
       .finally(() => this.#driven.delete(id));
     this.#driven.set(id, driven);

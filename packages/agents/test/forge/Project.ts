@@ -71,7 +71,7 @@ export class Project {
     try {
       const gates = { design: 'auto', dag: 'auto' } as const;
       const victim = await devs.start({ id: 'victim', brief: BRIEF, gates });
-      await victim.resume({ signal: stop.signal });
+      await victim.resume({ drain: stop.signal });
       return await victim.status();
     } finally {
       devs.close();

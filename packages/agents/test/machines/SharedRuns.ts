@@ -170,7 +170,7 @@ export class SharedRuns implements Runs {
     const never = new AbortController().signal;
     const held = await this.hold(id);
     try {
-      while ((await held.settle(await driver.drive(held, { signal: never, abort: never }))) === 'again');
+      while ((await held.settle(await driver.drive(held, { drain: never, signal: never }))) === 'again');
     } finally {
       await held.close();
     }

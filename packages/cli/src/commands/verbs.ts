@@ -105,12 +105,12 @@ const ADMIN: readonly Verb[] = [
   },
   {
     usage: 'pause <id>',
-    description: 'stop a run at its next safe point',
+    description: 'stop a run at its next safe point, or at once',
     load: async () => (await reading()).addPause,
   },
   {
     usage: 'cancel <id>',
-    description: 'cancel a run, at once or at its next safe point',
+    description: 'cancel a run; calls in flight are aborted',
     load: async () => (await reading()).addCancel,
   },
   {

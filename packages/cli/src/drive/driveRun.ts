@@ -46,7 +46,7 @@ export async function driveRun(
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void =>
     out.note('stopping at the next safe point; press Ctrl-C again to stop at once');
-  const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
+  const options = { drain: signal, wait: wait === true, ...goalFrom(flags), ...(abort && { signal: abort }) };
   const drive = async (): Promise<PipelineResult> => {
     const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
     signal.addEventListener('abort', announce, { once: true });

@@ -103,7 +103,7 @@ const formatCompleted = (id: string, { reason }: PipelineResult): string =>
 const formatStopped = ({ reason }: PipelineResult): string =>
   reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
 
-const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a request came in']);
+const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'aborted', 'pause', 'a request came in']);
 
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);

@@ -44,7 +44,7 @@ const STARTS: readonly RunsCase[] = [
       await mailApp(runs, 'works').start('m', { log: [] });
       const held = await runs.hold('m');
       await assert.rejects(elsewhere.hold('m'), rejected('THREAD_BUSY'));
-      const end = await mailApp(runs, 'works').drive(held, { signal: LATER, abort: LATER });
+      const end = await mailApp(runs, 'works').drive(held, { drain: LATER, signal: LATER });
       assert.equal(await held.settle(end), 'settled');
       await held.close();
       const next = await elsewhere.hold('m');
@@ -258,7 +258,7 @@ const STANDS: readonly RunsCase[] = [
       const app = mailApp(runs, 'asks');
       await app.start('m', { log: [] });
       const held = await runs.hold('m');
-      await app.drive(held, { signal: LATER, abort: LATER });
+      await app.drive(held, { drain: LATER, signal: LATER });
       await held.close();
       await free('m');
       const other = mailApp(elsewhere, 'asks');

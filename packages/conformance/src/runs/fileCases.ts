@@ -173,7 +173,7 @@ const HOLDING: readonly RunsCase[] = [
       await free('m');
       const held = await elsewhere.hold('m');
       assert.equal(held.isCopy, true);
-      const end = await mailApp(elsewhere, 'asks').drive(held, { signal: LATER, abort: LATER });
+      const end = await mailApp(elsewhere, 'asks').drive(held, { drain: LATER, signal: LATER });
       assert.equal(end.status, 'waiting');
       await held.close();
       await dying.close();

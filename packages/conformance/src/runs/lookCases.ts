@@ -46,7 +46,7 @@ export const LOOK_CASES: readonly RunsCase[] = [
       assert.equal(await elsewhere.countGates(), 0);
       const dying = await runs.hold('n');
       assert.equal(await index('n'), null);
-      await app.drive(dying, { signal: LATER, abort: LATER });
+      await app.drive(dying, { drain: LATER, signal: LATER });
       await dying.close();
       await free('n');
       assert.equal(await index('n'), null);

@@ -69,7 +69,7 @@ export async function driveMail(app: Pick<MailApp, 'runs' | 'drive'>, id: string
   const held = await app.runs.hold(id);
   try {
     for (;;) {
-      const end = await app.drive(held, { signal: neverAborted, abort: neverAborted });
+      const end = await app.drive(held, { drain: neverAborted, signal: neverAborted });
       if ((await held.settle(end)) === 'settled') return end;
     }
   } finally {

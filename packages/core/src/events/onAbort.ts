@@ -1,3 +1,7 @@
+/** Whether one of them is aborted. */
+export const isAborted = (signals: readonly (AbortSignal | undefined)[]): boolean =>
+  signals.some((signal) => signal?.aborted === true);
+
 /** What is done once one signal is aborted, and what ends listening to it. */
 type Acts = Set<() => void> & { readonly stop: () => void };
 
@@ -37,14 +41,29 @@ function listenTo(signal: AbortSignal): Acts {
  * graph; one that lives as long as a process would collect them.
  */
 export async function withOwnSignal<T>(
-  outer: AbortSignal | undefined,
+  outer: AbortSignal | undefined | readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const own = new AbortController();
-  const forget = onAbort(outer, () => own.abort(outer?.reason));
+  const outers = Array.isArray(outer) ? outer : [outer];
+  const forget = outers.map((each: AbortSignal | undefined) => onAbort(each, () => own.abort(each?.reason)));
   try {
     return await work(own.signal);
   } finally {
-    forget();
+    for (const each of forget) each();
   }
+}
+
+/** What `work` comes to, or, as soon as a signal is aborted, a rejection: `work` may go on and is left behind. */
+export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(abortError(signal)));
+    work.then(resolve, reject).finally(forget);
+  });
+}
+
+/** What LangGraph throws for an aborted signal. */
+export function abortError({ reason }: AbortSignal): Error {
+  if (reason instanceof Error) return reason;
+  return new Error(typeof reason === 'string' ? reason : 'Aborted');
 }

@@ -57,6 +57,10 @@ export class NullRunStore implements NodeStore {
 
   endStep(): void {}
 
+  endStepLate(): boolean {
+    return false;
+  }
+
   transcribe(): number {
     return 0;
   }

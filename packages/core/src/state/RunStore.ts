@@ -152,6 +152,18 @@ export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   /** A step has ended. A recorded result is progress: the run's recoveries are counted anew. @throws RangeError if it was not begun. */
   endStep(at: WriteScope, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void;
 
+  /**
+   * {@link endStep} after its run was {@link RunStore.cutOff}: what was paid for is kept. False, and nothing is written, where the
+   * run was gone on with or the step was begun anew.
+   *
+   * @param attempt - Of the call that has ended.
+   */
+  endStepLate(
+    at: WriteScope,
+    step: StepKey & Pick<NewStep, 'taskId'> & { readonly attempt: number },
+    end: StepEnd,
+  ): boolean;
+
   /** A piece of what a step tells while it runs; returns its place among them. Derived: losing it harms no run (law L6). */
   transcribe(at: WriteScope, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number;
 
@@ -172,6 +184,9 @@ export interface RunStore extends NodeStore {
 
   /** Gives the lease back; does nothing if it is lost. */
   release(lease: Lease): void;
+
+  /** Gives the lease back, and refuses whatever is still written under it: calls that were aborted may go on. */
+  cutOff(lease: Lease): void;
 
   /**
    * Its driver is gone, as whoever hands the run out knows: the next claim takes it over at once. False where nobody held it.

@@ -3,7 +3,7 @@ import { isStorageFault } from '../db/sqliteFault.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { type EventSink, emitEvent, type NewEvent } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import { heldLease } from './commits/Fence.ts';
+import { type Fence, heldLease, NO_FENCE } from './commits/Fence.ts';
 import type { FencedLease } from './commits/immediateTransaction.ts';
 import type { HitlSession } from './gates/hitlSession.ts';
 import type {
@@ -113,22 +113,40 @@ export class SqliteRunStore implements RunStore {
   }
 
   endStep(at: WriteScope, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void {
-    const { steps, threads } = this.#file;
     const { threadId, epoch } = at;
-    const { usage } = end;
     this.#file.commitUnder(at, (emit) => {
-      const fence = this.#file.fenceOf(at);
-      if (end.kind === 'failed') steps.fail(step, usage, fence);
-      else if (end.kind === 'refused') steps.refuse(step, end.refusal, usage, fence);
-      else {
-        steps.finish(step, end.result, usage, fence);
+      this.#writeEnd(step, end, this.#file.fenceOf(at));
+      if (end.kind === 'done') {
         this.#markTime(threadId, step.taskId);
         // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
-        if (epoch !== null) threads.resetRecoveries({ threadId, epoch });
+        if (epoch !== null) this.#file.threads.resetRecoveries({ threadId, epoch });
       }
       this.#tell(end.facts, emit);
       end.inSameTransaction?.();
     });
+  }
+
+  endStepLate(
+    { threadId, epoch }: WriteScope,
+    step: StepKey & { readonly attempt: number },
+    end: StepEnd,
+  ): boolean {
+    const { steps, threads } = this.#file;
+    return this.#file.commit((emit) => {
+      const wasCutOff = epoch !== null && threads.wasCutOff({ threadId, epoch });
+      const begun = wasCutOff ? steps.find(step) : null;
+      if (begun?.state !== 'intent' || begun.attempt !== step.attempt) return false;
+      this.#writeEnd(step, end, NO_FENCE);
+      this.#tell(end.facts, emit);
+      return true;
+    });
+  }
+
+  #writeEnd(step: StepKey, end: StepEnd, fence: Fence): void {
+    const { steps } = this.#file;
+    if (end.kind === 'failed') steps.fail(step, end.usage, fence);
+    else if (end.kind === 'refused') steps.refuse(step, end.refusal, end.usage, fence);
+    else steps.finish(step, end.result, end.usage, fence);
   }
 
   transcribe(
@@ -167,6 +185,10 @@ export class SqliteRunStore implements RunStore {
 
   release(lease: Lease): void {
     this.#file.threads.release(lease);
+  }
+
+  cutOff(lease: Lease): void {
+    this.#file.threads.cutOff(lease);
   }
 
   evict(threadId: string): boolean {

@@ -1,4 +1,5 @@
 import { pricesOf } from '../config/prices.ts';
+import { type PauseOptions, pauseSignal } from '../engine/drive/signals.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type Gate, gatesOf } from '../engine/gates/Gate.ts';
@@ -92,9 +93,9 @@ export class PipelineApp {
     return gatesOf(id, this.store);
   }
 
-  /** Asks whoever drives the run to stop at the next safe point. */
-  async pause(id: string): Promise<void> {
-    this.store.threads.signal(id, { id: this.newId(), kind: 'pause', payload: null });
+  /** Asks whoever drives the run to stop. */
+  async pause(id: string, options: PauseOptions): Promise<void> {
+    this.store.threads.signal(id, pauseSignal(this.newId(), options));
   }
 }
 

@@ -5,6 +5,7 @@ import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
+import type { PauseOptions } from '../engine/drive/signals.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
@@ -14,6 +15,7 @@ import {
   decisionNoticeOf,
   type Notice,
   OneFile,
+  pauseRequest,
   type RunFiles,
   stopNoticeOf,
 } from '../engine/runs/RunFiles.ts';
@@ -86,7 +88,7 @@ export class OnePipelineFile extends OneFile<PipelineFile> implements PipelineFi
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 
 /** How a drive is called that is told what comes in meanwhile. */
-export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'abort'>;
+export type PipelineDriveHooks = Pick<DriveOptions, 'prepare' | 'lost'>;
 
 /** Drives a run, and gives its branch to the user's repository; see {@link Run.resume}. */
 export async function driveRun(
@@ -176,11 +178,11 @@ function handOver(
 
 const newIdIn = ({ app }: PipelineFile): string => app.newId();
 
-export const pauseNotice = (id: string): Notice<PipelineFile, void> =>
-  stopNoticeOf('pause', ({ app }) => app.pause(id), newIdIn);
+export const pauseNotice = (id: string, options: PauseOptions): Notice<PipelineFile, void> =>
+  stopNoticeOf(pauseRequest(options), ({ app }) => app.pause(id, options), newIdIn);
 
 export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
-  stopNoticeOf('cancel', async ({ app }) => (await app.engine()).cancel(id), newIdIn);
+  stopNoticeOf({ kind: 'cancel' }, async ({ app }) => (await app.engine()).cancel(id), newIdIn);
 
 export const decisionNotice = (
   id: string,

@@ -1,5 +1,6 @@
 import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
+import type { PauseOptions } from '../engine/drive/signals.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
 import { type ClosedGate, closedGates, type Gate, type GateAnswer, gatesOf } from '../engine/gates/Gate.ts';
@@ -202,7 +203,8 @@ export class Run {
   }
 
   /**
-   * Executes the run until it ends, waits, reaches a goal, or `signal` pauses it at the next safe point.
+   * Executes the run until it ends, waits, reaches a goal, or is stopped: `drain` pauses it at the next safe point, `signal`
+   * at once. Never rejects because it was stopped: the status is `paused`.
    *
    * @throws RangeError for two goals or an invalid one.
    * @throws DevsError `THREAD_BUSY` while another process runs it; `CONFIG_INVALID` without the agents it was started
@@ -213,12 +215,12 @@ export class Run {
     return this.#files.drive(this.id, options);
   }
 
-  /** Asks the process that runs it to stop at the next safe point. It can resume. */
-  async pause(): Promise<void> {
-    return this.#files.notify({ run: this.id }, pauseNotice(this.id));
+  /** Asks the process that runs it to stop at the next safe point; with `abort` it ends calls in flight. It can resume. */
+  async pause(options: PauseOptions = {}): Promise<void> {
+    return this.#files.notify({ run: this.id }, pauseNotice(this.id, options));
   }
 
-  /** Ends the run for good: at once if no process runs it, else at its next safe point. */
+  /** Ends the run for good. What is in flight is aborted, with its processes. */
   async cancel(): Promise<void> {
     return this.#files.notify({ run: this.id }, cancelNotice(this.id));
   }

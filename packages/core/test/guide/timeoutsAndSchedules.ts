@@ -85,5 +85,5 @@ export async function stop() {
   const app = durable(builder, { file: 'state.sqlite' });
   const leaving = new AbortController();
   process.once('SIGTERM', () => leaving.abort());
-  await app.run('order-7', { order }, { signal: leaving.signal });
+  await app.run('order-7', { order }, { drain: leaving.signal });
 }

@@ -164,7 +164,7 @@ describe('prose that looks like secrets', () => {
         brief: `# Prose\n\n${prose}\n`,
         gates: { design: 'auto', dag: 'auto' },
       });
-      const { status } = await run.resume({ signal: abort.signal });
+      const { status } = await run.resume({ drain: abort.signal });
       devs.close();
       if (status === 'completed') return (await workspace.open(id)).snapshot();
       expect(['paused', 'waiting']).toContain(status);

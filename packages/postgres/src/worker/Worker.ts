@@ -263,9 +263,9 @@ export class Worker {
 
   async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
     const driver = this.#drivers.get(queue) as RunDriver;
-    const signal = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
+    const drain = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
     for (;;) {
-      const end = await driver.drive(held, { signal, abort: this.#abort.signal });
+      const end = await driver.drive(held, { drain, signal: this.#abort.signal });
       if ((await held.settle(end)) === 'settled') return end.status;
       this.#meters.add('again');
     }

@@ -55,16 +55,16 @@ export function stepsDriver(options: StepsDriverOptions = {}): RunDriver {
     held.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
   return {
     queue,
-    drive: async (held, { signal, abort }) => {
+    drive: async (held, { drain, signal }) => {
       const plan = held.db.prepare('SELECT steps, tells FROM plan').get() as Required<Steps>;
       for (;;) {
         for (const { id } of await held.signals())
           held.db.prepare('INSERT OR IGNORE INTO told VALUES (?)').run(id);
         const step = count(held, 'done');
         if (step === plan.steps) break;
-        if (signal.aborted) return at(held, 'running');
+        if (drain.aborted) return at(held, 'running');
         await held.outlet.pending();
-        await call?.(held.id, step, AbortSignal.any([abort, held.lost]));
+        await call?.(held.id, step, AbortSignal.any([signal, held.lost]));
         held.db.prepare('INSERT INTO done VALUES (?)').run(step);
         await held.outlet.pending();
       }

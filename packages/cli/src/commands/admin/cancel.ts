@@ -6,9 +6,9 @@ import { examples, type Session, type Start } from '../../project/Session.ts';
 export function addCancel(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('cancel', options)
-    .description('cancel a run, at once or at its next safe point')
+    .description('cancel a run; calls in flight are aborted')
     .argument('<id>', 'run')
-    .addHelpText('after', examples('devs admin cancel csv-export'))
+    .addHelpText('after', examples('devs cancel csv-export'))
     .action((id: string, _options: object, command: Command) =>
       start(command, (session) => cancel(id, session)),
     );
@@ -23,7 +23,7 @@ async function cancel(id: string, session: Session): Promise<ExitCode> {
   session.out.result({ id, requested: 'cancel', status }, [
     driver === null
       ? `${id} is ${status}; its commits and its log are kept`
-      : `${id} ends at its next safe point; its commits and its log are kept`,
+      : `${id} is being ended by the process that runs it; its commits and its log are kept`,
   ]);
   return EXIT.ok;
 }

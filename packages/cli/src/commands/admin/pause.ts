@@ -6,18 +6,23 @@ import { examples, type Session, type Start } from '../../project/Session.ts';
 export function addPause(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('pause', options)
-    .description('stop a run at its next safe point')
+    .description('stop a run at its next safe point, or at once')
     .argument('<id>', 'run')
-    .addHelpText('after', examples('devs admin pause csv-export'))
-    .action((id: string, _options: object, command: Command) =>
-      start(command, (session) => pause(id, session)),
+    .option('--abort', 'abort calls in flight; they are made again on resume')
+    .addHelpText('after', examples('devs pause csv-export', 'devs pause csv-export --abort'))
+    .action((id: string, flags: PauseFlags, command: Command) =>
+      start(command, (session) => pause(id, flags, session)),
     );
 }
 
-async function pause(id: string, session: Session): Promise<ExitCode> {
-  await withRuns(session, async (devs) => (await devs.run(id)).pause());
-  session.out.result({ id, requested: 'pause' }, [
-    `${id} will stop at its next safe point`,
+interface PauseFlags {
+  readonly abort?: true;
+}
+
+async function pause(id: string, { abort = false }: PauseFlags, session: Session): Promise<ExitCode> {
+  await withRuns(session, async (devs) => (await devs.run(id)).pause({ abort }));
+  session.out.result({ id, requested: 'pause', ...(abort && { abort }) }, [
+    abort ? `${id} stops now` : `${id} will stop at its next safe point`,
     `resume: ${session.devs('resume', id)}`,
   ]);
   return EXIT.ok;

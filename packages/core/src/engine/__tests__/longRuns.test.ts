@@ -22,7 +22,7 @@ describe('a run of many steps in one process', () => {
       if (steps === STEPS) stop.abort();
     });
     const app = durable(builder, { db, gates: { a: () => null }, guards: { maxDepth: 2 * STEPS } });
-    const signals = { signal: stop.signal, abort: abort.signal };
+    const signals = { drain: stop.signal, signal: abort.signal };
     let result = await app.run('long', {}, signals);
     while (result.status === 'waiting') {
       for (const gate of result.gates) await app.decide(gate, { approved: true, by: ada });

@@ -12,7 +12,7 @@ const RUNS = Array.from({ length: 12 }, (_, at) => `run-${at}`);
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
 describe('one signal that all runs of a service are given', () => {
-  test.for(['signal', 'abort'] as const)(
+  test.for(['signal', 'abort', 'drain'] as const)(
     'as %s has one listener, and stops each of them',
     async (name, { db }) => {
       let inside = 0;
@@ -32,7 +32,9 @@ describe('one signal that all runs of a service are given', () => {
       expect(listenersOf(stop.signal)).toBe(1);
       stop.abort();
       leave();
-      expect((await Promise.all(driven)).map(({ status }) => status)).toEqual(RUNS.map(() => 'paused'));
+      const ended = await Promise.all(driven.map((run) => run.catch(({ name }: Error) => ({ status: name }))));
+      const how = name === 'drain' ? 'paused' : 'AbortError';
+      expect(ended.map(({ status }) => status)).toEqual(RUNS.map(() => how));
     },
   );
 

@@ -9,7 +9,7 @@ import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
-import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
@@ -19,7 +19,7 @@ import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
-import { decisionNotice, messageNotice, stopNotice } from '../runs/notices.ts';
+import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
   GatePage,
   PageRequest,
@@ -231,17 +231,30 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
     return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, answer));
   }
 
-  /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
-  async pause(id: string): Promise<void> {
-    return this.#runs.notify({ run: id }, stopNotice('pause', id));
+  /**
+   * Asks the process that runs it to stop at the next safe point, after calls in flight; with `abort` it aborts them, as
+   * `signal` of `run` does. Child runs stop too. The run is `paused` and not due: resume it with `run`.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * await app.pause('post-42', { abort: true });
+   * await app.run('post-42'); // makes the calls again that had no result
+   * ```
+   */
+  async pause(id: string, options: PauseOptions = {}): Promise<void> {
+    return this.#runs.notify({ run: id }, pauseNotice(id, options));
   }
 
   /**
-   * Ends the run or its current turn, and its child runs: at once if no process runs it, else at its next safe point. A
+   * Ends the run or its current turn, and its child runs. What is in flight is aborted, in whatever process it is. A
    * cancelled turn cannot resume; a new turn can start.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
    */
   async cancel(id: string): Promise<void> {
-    return this.#runs.notify({ run: id }, stopNotice('cancel', id));
+    return this.#runs.notify({ run: id }, cancelNotice(id));
   }
 
   /**

@@ -170,12 +170,13 @@ function appRuns<Graph, State, Update, Output>(
     notify: async (...notify) => (await load()).notify(...notify),
     start: async (...start) => (await load()).start(...start),
     run: async (...run) => (await load()).run(...run),
-    stream: (id, input, { signal, ...options }) => {
+    stream: (id, input, options) => {
+      const { drain, signal = options.abort } = options;
       if (input === null)
         return reading(async () => (await load()).streamThere(id, { ...options, ...(signal && { signal }) }));
       return toldBy(
-        async (tell, stop) => (await load()).streamHere(id, input, { ...options, signal: stop }, tell),
-        signal,
+        async (tell, stop) => (await load()).streamHere(id, input, { ...options, drain: stop }, tell),
+        drain,
       );
     },
     follow: async (...follow) => (await load()).follow(...follow),

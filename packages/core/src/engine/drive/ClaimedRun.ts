@@ -17,7 +17,7 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NewEvent } from '../../events/EventBus.ts';
-import { withOwnSignal } from '../../events/onAbort.ts';
+import { untilAborted, withOwnSignal } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
@@ -25,6 +25,7 @@ import type { Wait } from '../../state/threads/WaitStore.ts';
 import { isRejection, rejectedReason } from '../breakpoints/Breakpoint.ts';
 import { noteAnswers } from '../execution/driveContext.ts';
 import { faultInside, RefusedResult } from '../execution/EngineFaults.ts';
+import type { StopControl } from '../execution/StopControl.ts';
 import { asThrowable } from '../execution/thrown.ts';
 import type { DrivenConfig, InvokeOptions, PendingTask } from '../graph/EngineGraph.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
@@ -32,7 +33,7 @@ import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/o
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
 import { onLastTurn, readState, streamedCall } from './compiledGraph.ts';
-import type { DrainControl, SignalWatch } from './draining.ts';
+import type { SignalWatch } from './draining.ts';
 import {
   abortReason,
   applyDeadlines,
@@ -69,9 +70,8 @@ const GIVEN_UP = `${MAX_RECOVERIES} processes died while executing it, without p
 /** The lease of one drive, and what may stop it. */
 interface DriveClaim {
   readonly held: ActiveLease;
-  readonly control: DrainControl;
+  readonly control: StopControl;
   readonly requests: SignalWatch;
-  readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
   /** What the run waits for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock's */
   readonly now?: number | undefined;
@@ -99,10 +99,9 @@ const STOPPED_BY_REQUEST = stopped('running', 'a request came in');
 /** One claim of one run. */
 export class ClaimedRun {
   readonly #held: ActiveLease;
-  readonly #control: DrainControl;
+  readonly #control: StopControl;
   readonly #requests: SignalWatch;
   readonly #engine: Engine;
-  readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
   readonly #children: OpenChildren;
@@ -112,7 +111,7 @@ export class ClaimedRun {
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal, now, callbacks, given }: DriveClaim, engine: Engine) {
+  constructor({ held, control, requests, goal, now, callbacks, given }: DriveClaim, engine: Engine) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = engine.store.threads.require(threadId).status;
     this.#isFirstTurn = (engine.store.inputs.latest(threadId)?.turn ?? 1) === 1;
@@ -121,10 +120,8 @@ export class ClaimedRun {
     this.#requests = requests;
     this.#engine = engine;
     this.#goal = new RunGoal(held.lease, goal, engine);
-    this.#abort = abort;
     this.#children = new OpenChildren(engine.store, {
-      signal: control.signal,
-      ...(abort && { abort }),
+      above: control,
       ...(callbacks && { callbacks }),
       ...(now !== undefined && { now }),
     });
@@ -278,8 +275,9 @@ export class ClaimedRun {
     const before = store.footprint.of(threadId);
     const streamed = streamedCall(graph, this.#config, { lease: this.#held.lease, streams });
     try {
-      await withOwnSignal(this.#abort, (signal) =>
-        graph.invoke(input, { ...streamed.config, signal, interruptAfter }),
+      // LangGraph waits for branches that are left once one of them has ended, and for edges.
+      await withOwnSignal(this.#control.aborted, (signal) =>
+        untilAborted(signal, graph.invoke(input, { ...streamed.config, signal, interruptAfter })),
       );
       await streamed.recorded();
       store.threads.resetRecoveries(this.#held.lease);
@@ -298,7 +296,7 @@ export class ClaimedRun {
     if (left !== null) throw left;
     const error = asThrowable(thrown);
     if (isGraphDrained(error as Error)) return this.#stopped((error as GraphDrained).reason);
-    if (this.#abort?.aborted) return this.#stopped();
+    if (this.#control.aborted.aborted) return this.#stopped();
     // What an edge, a reducer or the saver has thrown.
     const fault = faultInside(error, lease);
     if (fault !== null) throw fault;
@@ -321,7 +319,12 @@ export class ClaimedRun {
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }
 
-  #end(status: EndedStatus, reason: string | null, seenWakeSeq?: number): SessionOutcome | null {
+  #end(
+    status: EndedStatus,
+    reason: string | null,
+    seenWakeSeq?: number,
+    beside = (): void => {},
+  ): SessionOutcome | null {
     const { store } = this.#engine;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
@@ -335,6 +338,7 @@ export class ClaimedRun {
         inSameTransaction: () => {
           // A run that failed or was given up may be gone on with, and finds its children again.
           if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#engine);
+          beside();
         },
       },
       isNews ? [runEnded(status, reason)] : [],
@@ -361,13 +365,20 @@ export class ClaimedRun {
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
     const { wakeSeq } = this.#engine.store.threads.require(this.#held.lease.threadId);
-    return this.#settle(pausedStatus(reason, wakeSeq)) ? stopped('paused', reason) : null;
+    const isSettled = this.#settle(pausedStatus(reason, wakeSeq, () => this.#cutOff()));
+    return isSettled ? stopped('paused', reason) : null;
   }
 
   #cancel(): SessionOutcome | null {
-    const outcome = this.#end('cancelled', CANCELLED_BY_REQUEST);
-    if (outcome !== null) this.#requests.consume('cancel');
-    return outcome;
+    return this.#end('cancelled', CANCELLED_BY_REQUEST, undefined, () => {
+      this.#requests.consume('cancel');
+      this.#cutOff();
+    });
+  }
+
+  /** What was aborted may go on in this process: from the transaction on in which the run is left, it writes no more. */
+  #cutOff(): void {
+    if (this.#control.aborted.aborted) this.#engine.store.runs.cutOff(this.#held.lease);
   }
 }
 

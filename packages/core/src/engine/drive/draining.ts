@@ -1,43 +1,39 @@
-// How a driven run is asked to stop at its next safe point: by an aborted signal, or by a recorded request.
+// How a driven run is asked to stop: by a signal of whoever drives it, by a recorded request, or with the run above it.
 
-import { setMaxListeners } from 'node:events';
-import { RunControl } from '@langchain/langgraph';
 import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
 import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import type { Signal, SignalKind } from '../../state/threads/SignalStore.ts';
+import type { DriveStops, StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { ASKED_TO_STOP } from './due.ts';
+import { ABORTED, ASKED_TO_STOP, STOPPED_WITH_PARENT } from './due.ts';
 
-/** Asks a graph to stop at its next safe point when a signal is aborted. Returns what takes that back. */
-export function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | undefined)[]): () => void {
-  const forget = signals.map((signal) => onAbort(signal, () => control.requestDrain(ASKED_TO_STOP)));
+/** Stops a graph as its caller asks, and with the run above it. Returns what takes that back. */
+export function followStops(
+  control: StopControl,
+  { drain, signal, abort, lost, above }: DriveStops,
+): () => void {
+  const whyAbove = (): string =>
+    above?.drainReason === ASKED_TO_STOP ? ASKED_TO_STOP : STOPPED_WITH_PARENT;
+  const forget = [
+    onAbort(drain, () => control.requestDrain(ASKED_TO_STOP)),
+    onAbort(above?.drained, () => control.requestDrain(whyAbove())),
+    onAbort(above?.aborted, () => control.requestAbort(whyAbove(), above?.aborted.reason)),
+    ...[signal, abort, lost].map((each) =>
+      onAbort(each, () => control.requestAbort(ABORTED, each?.reason)),
+    ),
+  ];
   return () => {
     for (const each of forget) each();
   };
 }
 
-/** A run's control that also says when it was asked to stop: to who drives something for the run. */
-export class DrainControl extends RunControl {
-  readonly #asked = new AbortController();
-
-  constructor() {
-    super();
-    setMaxListeners(0, this.#asked.signal); // a run may have any number of children
-  }
-
-  get signal(): AbortSignal {
-    return this.#asked.signal;
-  }
-
-  override requestDrain(reason?: string): void {
-    super.requestDrain(reason);
-    this.#asked.abort();
-  }
-}
-
-/** Requests that stop a run at its next safe point. */
+/** Requests that stop a run. */
 const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
+
+/** A cancelled turn is not gone on with: nothing is worth waiting for. */
+const endsCalls = ({ kind, payload }: Signal): boolean =>
+  kind === 'cancel' || (payload as { readonly abort?: unknown } | null)?.abort === true;
 
 type Requests = Pick<EngineStore, 'db' | 'runs' | 'threads'>;
 
@@ -45,10 +41,10 @@ type Requests = Pick<EngineStore, 'db' | 'runs' | 'threads'>;
 export class SignalWatch {
   readonly #store: Requests;
   readonly #lease: FencedLease;
-  readonly #control: RunControl;
+  readonly #control: StopControl;
   readonly stop: () => void;
 
-  constructor(store: Requests, lease: FencedLease, control: RunControl) {
+  constructor(store: Requests, lease: FencedLease, control: StopControl) {
     this.#store = store;
     this.#lease = lease;
     this.#control = control;
@@ -69,8 +65,13 @@ export class SignalWatch {
    */
   look(): void {
     try {
-      const [request] = this.#pending(STOPPING);
-      if (request !== undefined) this.#control.requestDrain(request.kind);
+      const requests = this.#pending(STOPPING);
+      const [first] = requests;
+      if (first === undefined) return;
+      this.#control.requestDrain(first.kind);
+      const last = requests.find(endsCalls);
+      if (last !== undefined && !this.#control.aborted.aborted)
+        this.#control.requestAbort(last.kind, stoppedError(last, this.#lease));
     } catch {
       // Every write of the run finds the same fault, with a driver to report it to.
     }
@@ -80,3 +81,6 @@ export class SignalWatch {
     return this.#store.threads.signals.pending(this.#lease.threadId, kinds);
   }
 }
+
+const stoppedError = ({ kind }: Signal, { threadId }: FencedLease): DOMException =>
+  new DOMException(`Run "${threadId}" was ${kind === 'cancel' ? 'cancelled' : 'paused'}.`, 'AbortError');

@@ -3,14 +3,16 @@ import { endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';
+import { isAborted } from '../../events/onAbort.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';
+import { StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { assertSameGraph } from '../graph/graphShape.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
-import { DrainControl, drainOnAbort, SignalWatch } from './draining.ts';
+import { followStops, SignalWatch } from './draining.ts';
 import { dueCriteria, hasContinuableChild } from './due.ts';
 import type { Engine } from './Engine.ts';
 import { type ActiveLease, holdLease, releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
@@ -19,10 +21,15 @@ import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */
 export interface DriveOptions {
-  /** Abort it to pause the run at the next safe point. */
+  /**
+   * Abort it to stop at once, as with LangGraph: nodes, steps, subgraphs and tools in flight are aborted. The run is paused and
+   * is not due; calls without a result are made again when it is resumed.
+   */
   readonly signal?: AbortSignal;
-  /** Abort it to end the calls in flight too; they are made again on resume. */
+  /** Another name of `signal`. */
   readonly abort?: AbortSignal;
+  /** Abort it to pause the run at the next safe point: calls in flight end first. The run stays due. */
+  readonly drain?: AbortSignal;
   /** LangChain handlers for this call. */
   readonly callbacks?: Callbacks;
   /** The point to execute to; stored until it is reached. @defaultValue the stored goal, else the end */
@@ -39,6 +46,10 @@ export interface DriveOptions {
    * if this process runs others.
    */
   readonly isDue?: () => boolean;
+  /** Aborted once somebody else has the run. */
+  readonly lost?: AbortSignal;
+  /** Of the run above, which drives this one. */
+  readonly above?: StopControl;
 }
 
 /** Somebody was faster, or it is left to others: the run stays as it is. */
@@ -74,7 +85,7 @@ async function driveAlone(
   const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
   assertSameGraph(thread, engine.shape);
-  const signals = [options.signal, options.abort];
+  const signals = [options.drain, options.signal, options.abort, options.above?.drained];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
   if (leave === null) return asItIs(threadId, engine.store);
   return endingWith(leave, async () => {
@@ -90,12 +101,12 @@ async function driveAlone(
 async function driveHeld(
   held: ActiveLease,
   engine: Engine,
-  { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
+  { goal, prepare, callbacks, now, ...stops }: Omit<DriveOptions, 'isDue'>,
 ): Promise<SessionOutcome> {
   const { threadId } = held.lease;
-  const control = new DrainControl();
+  const control = new StopControl();
   const requests = new SignalWatch(engine.store, held.lease, control);
-  const forget = drainOnAbort(control, [signal, abort]);
+  const forget = followStops(control, stops);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
     await prepare?.(held.lease);
@@ -103,7 +114,7 @@ async function driveHeld(
     engine.faults.forget(threadId);
     engine.store.budgets.startClock(threadId);
     const given = { ...(await recordedOptions(threadId, engine)), ...(callbacks && { callbacks }) };
-    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, engine);
+    const claimed = new ClaimedRun({ held, control, requests, goal, now, callbacks, given }, engine);
     const law = lawOf(engine.store.threads.require(threadId));
     const toEnd = (): Promise<SessionOutcome> => underLaw(law, () => claimed.toEnd());
     return await withDriveContext(engine.store.fenceOf(held.lease), toEnd);
@@ -119,11 +130,11 @@ async function driveHeld(
     engine.store.endWrites(held.lease);
     engine.store.budgets.stopClock(threadId);
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
-    if (abort?.aborted !== true) await releaseIgnoringErrors(held.lease, engine);
+    if (!control.aborted.aborted) await releaseIgnoringErrors(held.lease, engine);
   }
 }
 
-export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'callbacks'> {
+export interface RunDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'drain' | 'callbacks'> {
   /** What runs wait for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */
   readonly now?: number;
   /** Of the runs that are driven. @defaultValue all that are due */
@@ -163,7 +174,7 @@ export async function runDue<Result extends object>(
   const { waits, children, now: clock } = store;
   const since = dueCriteria(clock(), now);
   const how = { ...options, ...(now !== undefined && { now }) };
-  const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
+  const isLeaving = (): boolean => isAborted([options.drain, options.signal, options.abort]);
   const driven: (Result & { readonly id: string })[] = [];
   const refused: RefusedRun[] = [];
   const due = [...new Set([...waits.dueRuns(since), ...children.waitingParents()])];

@@ -14,6 +14,12 @@ import { isOver } from './outcome.ts';
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */
 export const ASKED_TO_STOP = 'asked to stop';
 
+/** Why a run is left whose caller wants no more of it now: it goes on when somebody says so. */
+export const ABORTED = 'aborted';
+
+/** Why a child run is left whose parent was stopped: it goes on with that. */
+export const STOPPED_WITH_PARENT = 'stopped with its parent';
+
 /**
  * What makes a run due now. Who records a run drives it at once, as a rule: it is left to them as long as a lease is to who
  * holds it.
@@ -33,7 +39,7 @@ function canContinue(childId: string, since: DueCriteria, store: EngineStore): b
   const { status, reason, wakeSeq, handledSeq } = threads.require(childId);
   if (hasEnded(status)) return true;
   if (threads.driverOf(childId) !== null) return false;
-  if (status === 'paused') return reason === ASKED_TO_STOP;
+  if (status === 'paused') return reason === ASKED_TO_STOP || reason === STOPPED_WITH_PARENT;
   if (status !== 'waiting') return true;
   return wakeSeq > handledSeq || waits.isDue(childId, since) || hasContinuableChild(childId, since, store);
 }

@@ -1,9 +1,11 @@
 // How a drive ends: its outcome, the record of it, and the error of a failed run. Leases and drives stand above this file.
 
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
+import { abortError } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
-import type { EndedStatus, Lease, ThreadStatus } from '../../state/threads/threadRecords.ts';
+import { type EndedStatus, hasEnded, type Lease, type ThreadStatus } from '../../state/threads/threadRecords.ts';
+import type { DriveStops } from '../execution/StopControl.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunStreamEvent } from '../stream/RunStreams.ts';
 import type { RecordingEngine } from './Engine.ts';
@@ -99,6 +101,21 @@ export function throwIfFailed<Result extends RunOutcome<unknown>>(
 ): Result {
   if (throwOnFailure && result.status === 'failed') throw runFailed(threadId, result.reason, result.error);
   return result;
+}
+
+/**
+ * What a drive has come to, or, where its caller has aborted it before the run ended, what LangGraph throws for the signal.
+ *
+ * @throws The reason of the signal, if that is an `Error`.
+ */
+export function throwIfAborted<Result extends RunOutcome<unknown>>(
+  result: Result,
+  { signal, abort, wait = false }: Pick<DriveStops, 'signal' | 'abort'> & { readonly wait?: boolean },
+): Result {
+  const aborted = [signal, abort].find((each) => each?.aborted);
+  if (aborted === undefined || hasEnded(result.status)) return result;
+  if (result.status === 'waiting' && !wait) return result;
+  throw abortError(aborted);
 }
 
 function runFailed(threadId: string, reason: string | null, error: RunError | undefined): DevsError {

@@ -1,3 +1,4 @@
+import { withOwnSignal } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { endIsMissing } from '../../state/threads/ChildStore.ts';
 import type { EndedStatus, Lease, Thread } from '../../state/threads/threadRecords.ts';
@@ -12,7 +13,7 @@ import { type DriveOptions, type DueRuns, drive, type RunDueOptions, runDue } fr
 import { waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
-import { throwIfFailed } from '../drive/outcome.ts';
+import { throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
@@ -28,7 +29,7 @@ import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 
-type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
+type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
 
 /**
  * A graph over one open state file: records, executes and reads the runs in it. The file is a user's own, a copy, or that of a
@@ -94,9 +95,13 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     { turn, ...options }: OwnRunOptions,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
-      return throwIfFailed(id, await this.#drive(id, options), options);
+      return this.#heard(id, await this.#drive(id, options), options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
-    return throwIfFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+    return this.#heard(id, await this.#driveTurn(id, turn ?? null, options), options);
+  }
+
+  #heard(id: string, result: RunResult<Output>, options: OwnRunOptions): RunResult<Output> {
+    return throwIfFailed(id, throwIfAborted(result, options), options);
   }
 
   async drive(id: string, options: OwnDriveOptions = {}): Promise<RunResult<Output>> {
@@ -137,10 +142,13 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     isOver?: () => boolean,
   ): Promise<RunResult<Output>> {
     let result = await this.#driveOnce(id, options);
-    while (wait && result.status === 'waiting' && options.abort?.aborted !== true) {
+    const stops = [options.drain, options.signal, options.abort, options.lost];
+    while (wait && result.status === 'waiting') {
       const { until } = result;
-      const awaiting = { threadId: id, until, signal: options.signal, isOver };
-      if (!(await waitUntilWoken(this.store, awaiting))) return result;
+      const isWoken = await withOwnSignal(stops, (signal) =>
+        waitUntilWoken(this.store, { threadId: id, until, signal, isOver }),
+      );
+      if (!isWoken) return result;
       result = (await nullIfBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;

@@ -5,10 +5,11 @@ import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, InvokeOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue' | 'lost' | 'above'>,
+    InvokeOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they
-   * are due. Holds no lease while waiting. Abort `signal` to return. @defaultValue false
+   * are due. Holds no lease while waiting. Abort `drain` to return, `signal` to reject. @defaultValue false
    */
   readonly wait?: boolean;
   /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */

@@ -143,6 +143,7 @@ async function executeNode<State extends object>(
     after: withoutGuards(suspended.update, engine.profile),
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
+  if (isCutOff(visit)) throw new GraphDrained('aborted'); // what it returns is nobody's
   const written = writtenOf(result, engine.profile);
   recordAction(visit, { before: state, output: written, startedAt, findings }, engine);
   writeChannels(config, beside);
@@ -231,7 +232,7 @@ async function whatLeavesTheNode<State extends object>(
   try {
     const left = isGraphInterrupt(error) ? await asking(error, state, visit, engine) : error;
     if (isGraphBubbleUp(left as Error)) return left;
-    if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
+    if (isCutOff(visit)) return new GraphDrained('aborted');
     const fault = faultInside(left, visit, engine.profile.surroundings);
     if (fault !== null) return drainWith(fault, visit, engine);
     await runs.whenFree(() => recordFailure(left, visit, engine));
@@ -239,9 +240,13 @@ async function whatLeavesTheNode<State extends object>(
       isOutOfReach(left, visit, engine) || (left instanceof RefusedResult && visit.epoch !== null);
     return isLeft ? drainWith(left, visit, engine) : left;
   } catch (failure) {
+    if (isCutOff(visit)) return new GraphDrained('aborted');
     return drainWith(engineFaultOf(failure) ?? failure, visit, engine);
   }
 }
+
+/** Its drive has been aborted: it may be over, and another one in hand. */
+const isCutOff = ({ signal, isDraining }: NodeExecution): boolean => signal.aborted && isDraining();
 
 /** The questions on record; what cannot be asked is the node's own failure. */
 function asking<State extends object>(

@@ -189,9 +189,7 @@ async function makeCall<T>(
   attempt: number,
   fn: StepFunction<T>,
 ): Promise<StepResult> {
-  const { runs, store, visit } = active;
-  // What was paid for is not given up while its run is this driver's.
-  const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
+  const { runs, store } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
   if (diedAt(`before step ${step.name}`)) await neverEnds();
@@ -203,8 +201,7 @@ async function makeCall<T>(
     if (diedAt(`in step ${step.name}`)) await neverEnds();
     const result = await resultToRecord(value, step.name, store);
     told.end();
-    const ended = { result, reports, told };
-    await runs.whenFree(() => finish(active, step, attempt, ended), wait);
+    await recordEnd(active, { ...step, attempt }, finished(active, step, attempt, { result, reports, told }));
     const answered = runs.pending();
     if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await neverEnds();
@@ -219,7 +216,7 @@ async function makeCall<T>(
       facts: refusedUsage(active, step, reports),
       inSameTransaction: () => told.saveWith(),
     };
-    await runs.whenFree(() => runs.endStep(visit, step, end), wait);
+    await recordEnd(active, { ...step, attempt }, end);
     throw error;
   } finally {
     active.told.ended(told);
@@ -233,25 +230,42 @@ interface EndedStep {
   readonly told: StepActivities;
 }
 
-function finish(
+/** What was paid for is not given up while its run is this driver's, nor after an abort as long as nobody else has gone on. */
+async function recordEnd(
+  { runs, visit }: RecordedNode,
+  step: NewStep & { readonly attempt: number },
+  end: StepEnd,
+): Promise<void> {
+  const wait = { forMs: Number.POSITIVE_INFINITY, signal: visit.signal };
+  try {
+    await runs.whenFree(() => runs.endStep(visit, step, end), wait);
+  } catch (error) {
+    if (!visit.signal.aborted) throw error;
+    await runs.whenFree(() => {
+      if (!runs.endStepLate(visit, step, end)) runs.endStep(visit, step, end);
+    });
+  }
+}
+
+function finished(
   active: RecordedNode,
   step: NewStep,
   attempt: number,
   { result, reports, told }: EndedStep,
-): void {
-  const { runs, store, visit, taskId } = active;
+): StepEnd {
+  const { store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
   const facts = newEventsOf((emit) =>
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope),
   );
-  runs.endStep(visit, step, {
+  return {
     kind: 'done',
     result,
     usage: reports.total(store.prices),
     facts: [...facts, ...refusedUsage(active, step, reports)],
     inSameTransaction: () => told.saveWith(),
-  });
+  };
 }
 
 function refusedUsage(

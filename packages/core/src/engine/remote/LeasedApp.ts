@@ -4,7 +4,7 @@ import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
 import { isOver } from '../drive/outcome.ts';
-import { cancelRun, signalRun } from '../drive/signals.ts';
+import { cancelRun, pauseSignal, signalRun } from '../drive/signals.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -12,7 +12,7 @@ import { isSamePrincipal } from '../gates/principals.ts';
 import type { LeasedRun, RunSignal } from '../runs/Runs.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
-export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'abort'>>;
+export type DriveHooks = Required<Pick<DriveOptions, 'prepare' | 'lost'>>;
 
 /** The graph over the file of a held run, which takes what the run is told. */
 export class LeasedApp<Graph, State, Update, Output> {
@@ -40,18 +40,16 @@ export class LeasedApp<Graph, State, Update, Output> {
    * Drives the run; what it is told meanwhile is written into its file at once, so that it stops or goes on as it would if
    * that had been written there by whoever says it.
    *
-   * @param abort - Ends calls in flight, as does losing the run.
    * @throws What the drive throws; what was told and cannot be written, since the run must not be settled then.
    */
-  async drive<T>(drive: (how: DriveHooks) => Promise<T>, abort?: AbortSignal): Promise<T> {
+  async drive<T>(drive: (how: DriveHooks) => Promise<T>): Promise<T> {
     await this.#takeBefore();
     let forget = (): void => {};
     const prepare = async (): Promise<void> => {
       forget = this.held.onSignal(() => void this.take().catch(() => undefined)); // it is tried again below
       await this.take();
     };
-    const signals = [this.held.lost, ...(abort === undefined ? [] : [abort])];
-    const [driven] = await Promise.allSettled([drive({ prepare, abort: AbortSignal.any(signals) })]);
+    const [driven] = await Promise.allSettled([drive({ prepare, lost: this.held.lost })]);
     forget();
     await this.#turn;
     if (driven.status === 'rejected') throw driven.reason;
@@ -122,7 +120,7 @@ export async function applySignals(
 
 async function applySignal(runId: string, signal: RunSignal, engine: SignalledEngine): Promise<void> {
   const { store } = engine;
-  if (signal.kind === 'pause') store.runs.signal(runId, { id: signal.id, kind: 'pause', payload: null });
+  if (signal.kind === 'pause') store.runs.signal(runId, pauseSignal(signal.id, signal));
   else if (signal.kind === 'cancel') await cancelRun(runId, signal.id, engine);
   else if (signal.kind === 'message') signalRun(runId, signal, engine);
   else if (signal.kind === 'decision') takeDecision(signal, engine);

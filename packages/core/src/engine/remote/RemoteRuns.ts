@@ -1,9 +1,10 @@
 import { EventBus } from '../../events/EventBus.ts';
+import { withOwnSignal } from '../../events/onAbort.ts';
 import { extractRun } from '../../state/moving/movedRun.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
-import { isOver } from '../drive/outcome.ts';
+import { isOver, throwIfAborted } from '../drive/outcome.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
@@ -83,8 +84,10 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
   ): Promise<RunResult<Output>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#runHere(id, input, options);
-    for (let isBusy = false; wait && result.status === 'waiting' && options.abort?.aborted !== true; ) {
-      if (!(await this.#canGoOn(id, isBusy, options.signal))) return result;
+    const stops = [options.drain, options.signal, options.abort];
+    for (let isBusy = false; wait && result.status === 'waiting'; ) {
+      const canGoOn = await withOwnSignal(stops, (signal) => this.#canGoOn(id, isBusy, signal));
+      if (!canGoOn) return throwIfAborted(result, { ...options, wait });
       const driven = await nullIfBusy(() => this.#runHere(id, input, options));
       isBusy = (driven ?? null) === null;
       result = driven ?? result;
@@ -92,9 +95,9 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     return result;
   }
 
-  #runHere(id: string, input: Update | undefined, { abort, ...options }: RunOptions) {
+  #runHere(id: string, input: Update | undefined, options: RunOptions) {
     return this.execute(id, (held) =>
-      held.drive((told) => held.file.run(id, input, { ...options, ...told }), abort),
+      held.drive((told) => held.file.run(id, input, { ...options, ...told })),
     );
   }
 
@@ -154,10 +157,10 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
   }
 
   /** Executes a run that a worker holds. */
-  async drive(held: LeasedRun, { signal, abort }: Parameters<RunDriver['drive']>[1]): Promise<RunRelease> {
+  async drive(held: LeasedRun, { drain, signal }: Parameters<RunDriver['drive']>[1]): Promise<RunRelease> {
     const opened = new LeasedApp(held, this.#plan);
     const { file } = opened;
-    await opened.drive((told) => file.drive(held.id, { signal, ...told }), abort);
+    await opened.drive((told) => file.drive(held.id, { drain, signal, ...told }));
     return standingOf(held.id, file, this.#queue);
   }
 }
@@ -176,7 +179,7 @@ type Streaming<Graph, State, Update, Output> = Parameters<FileApp<Graph, State, 
 
 /** Drives a held run as often as it is called, and tells what it streams meanwhile: each event once. */
 function streamingDrive<Graph, State, Update, Output>(
-  [id, input, { abort, ...options }]: Streaming<Graph, State, Update, Output>,
+  [id, input, options]: Streaming<Graph, State, Update, Output>,
   tell: (event: StreamEvent) => void,
 ): (held: LeasedApp<Graph, State, Update, Output>) => Promise<void> {
   let { after } = options;
@@ -188,7 +191,7 @@ function streamingDrive<Graph, State, Update, Output>(
         if ('seq' in event) after = event.seq;
         tell(event);
       }
-    }, abort);
+    });
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
+import type { PauseOptions } from '../drive/signals.ts';
 import { type GateAnswer, readOnce } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 
@@ -67,14 +68,23 @@ interface SignalledDecision {
   readonly redacted: number;
 }
 
+/** A request to stop, without its id. */
+type StopRequest = { readonly kind: 'cancel' } | { readonly kind: 'pause'; readonly abort?: true };
+
 /** @param apply - Writes it into the run's file. */
 export const stopNoticeOf = <File>(
-  kind: 'pause' | 'cancel',
+  request: StopRequest,
   apply: (file: File) => Promise<void>,
   newIdIn: (file: File) => string,
 ): Notice<File, void> => ({
   apply,
-  draft: async (file) => ({ left: await apply(file), signal: { id: newIdIn(file), kind } }),
+  draft: async (file) => ({ left: await apply(file), signal: { id: newIdIn(file), ...request } }),
+});
+
+/** The request of a pause. */
+export const pauseRequest = ({ abort = false }: PauseOptions): StopRequest => ({
+  kind: 'pause',
+  ...(abort && { abort }),
 });
 
 /** How a decision is recorded in a run's file. */

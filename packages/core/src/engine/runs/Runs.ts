@@ -94,7 +94,12 @@ export type RunSignal = {
   /** The same one is the same signal, told once. */
   readonly id: string;
 } & (
-  | { readonly kind: 'pause' | 'cancel' }
+  | { readonly kind: 'cancel' }
+  | {
+      readonly kind: 'pause';
+      /** Ends what is in flight. @defaultValue it ends by itself first */
+      readonly abort?: true;
+    }
   | ({
       readonly kind: 'message';
       readonly name: string;
@@ -227,13 +232,13 @@ export interface RunDriver {
   /** The queue whose runs it executes. */
   readonly queue: RunQueue;
   /**
-   * Opens the run's file, writes its signals into it, and executes the run until it ends, waits, or `signal` stops it
-   * (`abort` ends calls in flight too). Does not settle the run.
+   * Opens the run's file, writes its signals into it, and executes the run until it ends, waits, or is stopped: `drain` at
+   * its next safe point, `signal` at once. Does not settle the run.
    *
    * @throws DevsError `GRAPH_CHANGED`; engine faults (`STATE_…`, `LEASE_LOST`) unchanged: the run stays resumable.
    */
   drive(
     held: LeasedRun,
-    how: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+    how: { readonly drain: AbortSignal; readonly signal: AbortSignal },
   ): Promise<RunRelease>;
 }

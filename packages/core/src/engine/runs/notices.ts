@@ -4,11 +4,19 @@
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
-import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import {
+  cancelRun,
+  messageId,
+  type PauseOptions,
+  pauseSignal,
+  type SignalOptions,
+  type SignalReceipt,
+  signalRun,
+} from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
-import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
+import { decisionNoticeOf, type Notice, pauseRequest, stopNoticeOf } from './RunFiles.ts';
 
 /** A graph over an open file. */
 interface ToldFile {
@@ -18,21 +26,23 @@ interface ToldFile {
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }
 
-export const stopNotice = (kind: 'pause' | 'cancel', id: string): Notice<ToldFile, void> =>
+export const pauseNotice = (id: string, options: PauseOptions): Notice<ToldFile, void> =>
   stopNoticeOf(
-    kind,
-    (file) => (kind === 'pause' ? pauseRun(id, file) : cancelRunIn(id, file)),
+    pauseRequest(options),
+    async ({ store: { runs }, newId, arrived }) => {
+      const pause = pauseSignal(newId(), options);
+      await runs.whenFree(() => runs.signal(id, pause));
+      return arrived(undefined);
+    },
     (file) => file.newId(),
   );
 
-async function pauseRun(id: string, { store: { runs }, newId, arrived }: ToldFile): Promise<void> {
-  const pause = { id: newId(), kind: 'pause', payload: null } as const;
-  await runs.whenFree(() => runs.signal(id, pause));
-  return arrived(undefined);
-}
-
-const cancelRunIn = (id: string, { engine, newId }: ToldFile): Promise<void> =>
-  cancelRun(id, newId(), engine);
+export const cancelNotice = (id: string): Notice<ToldFile, void> =>
+  stopNoticeOf(
+    { kind: 'cancel' },
+    ({ engine, newId }) => cancelRun(id, newId(), engine),
+    (file) => file.newId(),
+  );
 
 export function messageNotice(
   id: string,

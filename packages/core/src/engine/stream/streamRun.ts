@@ -4,6 +4,7 @@ import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { StreamRecord } from '../../state/events/StreamStore.ts';
 import type { ThreadStore } from '../../state/threads/ThreadStore.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
+import type { DriveStops } from '../execution/StopControl.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import type { ReaderNews, RunStreams } from './RunStreams.ts';
 import type { StreamEvent, StreamMode } from './StreamEvent.ts';
@@ -33,12 +34,12 @@ const MODES: readonly StreamMode[] = ['updates', 'values', 'custom', 'messages']
 
 /** With what a drive is called. */
 interface DriveCall {
-  readonly signal?: AbortSignal | undefined;
+  readonly drain?: AbortSignal | undefined;
   readonly callbacks?: Callbacks | undefined;
 }
 
 /** Drives the run. */
-type Drive = (call: { readonly signal: AbortSignal; readonly callbacks?: Callbacks }) => Promise<unknown>;
+type Drive = (call: { readonly drain: AbortSignal; readonly callbacks?: Callbacks }) => Promise<unknown>;
 
 /** Checked options of a stream. */
 interface StreamQuery {
@@ -69,13 +70,13 @@ function streamQuery({ streamMode = 'updates', subgraphs = false, after }: Strea
  */
 export async function* streamRun(
   threadId: string,
-  { signal, callbacks, ...options }: StreamOptions & DriveCall,
+  { signal, abort, drain, callbacks, ...options }: StreamOptions & DriveCall & DriveStops,
   drive: Drive | null,
   parts: StreamParts,
 ): AsyncGenerator<StreamEvent, void> {
   const query = streamQuery(options);
-  if (drive === null) yield* readStream(threadId, query, parts, signal);
-  else yield* driveStream(threadId, query, parts, { drive, signal, callbacks });
+  if (drive === null) yield* readStream(threadId, query, parts, signal ?? abort ?? drain);
+  else yield* driveStream(threadId, query, parts, { drive, drain, callbacks });
 }
 
 /** Reads a run's events, in any process, until the run has ended or `signal` is aborted. */
@@ -130,17 +131,17 @@ async function* driveStream(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  { drive, signal, callbacks }: DriveCall & { readonly drive: Drive },
+  { drive, drain, callbacks }: DriveCall & { readonly drive: Drive },
 ): AsyncGenerator<StreamEvent, void> {
   const { streams } = parts;
   if (!streams.isKept) throw notKept(threadId, 'not recorded', {});
   const after = query.after ?? streams.store.lastSeq(threadId);
   const stop = new AbortController();
-  const forget = onAbort(signal, () => stop.abort(signal?.reason));
+  const forget = onAbort(drain, () => stop.abort());
   let hasEnded = false;
   const live = query.modes.has('messages') ? streams.liveTokens(threadId, query.subgraphs) : null;
   const heard = live === null ? callbacks : live.tokens.among(callbacks);
-  const driven = drive({ signal: stop.signal, ...(heard && { callbacks: heard }) }).finally(() => {
+  const driven = drive({ drain: stop.signal, ...(heard && { callbacks: heard }) }).finally(() => {
     hasEnded = true;
     live?.end();
     streams.wake(threadId);

@@ -5,6 +5,7 @@ import { identityOf } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { StateFile } from '../../state/StateFile.ts';
+import type { StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 
 /** A run as an app would record it. */
@@ -25,8 +26,8 @@ export interface ChildOptions {
 
 /** How a child is driven: as its parent is. */
 export interface ChildDrive {
-  readonly signal?: AbortSignal;
-  readonly abort?: AbortSignal;
+  /** Of the parent's drive: the child is stopped with it. */
+  readonly above: StopControl;
   readonly callbacks?: Callbacks;
   readonly now?: number;
 }

@@ -51,7 +51,7 @@ async function writtenPerTask(tasks: number, file: string): Promise<number> {
     checks: scriptedChecks(),
   });
   const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-  await run.resume({ signal: stop.signal });
+  await run.resume({ drain: stop.signal });
   devs.close();
   stringify.mockRestore();
   const [at3 = expect.fail(), at5 = expect.fail()] = seen;

@@ -225,12 +225,12 @@ describe('a task that makes no progress, with a pivot agent', () => {
       const pipeline = await pipelineOf(file, { agents: { ...fake, implement } });
       let pause = new AbortController();
       if (pauses) pipeline.events.on('NODE_FINISHED', () => pause.abort());
-      let result = await internalsOf(pipeline.app).drive('shop', { signal: pause.signal });
+      let result = await internalsOf(pipeline.app).drive('shop', { drain: pause.signal });
       let drives = 1;
       for (; result.status === 'paused' || result.status === 'waiting'; drives += 1) {
         for (const gate of result.gates) await pipeline.app.decide(gate, { approved: true, by: ada });
         pause = new AbortController();
-        result = await internalsOf(pipeline.app).drive('shop', { signal: pause.signal });
+        result = await internalsOf(pipeline.app).drive('shop', { drain: pause.signal });
       }
       expect([result.status, drives > 15]).toEqual(['completed', pauses]);
       return calls;

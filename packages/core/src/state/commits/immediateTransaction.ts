@@ -128,7 +128,7 @@ function withLateWrites<T>(db: Database, commit: (write: () => void) => T): Comm
       if (late === undefined || write === null) throw error;
       const { threadId, epoch } = write.lease;
       late.refused.set(threadId, { epoch, error });
-      late.writes = late.writes.filter(({ lease }) => lease.threadId !== threadId);
+      late.writes = late.writes.filter(({ lease }) => lease.threadId !== threadId || lease.epoch !== epoch);
     }
   }
 }

@@ -82,6 +82,7 @@ export class ThreadStore {
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
+  readonly #cutOff: Statement<[object]>;
   readonly #evict: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #wakeParent: Statement<[object]>;
@@ -112,6 +113,7 @@ export class ThreadStore {
     this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
+    this.#cutOff = prepare(db, sql.CUT_OFF);
     this.#evict = prepare(db, sql.EVICT);
     this.#settle = prepare(db, sql.SETTLE);
     this.#wakeParent = prepare(db, sql.WAKE_PARENT);
@@ -228,6 +230,18 @@ export class ThreadStore {
     if (isHeld(lease)) this.#release.run({ ...lease, now: this.#now() });
     endLease(lease);
     tellNews(this.#db);
+  }
+
+  /** Gives the lease back, and refuses whatever is still written under it. In the caller's transaction. */
+  cutOff({ threadId, epoch }: Lease): void {
+    this.#cutOff.run({ threadId, epoch, now: this.#now() });
+    forgetLease(this.#db, threadId);
+  }
+
+  /** Whether this lease was {@link cutOff}, and nobody has the run since. */
+  wasCutOff({ threadId, epoch }: FencedLease): boolean {
+    const thread = this.get(threadId);
+    return thread?.leaseEpoch === epoch + 1 && thread.leaseOwner === null;
   }
 
   /**

@@ -394,7 +394,7 @@ describe('a run with agents', () => {
       if (step === 'implement') stop.abort();
     });
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
-    expect((await run.resume({ signal: stop.signal })).status).toBe('paused');
+    expect((await run.resume({ drain: stop.signal })).status).toBe('paused');
     expect(calls.at(-1)).toBe('T1 implement');
     expect(db.prepare("SELECT count(*) FROM agent_steps WHERE state = 'intent'").pluck().get()).toBe(0);
     expect((await run.resume()).commits).toHaveLength(3);

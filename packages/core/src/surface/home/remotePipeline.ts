@@ -62,18 +62,18 @@ export class RemotePipeline implements RunDriver {
   }
 
   /** Executes a run in this process, if no worker is faster. */
-  driveHere(id: string, { abort, ...options }: DriveRunOptions): Promise<PipelineResult> {
+  driveHere(id: string, options: DriveRunOptions): Promise<PipelineResult> {
     return this.access.execute(id, (held) =>
-      held.drive((told) => driveRun(id, options, this.over(held.file), told), abort),
+      held.drive((told) => driveRun(id, options, this.over(held.file), told)),
     );
   }
 
   async drive(
     held: LeasedRun,
-    { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+    { drain, signal }: { readonly drain: AbortSignal; readonly signal: AbortSignal },
   ): Promise<RunRelease> {
     const opened = heldApp(held, this.#plan);
-    await opened.drive((told) => driveRun(held.id, { signal }, this.over(opened.file), told), abort);
+    await opened.drive((told) => driveRun(held.id, { drain, signal }, this.over(opened.file), told));
     return this.#standing(held.id, opened.file);
   }
 

@@ -537,7 +537,7 @@ describe('an abort signal', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('paused');
+    expect((await app.run('run', {}, { drain: stop.signal })).status).toBe('paused');
     expect(calls).toEqual(['one']);
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(calls).toEqual(['one', 'two']);
@@ -553,7 +553,7 @@ describe('an abort signal', () => {
       return { log: [said] };
     };
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('nested', {}, { signal: stop.signal })).status).toBe('paused');
+    expect((await app.run('nested', {}, { drain: stop.signal })).status).toBe('paused');
     const names = internalsOf(app)
       .store.steps.listForThread('nested')
       .map(({ name, state }) => `${name} ${state}`);
@@ -567,14 +567,14 @@ describe('an abort signal', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    const drained = await app.run('run', {}, { signal: stop.signal });
+    const drained = await app.run('run', {}, { drain: stop.signal });
     expect(drained).toMatchObject({ status: 'paused', values: { log: ['first'] } });
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
   });
 
   test('that was given before does nothing and leaves the run free', async ({ db }) => {
     const app = gated(db);
-    const drained = await app.run('run', {}, { signal: AbortSignal.abort() });
+    const drained = await app.run('run', {}, { drain: AbortSignal.abort() });
     expect(drained).toMatchObject({ status: 'paused', values: null });
     expect(internalsOf(app).store.threads.require('run').leaseOwner).toBeNull();
     expect((await app.run('run')).status).toBe('waiting');
@@ -719,7 +719,7 @@ describe('the depth guard', () => {
       stop = new AbortController();
       const file = createDatabase({ dbPath });
       const app = durable(graph(), { db: file, guards: { maxDepth: LIMIT } });
-      expect((await app.run('run', {}, { signal: stop.signal })).status).toBe('paused');
+      expect((await app.run('run', {}, { drain: stop.signal })).status).toBe('paused');
       file.close();
     }
     const app = durable(graph(), { db, guards: { maxDepth: LIMIT } });
@@ -989,7 +989,7 @@ describe('a run that is taken over', () => {
     while (statuses.at(-1) !== 'completed' && statuses.length < 12) {
       stop = new AbortController();
       await plant(db, leaveBehind);
-      statuses.push((await app.run('run', undefined, { signal: stop.signal })).status);
+      statuses.push((await app.run('run', undefined, { drain: stop.signal })).status);
     }
     expect(statuses).toEqual([...Array.from({ length: 8 }, () => 'paused'), 'completed']);
     expect(eventsOf(db).filter((name) => name === 'RUN_RECOVERED')).toHaveLength(9);

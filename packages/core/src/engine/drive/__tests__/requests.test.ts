@@ -107,7 +107,7 @@ describe('requests to a run', () => {
   test('a waiting driver leaves when it is asked to', async ({ db }) => {
     const stop = new AbortController();
     const app = rounds(db, 1);
-    const driving = app.run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
+    const driving = app.run('r', { rounds: 0 }, { wait: true, drain: stop.signal });
     while (internalsOf(app).store.threads.get('r')?.status !== 'waiting') await sleep(20);
     stop.abort();
     expect(await driving).toMatchObject({ status: 'waiting' });
@@ -126,10 +126,10 @@ describe('requests to a run', () => {
       .addEdge('work', END);
     const app = durable(builder, { db });
     const abort = new AbortController();
-    const driving = app.run('r', { rounds: 0 }, { abort: abort.signal });
+    const driving = app.run('r', { rounds: 0 }, { signal: abort.signal });
     while (begun.length === 0) await sleep(10);
     abort.abort();
-    expect(await driving).toMatchObject({ status: 'paused' });
+    await expect(driving).rejects.toThrow('This operation was aborted');
     expect(internalsOf(app).store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
     expect(
       internalsOf(app)

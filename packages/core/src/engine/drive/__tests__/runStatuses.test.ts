@@ -104,8 +104,8 @@ class Watched {
   }
 
   async #deed(deed: Program['deeds'][number]): Promise<void> {
-    if (deed === 'run') return this.#drives({ signal: this.#leaves.signal });
-    if (deed === 'stopped') return this.#drives({ signal: AbortSignal.abort() });
+    if (deed === 'run') return this.#drives({ drain: this.#leaves.signal });
+    if (deed === 'stopped') return this.#drives({ drain: AbortSignal.abort() });
     if (deed === 'crowded') return this.#isCrowdedOut();
     if (deed === 'due') return this.#drivesDue();
     if (deed === 'die') return this.#drivenByTheDead();
@@ -135,7 +135,7 @@ class Watched {
     this.seen.add(status);
   }
 
-  async #drives(options: { readonly signal: AbortSignal }): Promise<void> {
+  async #drives(options: { readonly drain: AbortSignal }): Promise<void> {
     await this.#compare(await this.#app.run(RUN, undefined, options));
     this.#leaves = new AbortController();
   }
@@ -156,7 +156,7 @@ class Watched {
     const begun = once(this.#crowd, 'begun');
     const other = this.#app.run(id);
     await begun;
-    await this.#drives({ signal: AbortSignal.abort() });
+    await this.#drives({ drain: AbortSignal.abort() });
     this.#crowd.emit('called off');
     await other;
   }

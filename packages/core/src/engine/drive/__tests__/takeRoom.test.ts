@@ -110,7 +110,7 @@ describe('a run whose driver has died', () => {
     for (const id of ['held', 'left']) await own.start(id, {});
     dies(db, 'left');
     const held = own.run('held');
-    const left = own.run('left', undefined, { signal: leaving.signal });
+    const left = own.run('left', undefined, { drain: leaving.signal });
     await aWhile();
     leaving.abort();
     expect(await left).toMatchObject({ status: 'running', reason: 'it is not due' }); // as its driver has left it

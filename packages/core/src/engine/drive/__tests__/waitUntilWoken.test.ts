@@ -62,7 +62,7 @@ describe('a driver that waits', () => {
   test('leaves at once when it is told to stop', async ({ db }) => {
     const app = durable(twoSteps(), { db, gates: GATES });
     const stopping = new AbortController();
-    const driving = app.run('r', {}, { wait: true, signal: stopping.signal });
+    const driving = app.run('r', {}, { wait: true, drain: stopping.signal });
     await waiting(app);
     stopping.abort();
     expect(await driving).toMatchObject({ status: 'waiting' });

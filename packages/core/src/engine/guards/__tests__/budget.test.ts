@@ -194,7 +194,7 @@ describe('a budget', () => {
       return {};
     };
     const app = durable(twoSteps(node), { db, budget: { tokens: 10 } });
-    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'paused' });
+    expect(await app.run('run', {}, { drain: stop.signal })).toMatchObject({ status: 'paused' });
     expect(made).toEqual(['first']);
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(made).toEqual(['first', 'second']);

@@ -168,7 +168,7 @@ describe('step', () => {
       return whole;
     });
     const app = durable(twoSteps(node), { db });
-    expect(await app.run('run', {}, { signal: stop.signal })).toMatchObject({ status: 'paused' });
+    expect(await app.run('run', {}, { drain: stop.signal })).toMatchObject({ status: 'paused' });
     expect(made).toEqual(['call']);
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'whole of part' } });
     expect(made).toEqual(['call', 'next']);

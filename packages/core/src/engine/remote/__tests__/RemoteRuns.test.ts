@@ -24,7 +24,7 @@ const asking = () =>
     .addEdge('draft', 'ask')
     .addEdge('ask', END);
 
-const driven = () => ({ signal: new AbortController().signal, abort: new AbortController().signal });
+const driven = () => ({ drain: new AbortController().signal, signal: new AbortController().signal });
 
 describe('an app whose runs have a file each', () => {
   test('a run is started, driven elsewhere, decided and driven to its end', async () => {

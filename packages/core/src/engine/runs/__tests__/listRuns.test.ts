@@ -126,7 +126,7 @@ describe('a list of runs', () => {
 
     const stop = new AbortController();
     stop.abort();
-    expect(await app.run('run', undefined, { signal: stop.signal })).toMatchObject({ status: 'paused' });
+    expect(await app.run('run', undefined, { drain: stop.signal })).toMatchObject({ status: 'paused' });
     expect(await due({ graph: app.fingerprint })).toEqual(['run']);
 
     const { gates } = await app.run('run');

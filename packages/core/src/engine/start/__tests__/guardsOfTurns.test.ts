@@ -154,7 +154,7 @@ describe('the guards of a turn', () => {
     await app.run('run', {}, { turn: '1' });
     db.exec('UPDATE threads SET recoveries = 5, recovery_counted_at = 1');
     const aborted = AbortSignal.abort();
-    await app.run('run', {}, { turn: '2', signal: aborted });
+    await app.run('run', {}, { turn: '2', drain: aborted });
     expect(internalsOf(app).store.threads.require('run')).toMatchObject({ status: 'paused', recoveries: 0 });
     expect(new EventStore(db).listNamed('run', 'RUN_RECOVERED')).toEqual([]);
   });

@@ -295,7 +295,7 @@ describe('a turn whose graph has changed before it was taken up', () => {
   test('goes on once that was accepted, with its input under the new names', async ({ db }) => {
     const before = durable(echo('text'), { db });
     await before.run('run', { text: 'a' }, turn('1'));
-    await before.run('run', { text: 'b' }, { ...turn('2'), signal: AbortSignal.abort() });
+    await before.run('run', { text: 'b' }, { ...turn('2'), drain: AbortSignal.abort() });
     const after = durable(echo('words'), { db });
     await expect(after.run('run')).rejects.toMatchObject({ code: 'GRAPH_CHANGED' });
     await after.acceptGraph('run', { by: ada, renamed: { channels: { text: 'words' } } });
@@ -335,11 +335,11 @@ describe('a turn that did not complete', () => {
   test('and was cancelled before it was driven leaves nothing in the state', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     const aborted = AbortSignal.abort();
-    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), signal: aborted })).toMatchObject({
+    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), drain: aborted })).toMatchObject({
       status: 'paused',
     });
     await app.cancel('run');
-    expect(await app.run('run', { log: ['b'] }, { ...turn('2'), signal: aborted })).toMatchObject({
+    expect(await app.run('run', { log: ['b'] }, { ...turn('2'), drain: aborted })).toMatchObject({
       values: null,
     });
     await app.cancel('run');

@@ -158,9 +158,9 @@ describe('a stream that drives', () => {
   test('stops when its signal is aborted, before and meanwhile', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
     const before = AbortSignal.abort();
-    expect(seqsOf(await listOf(app.stream('run', {}, { signal: before })))).toEqual([]);
+    expect(seqsOf(await listOf(app.stream('run', {}, { drain: before })))).toEqual([]);
     const meanwhile = new AbortController();
-    for await (const { mode } of app.stream('run', {}, { ...EVERYTHING, signal: meanwhile.signal })) {
+    for await (const { mode } of app.stream('run', {}, { ...EVERYTHING, drain: meanwhile.signal })) {
       if (mode === 'custom') meanwhile.abort();
     }
     expect(internalsOf(app).store.threads.require('run').status).toBe('paused');

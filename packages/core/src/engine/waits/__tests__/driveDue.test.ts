@@ -144,7 +144,7 @@ describe('runDue()', () => {
     await app.run('r', {});
     await app.run('other', {});
     clock.step(HOUR);
-    const { driven } = await app.runDue({ signal: leaving.signal });
+    const { driven } = await app.runDue({ drain: leaving.signal });
     expect(only(driven)).toMatchObject({ status: 'paused' });
     const left = (await app.runDue()).driven.map(({ id, status }) => [id, status]);
     expect(left.sort()).toEqual([
