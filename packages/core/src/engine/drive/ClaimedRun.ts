@@ -31,7 +31,7 @@ import type { Goal } from '../graph/NodeEngine.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
-import { onLastTurn, readState, streamedCall } from './compiledGraph.ts';
+import { readState, streamedCall } from './compiledGraph.ts';
 import type { DrainControl, SignalWatch } from './draining.ts';
 import {
   abortReason,
@@ -45,7 +45,9 @@ import {
 } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
+import { onLastTurn } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
+import { stageCancelledCalls } from './openToolCalls.ts';
 import {
   ended,
   interruptInEdge,
@@ -139,7 +141,7 @@ export class ClaimedRun {
     const allowsRefused = this.#statusBefore === 'failed';
     const { recoveries } = this.#engine.store.runs.begin(lease, { recovered, allowsRefused });
     if (recoveries >= MAX_RECOVERIES) {
-      return this.#end('dead_letter', GIVEN_UP) ?? STOPPED_BY_REQUEST;
+      return (await this.#end('dead_letter', GIVEN_UP)) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
       const outcome = await this.#turn();
@@ -157,7 +159,7 @@ export class ClaimedRun {
 
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
-      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, this.#engine);
       return this.#goOn((await recordedInput(threadId, this.#engine)).input, NOTHING_DUE);
     }
     const open = openQuestions(tuple);
@@ -184,7 +186,7 @@ export class ClaimedRun {
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
-  #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): SessionOutcome | null {
+  async #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): Promise<SessionOutcome | null> {
     const { store, endOf } = this.#engine;
     const last = questionAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
@@ -291,7 +293,7 @@ export class ClaimedRun {
   }
 
   /** What a call of the graph means that has thrown. */
-  #leftWith(thrown: unknown): SessionOutcome | null {
+  async #leftWith(thrown: unknown): Promise<SessionOutcome | null> {
     const { lease } = this.#held;
     const left = this.#engine.faults.take(lease.threadId);
     if (left instanceof RefusedResult) return this.#fail(left.cause);
@@ -305,9 +307,10 @@ export class ClaimedRun {
     return this.#fail(error);
   }
 
-  #fail(error: unknown): SessionOutcome | null {
+  async #fail(error: unknown): Promise<SessionOutcome | null> {
     const reason = reasonOf(error);
-    return this.#end('failed', reason) && { status: 'failed', reason, gates: [], error: runError(error) };
+    const isEnded = (await this.#end('failed', reason)) !== null;
+    return isEnded ? { status: 'failed', reason, gates: [], error: runError(error) } : null;
   }
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
@@ -321,18 +324,25 @@ export class ClaimedRun {
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }
 
-  #end(status: EndedStatus, reason: string | null, seenWakeSeq?: number): SessionOutcome | null {
+  async #end(
+    status: EndedStatus,
+    reason: string | null,
+    seenWakeSeq?: number,
+  ): Promise<SessionOutcome | null> {
     const { store } = this.#engine;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
+    const isCancelled = isNews && status === 'cancelled';
+    const answer = isCancelled ? await stageCancelledCalls(this.#held.lease, this.#engine) : undefined;
     const finished: NewEvent = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
     const isSettled = this.#settle(
       {
         ...{ status, reason },
         seenWakeSeq: seenWakeSeq ?? store.threads.require(threadId).wakeSeq,
         facts: isNews ? [finished] : [],
-        withdrawsQuestions: isNews && status === 'cancelled',
+        withdrawsQuestions: isCancelled,
         inSameTransaction: () => {
+          answer?.();
           // A run that failed or was given up may be gone on with, and finds its children again.
           if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#engine);
         },
@@ -356,7 +366,7 @@ export class ClaimedRun {
    *
    * @param byNode - Why a node has stopped it, where nobody else has asked: then no worker goes on with it.
    */
-  #stopped(byNode = ASKED_TO_STOP): SessionOutcome | null {
+  async #stopped(byNode = ASKED_TO_STOP): Promise<SessionOutcome | null> {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
@@ -364,8 +374,8 @@ export class ClaimedRun {
     return this.#settle(pausedStatus(reason, wakeSeq)) ? stopped('paused', reason) : null;
   }
 
-  #cancel(): SessionOutcome | null {
-    const outcome = this.#end('cancelled', CANCELLED_BY_REQUEST);
+  async #cancel(): Promise<SessionOutcome | null> {
+    const outcome = await this.#end('cancelled', CANCELLED_BY_REQUEST);
     if (outcome !== null) this.#requests.consume('cancel');
     return outcome;
   }

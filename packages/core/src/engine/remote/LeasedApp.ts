@@ -4,6 +4,7 @@ import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
 import { isOver } from '../drive/outcome.ts';
+import type { GraphParts } from '../drive/openToolCalls.ts';
 import { cancelRun, signalRun } from '../drive/signals.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -97,7 +98,9 @@ type DecisionSignal = RunSignal & { readonly kind: 'decision' };
 type RecordDecision = (decision: DecisionSignal, store: EngineStore) => unknown;
 
 /** The engine of the file; `decide` is that of any graph where it is left out. */
-export type SignalledEngine = RecordingEngine & Pick<Engine, 'leave'> & { readonly decide?: RecordDecision };
+export type SignalledEngine = RecordingEngine &
+  Pick<Engine, 'leave'> &
+  GraphParts & { readonly decide?: RecordDecision };
 
 /**
  * Writes what a run was told into its file, in the order it was told. What is there already is passed by, so a driver that

@@ -4,6 +4,7 @@
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
+import type { GraphParts } from '../drive/openToolCalls.ts';
 import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Gate, GateAnswer } from '../gates/Gate.ts';
@@ -13,7 +14,7 @@ import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
 /** A graph over an open file. */
 interface ToldFile {
   readonly store: EngineStore;
-  readonly engine: Pick<Engine, 'gates' | 'leave' | 'store' | 'streams'>;
+  readonly engine: Pick<Engine, 'gates' | 'leave' | 'store' | 'streams'> & GraphParts;
   newId(): string;
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }
