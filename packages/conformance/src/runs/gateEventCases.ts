@@ -22,7 +22,7 @@ export const GATE_EVENT_CASES: readonly RunsCase[] = [
           ['m', 'HITL_SESSION_DECIDED'],
         ],
       );
-      assert.deepEqual(opened?.payload, { sessionId: first.sessionId, kind: first.kind, taskId: '' });
+      assert.deepEqual(opened?.payload, { sessionId: first.sessionId, kind: first.kind, taskId: 'm' });
       assert.deepEqual(await eventsBehind(app, undefined), [opened, ...later]);
       const cursors = [opened, ...later].map((event) => Number(event?.cursor));
       assert.ok(cursors.every((cursor, at) => at === 0 || cursor > (cursors[at - 1] ?? 0)));
