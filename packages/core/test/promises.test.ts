@@ -66,7 +66,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close', 'follow', 'stream'],
+    synchronous: ['close', 'follow', 'gateEvents', 'stream'],
     takesAnything: ['gates'],
     open: async (dbPath) => {
       const app = openApp(dbPath);

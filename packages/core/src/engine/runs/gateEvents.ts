@@ -24,9 +24,10 @@ export interface GateEventSource {
 const PAGE = 100;
 
 export async function* readGateEvents(
-  { after, signal, wait = true }: GateEventOptions,
+  options: GateEventOptions,
   source: GateEventSource,
 ): AsyncGenerator<GateEvent, void> {
+  const { after, signal, wait = true } = options;
   const isAborted = (): boolean => signal?.aborted === true;
   const news = new News();
   const end = wait ? await source.watch(() => news.tell()) : () => {};
