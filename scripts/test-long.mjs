@@ -47,6 +47,12 @@ const LONG = [
     'crash/diesAtWrites',
     'a death at every write of waits, children, turns, frames, gates, votes and more',
   ],
+  [
+    'cancels',
+    { DEVS_CANCEL_DEATHS: 1000 },
+    'drive/cancelledTurns',
+    'a death at every write of a cancel and the turn that follows',
+  ],
   ['kills', { DEVS_LIFE_KILLS: 200 }, 'crash/killed.test', 'the same in processes that are killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   [

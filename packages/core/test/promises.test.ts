@@ -66,7 +66,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close', 'follow', 'stream'],
+    synchronous: ['close', 'follow', 'gateEvents', 'stream'],
     takesAnything: ['gates'],
     open: async (dbPath) => {
       const app = openApp(dbPath);
@@ -140,9 +140,9 @@ describe('what reads or writes a run', () => {
   test('has the type of a promise', () => {
     expectTypeOf<Synchronous<Run>>().toEqualTypeOf<never>();
     expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close'>();
-    // `stream` and `follow` are read with `for await`.
+    // `stream`, `follow` and `gateEvents` are read with `for await`.
     expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
-      'close' | 'follow' | 'stream'
+      'close' | 'follow' | 'gateEvents' | 'stream'
     >();
   });
 

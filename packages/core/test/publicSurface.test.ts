@@ -405,6 +405,7 @@ describe('the public surface', () => {
         "deleteOlderThan",
         "follow",
         "fork",
+        "gateEvents",
         "gates",
         "getState",
         "getStateHistory",

@@ -212,6 +212,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.lists.gates(page);
   }
 
+  async gateEvents(page: Parameters<Runs['gateEvents']>[0]): ReturnType<Runs['gateEvents']> {
+    await this.#parts.ready();
+    return this.#parts.lists.gateEvents(page);
+  }
+
   async runOfGate(sessionId: string): Promise<string | null> {
     await this.#parts.ready();
     return this.#parts.lists.runOfGate(sessionId);

@@ -145,6 +145,17 @@ ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz
 CREATE INDEX runs_to_drive ON $.runs (run_id)
   WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
 `,
+  // Positions are counted in one row, which is locked until they are committed: who has read one has read all before it.
+  `
+CREATE TABLE $.gate_events (
+  position bigint PRIMARY KEY,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  event text NOT NULL
+);
+CREATE INDEX gate_events_of_run ON $.gate_events (run_id);
+CREATE TABLE $.gate_event_count (position bigint NOT NULL);
+INSERT INTO $.gate_event_count VALUES (0);
+`,
 ];
 
 /** How many steps this release has. */
@@ -188,6 +199,8 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   runs: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gates: ['SELECT', 'INSERT', 'UPDATE'],
   signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+  gate_events: ['SELECT', 'INSERT'],
+  gate_event_count: ['SELECT', 'UPDATE'],
   tenants: ['SELECT', 'INSERT', 'UPDATE'],
   workers: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_changes: ['SELECT', 'INSERT', 'DELETE'],

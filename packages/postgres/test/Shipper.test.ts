@@ -68,6 +68,17 @@ const aGate = (sessionId: string, threadId: string): Gate => ({
   ...{ message: 'a\u0000b\ud800', artifact: null, openedAt: '2026-01-02T03:04:05.678Z' },
 });
 
+const anEvent = (threadId: string, seq: number): NonNullable<Shipment['events']>[number] => ({
+  ...{ seq, threadId, at: 0, taskId: null, cursor: `${seq}`, name: 'GATE_REMINDED' },
+  payload: { sessionId: 'a\u0000\ud800', kind: 'review', within: 1 },
+});
+
+const eventsOf = async ({ id }: Run): Promise<readonly number[]> => {
+  const sql = 'SELECT event FROM devs.gate_events WHERE run_id = $1 ORDER BY position';
+  const { rows } = await pool.query<{ event: string }>(sql, [id]);
+  return rows.map(({ event }) => (JSON.parse(event) as { seq: number }).seq);
+};
+
 const gatesOf = async ({ id }: Run): Promise<unknown> => {
   const sql = 'SELECT session_id, status FROM devs.gates WHERE run_id = $1 ORDER BY session_id';
   const { rows } = await pool.query<{ session_id: string; status: string }>(sql, [id]);
@@ -165,6 +176,43 @@ describe('changes of runs', () => {
     await shipper.ship(shipment(run, 1));
     await expect(shipper.ship(shipment(run, 3))).rejects.toMatchObject({ code: 'LEASE_LOST' });
     expect(await changesOf(run)).toEqual(['change 1']);
+  });
+
+  test('bring the events about their gates, once, in positions that are seen in their order', async () => {
+    const run = await aRun();
+    const withEvents = (seq: number): Sender => ({
+      ...shipment(run, seq),
+      pack: () => ({
+        seq,
+        bytes: Buffer.from(`${seq}`),
+        gates: null,
+        events: [anEvent(run.id, 2 * seq), anEvent(run.id, 2 * seq + 1)],
+      }),
+    });
+    await shipperOn(pool).ship(withEvents(1));
+    await shipperOn(pool).ship(withEvents(1)); // its answer was lost
+    const other = await aRun();
+    const taken = { ...other, lease: randomUUID() };
+    const gates = [aGate(`${other.id}-a`, other.id)];
+    const refused = {
+      ...shipment(taken, 1),
+      pack: () => ({ seq: 1, bytes: Buffer.from('x'), gates, events: [anEvent('other', 9)] }),
+    };
+    await expect(shipperOn(pool).ship(refused)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(await eventsOf(run)).toEqual([2, 3]);
+
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    await client.query('UPDATE devs.gate_event_count SET position = position + 1');
+    const later = shipperOn(pool).ship(withEvents(2));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await eventsOf(run)).toEqual([2, 3]); // whoever counts later waits for whoever counts before
+    await client.query('ROLLBACK');
+    client.release();
+    await later;
+    expect(await eventsOf(run)).toEqual([2, 3, 4, 5]);
+    await pool.query('DELETE FROM devs.runs WHERE run_id = $1', [run.id]);
+    expect(await eventsOf(run)).toEqual([]);
   });
 
   test('bring their open questions; what was decided stays so as long as its file asks', async () => {

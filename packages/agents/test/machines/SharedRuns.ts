@@ -154,6 +154,10 @@ export class SharedRuns implements Runs {
     return { gates: [...this.#runs.values()].flatMap(({ index }) => index.gates), next: null };
   }
 
+  async gateEvents(): Promise<readonly never[]> {
+    return [];
+  }
+
   async runOfGate(sessionId: string): Promise<string | null> {
     const runs = [...this.#runs];
     const [id] = runs.find(([, { index }]) => index.gates.some((gate) => gate.sessionId === sessionId)) ?? [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Gate } from '../../../core/src/engine/gates/Gate.ts';
 import { FOLLOW_CASES } from './followCases.ts';
+import { GATE_EVENT_CASES } from './gateEventCases.ts';
 import { ADA, BOB, driveMail, type MailApp, mailApp, rejected, waitingMail, YES } from './mail.ts';
 import type { RunsCase } from './RunsUnderTest.ts';
 
@@ -279,4 +280,5 @@ export const APP_CASES: readonly RunsCase[] = [
   ...TOLD,
   ...STANDS,
   ...FOLLOW_CASES,
+  ...GATE_EVENT_CASES,
 ];

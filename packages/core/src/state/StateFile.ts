@@ -12,6 +12,7 @@ import {
 } from './commits/immediateTransaction.ts';
 import { EventOutbox } from './events/EventOutbox.ts';
 import { EventStore } from './events/EventStore.ts';
+import { GateEventStore } from './events/GateEventStore.ts';
 import { DecisionLog } from './gates/DecisionLog.ts';
 import { HitlSessionStore } from './gates/HitlSessionStore.ts';
 import { HitlVoteStore } from './gates/HitlVoteStore.ts';
@@ -56,6 +57,7 @@ export class StateFile {
   readonly times: DrivenTimeStore;
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
+  readonly gateEvents: GateEventStore;
   readonly rewinds: RewindStore;
   readonly directory: RunDirectory;
   readonly waits: WaitStore;
@@ -82,6 +84,7 @@ export class StateFile {
     this.times = new DrivenTimeStore(db);
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
+    this.gateEvents = new GateEventStore(db);
     this.rewinds = new RewindStore(db, seams);
     this.directory = new RunDirectory(db);
     this.waits = new WaitStore(db, seams);

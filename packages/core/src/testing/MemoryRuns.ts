@@ -3,8 +3,10 @@ import { openStateCopy } from '../db/createDatabase.ts';
 import { threadBusy } from '../engine/drive/lease.ts';
 import type { RunInfo } from '../engine/drive/RunResult.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
-import { pageLimit, pageOf, parseCursor, statusesOf } from '../engine/runs/lists.ts';
+import { gateEventsAfter } from '../engine/runs/gateEvents.ts';
+import { OpenQuestions, pageLimit, pageOf, parseCursor, statusesOf } from '../engine/runs/lists.ts';
 import type {
+  GateEventPage,
   GatePage,
   LeasedRun,
   NewRun,
@@ -21,6 +23,7 @@ import type {
 } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
+import type { GateEvent } from '../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 
@@ -45,6 +48,8 @@ interface MemoryRun {
   /** Times that its file became another one, and how many of them `end` knows of. */
   changes: number;
   listed: number;
+  /** Keeps its gate events that have arrived. */
+  readonly keep: (events: readonly GateEvent[]) => void;
   /** Tells whoever watches it. */
   readonly onNews: () => void;
   /** It is not there any more. */
@@ -57,6 +62,8 @@ interface MemoryRun {
  */
 export class MemoryRuns implements Runs {
   readonly #runs = new Map<string, MemoryRun>();
+  /** Those of every run; their positions are the cursors. */
+  readonly #events: GateEvent[] = [];
   readonly #watching = new Set<(id: string) => void>();
   readonly #now: () => number;
 
@@ -84,6 +91,9 @@ export class MemoryRuns implements Runs {
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
       onNews: () => this.#tellWatching(id),
+      keep: (events) => {
+        for (const event of events) this.#events.push({ ...event, cursor: `${this.#events.length + 1}` });
+      },
       forget: () => {
         this.#runs.delete(id);
         this.#tellWatching(id);
@@ -184,6 +194,13 @@ export class MemoryRuns implements Runs {
     return { gates: items, next };
   }
 
+  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+    return gateEventsAfter(page, {
+      last: () => this.#events.length,
+      after: (position, limit) => this.#events.slice(position, position + limit),
+    });
+  }
+
   async countGates(): Promise<number> {
     return [...this.#runs.values()].flatMap(openOf).length;
   }
@@ -209,6 +226,7 @@ class HeldInMemory implements LeasedRun {
   readonly lost: AbortSignal;
   readonly outlet = immediateBarrier(() => this.#arrive());
   readonly #run: MemoryRun;
+  readonly #questions: OpenQuestions;
   readonly #holder: AbortController;
   readonly #now: () => number;
   /** Signals that were given out. */
@@ -222,6 +240,7 @@ class HeldInMemory implements LeasedRun {
     this.id = id;
     this.epoch = run.epoch;
     this.db = openStateCopy(run.file);
+    this.#questions = new OpenQuestions(this.db);
     this.lost = holder.signal;
     this.#run = run;
     this.#holder = holder;
@@ -236,6 +255,7 @@ class HeldInMemory implements LeasedRun {
     this.#run.end = { ...this.#run.end, gates };
     this.#run.file = this.db.serialize();
     this.#run.changes += 1;
+    this.#run.keep(this.#questions.newEvents());
     this.#run.onNews();
   }
 

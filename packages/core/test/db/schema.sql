@@ -157,6 +157,11 @@ CREATE TABLE events (
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
 ) STRICT;
 
+CREATE TABLE gate_events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE
+) STRICT;
+
 CREATE TABLE git_packs (
   thread_id TEXT    NOT NULL REFERENCES threads (thread_id),
   pack      INTEGER NOT NULL,                            -- from 1, never used again: it leans on those before it

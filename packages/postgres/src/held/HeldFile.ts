@@ -209,7 +209,13 @@ export class HeldFile implements CommitBarrier, Sender {
       this.#deaths = null;
       this.#underWay?.then(this.#share, () => undefined);
     }
-    return { seq: this.#seq, bytes, gates: this.#questions.news(), isProgress };
+    return {
+      seq: this.#seq,
+      bytes,
+      gates: this.#questions.news(),
+      events: this.#questions.newEvents(),
+      isProgress,
+    };
   }
 
   #request(): void {

@@ -83,12 +83,34 @@ export class RunLists {
     return { gates: items, next };
   }
 
+  /** @throws RangeError for a cursor that was not given out here; DevsError `STATE_IO` */
+  async gateEvents({ after, limit }: Parameters<Runs['gateEvents']>[0]): ReturnType<Runs['gateEvents']> {
+    const position = pages.position(after);
+    const { schema } = this.#tables;
+    const rows = await this.#tables.query<{ position: string; event: string }>(
+      `SELECT position, event FROM ${schema}.gate_events WHERE position > $1 ORDER BY position LIMIT $2`,
+      [position, limit],
+    );
+    if (rows.length === 0 && position > 0) await this.#assertGivenOut(position);
+    return rows.map(({ position: cursor, event }) => ({ ...parsedEvent(event), cursor }));
+  }
+
+  async #assertGivenOut(position: number): Promise<void> {
+    const sql = `SELECT position FROM ${this.#tables.schema}.gate_event_count`;
+    const [row] = await this.#tables.query<{ position: string }>(sql, []);
+    if (position > Number(row?.position ?? 0)) throw pages.unknownCursor();
+  }
+
   async runOfGate(sessionId: string): Promise<string | null> {
     const sql = `SELECT run_id FROM ${this.#tables.schema}.gates WHERE session_id = $1`;
     const [row] = await this.#tables.query<{ run_id: string }>(sql, [sessionId]);
     return row?.run_id ?? null;
   }
 }
+
+type GateEvent = Awaited<ReturnType<Runs['gateEvents']>>[number];
+
+const parsedEvent = (event: string): GateEvent => JSON.parse(event) as GateEvent;
 
 const valuesOf = ({
   statuses,

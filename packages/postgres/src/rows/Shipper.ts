@@ -5,6 +5,7 @@ import { WorkerMeters } from '../cluster/metrics.ts';
 import { type Patience, pgFault, retryWhileAway } from '../server/faults.ts';
 import { DEAD_AFTER_MS } from '../server/Owner.ts';
 import { quoteIdentifier } from '../server/Tables.ts';
+import { eventRows, eventsSql, type GateEvent } from './gateEventRows.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
 
 /** Who has changes of a run's file to send. */
@@ -23,6 +24,8 @@ export interface Shipment {
   readonly bytes: Uint8Array;
   /** Every open question of the file after it; `null` where they are as they were. */
   readonly gates: readonly Gate[] | null;
+  /** Events about its gates since the change before. @defaultValue none */
+  readonly events?: readonly GateEvent[];
   /** Whether it has a checkpoint or a recorded result: the run's deaths are counted anew. @defaultValue false */
   readonly isProgress?: boolean;
 }
@@ -154,11 +157,14 @@ export class Shipper {
     const isLarge = first !== undefined && first.bytes.length > BATCH_BYTES;
     const sent = isLarge ? [{ ...first, bytes: await this.#putAhead(first) }] : batch;
     const gates = sent.flatMap((each) => (each.gates === null ? [] : { ...each, gates: each.gates }));
-    const values = [...parametersOf(sent), ...(gates.length > 0 ? [gateRows(gates)] : [])];
-    const shape = { isLarge, withGates: gates.length > 0 };
+    const events = eventRows(sent);
+    const values: unknown[] = [...parametersOf(sent)];
+    if (gates.length > 0) values.push(gateRows(gates));
+    if (events !== null) values.push(events);
+    const shape = { isLarge, withGates: gates.length > 0, withEvents: events !== null };
     const { rows } = await this.#pool.query<{ run_id: string }>({
       ...(!this.#isPooled && {
-        name: `devs_append${isLarge ? '_large' : ''}${shape.withGates ? '_gates' : ''}`,
+        name: `devs_append${isLarge ? '_large' : ''}${shape.withGates ? '_gates' : ''}${events === null ? '' : '_events'}`,
       }),
       ...{ text: appendSql(this.#schema, shape), values },
     });
@@ -214,11 +220,14 @@ function parametersOf(batch: readonly Packed[]): readonly unknown[] {
   ];
 }
 
+interface AppendShape {
+  readonly isLarge: boolean;
+  readonly withGates: boolean;
+  readonly withEvents: boolean;
+}
+
 /** What is there already, because the answer to it was lost, is told like what is added. */
-const appendSql = (
-  schema: string,
-  { isLarge, withGates }: { readonly isLarge: boolean; readonly withGates: boolean },
-): string => `
+const appendSql = (schema: string, { isLarge, withGates, withEvents }: AppendShape): string => `
 WITH sent AS (
   SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::boolean[], $5::boolean[], $6::int[], $7::int[])
     AS s (run_id, lease, seq, has_gates, is_progress, start, length)
@@ -228,7 +237,9 @@ WITH sent AS (
   RETURNING r.run_id, r.tenant, s.has_gates
 ), there AS (
   SELECT s.run_id FROM sent s JOIN ${schema}.runs r USING (run_id) WHERE r.lease = s.lease AND r.head_seq = s.seq
-), ${withGates ? `${gatesSql(schema, { json: '$9', reopens: false })}, ` : ''}added AS (
+), ${withGates ? `${gatesSql(schema, { json: '$9', reopens: false })}, ` : ''}${
+  withEvents ? `${eventsSql(schema, withGates ? '$10' : '$9')}, ` : ''
+}added AS (
   INSERT INTO ${schema}.run_changes (run_id, seq, bytes)
   SELECT s.run_id, s.seq, ${isLarge ? ahead(schema) : ''} substring($8::bytea FROM s.start + 1 FOR s.length)
   FROM sent s JOIN held USING (run_id)

@@ -1112,6 +1112,18 @@ CREATE TABLE store_counts (
 ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1));
 `,
   },
+  {
+    version: 44,
+    name: '044_number_gate_events',
+    sha256: 'cd3cf7c06159e306c11f28e222075988d4e5f3b9e6359770491f05afed2dbb46',
+    sql: `-- Positions of gate events, for who reads them with a cursor: a position is never given out twice, also after a run was deleted.
+-- Written by EventStore only, in the transaction of the event. Events of before have none.
+CREATE TABLE gate_events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE
+) STRICT;
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1531,5 +1543,9 @@ END`,
   namespace TEXT    PRIMARY KEY,                         -- as in store_items
   items     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE gate_events (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE
+) STRICT`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

@@ -10,6 +10,7 @@ import type { Principal } from '../gates/principals.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
+import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
 import { inbox, listRuns } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
 import type { GatePage, PageRequest, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
@@ -33,6 +34,8 @@ export interface AppRuns<Graph, State, Update, Output>
   delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
   openGates(page: PageRequest): GatePage | Promise<GatePage>;
+  /** Events about the gates of all runs. */
+  readonly gateEvents: GateEventSource;
   /** The graph over the state file of a run that has one of its runs as a child. */
   openIn(parent: EngineStore): FileApp<Graph, State, Update, Output>;
   /** The one state file. @throws DevsError `RUN_ELSEWHERE` where each run has its own. */
@@ -47,10 +50,19 @@ export class LocalRuns<Graph, State, Update, Output>
   extends OneFile<FileApp<Graph, State, Update, Output>>
   implements AppRuns<Graph, State, Update, Output>
 {
+  readonly gateEvents: GateEventSource;
   readonly #close: () => void;
 
   constructor(file: FileApp<Graph, State, Update, Output>, close: () => void) {
     super(file);
+    const { db, gateEvents } = file.store;
+    this.gateEvents = {
+      page: (page) => {
+        assertSameFile(db);
+        return gateEventsAfter(page, gateEvents);
+      },
+      watch: (tell) => onNews(db, tell),
+    };
     this.#close = close;
   }
 

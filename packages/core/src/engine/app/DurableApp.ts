@@ -2,6 +2,7 @@ import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
+import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
@@ -19,6 +20,7 @@ import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
+import { type GateEventOptions, readGateEvents } from '../runs/gateEvents.ts';
 import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
   GatePage,
@@ -312,6 +314,27 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   /** Lists the open gates of every run, oldest first, in pages. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage> {
     return this.#runs.openGates(page);
+  }
+
+  /**
+   * Yields the events about gates of every run in the order in which they were stored, then waits for more, until `signal` is
+   * aborted. They are stored with what they are about: store the `cursor` of each event once you have acted on it, and
+   * give the last one as `after` when your process starts again. Events after it are then yielded again, so none is lost
+   * and one can come twice. Events of a deleted run are gone.
+   *
+   * @throws RangeError for an `after` that is not a cursor, or is later than every event here, as after a restored backup;
+   *   DevsError `STATE_IO` if the runs cannot be reached.
+   *
+   * @example
+   * ```ts
+   * for await (const event of app.gateEvents({ after: await loadCursor(), signal })) {
+   *   if (event.name === 'GATE_REMINDED') await mail(event.threadId, event.payload, { key: event.cursor });
+   *   await saveCursor(event.cursor);
+   * }
+   * ```
+   */
+  gateEvents(options: GateEventOptions = {}): AsyncGenerator<GateEvent, void> {
+    return readGateEvents(options, this.#runs.gateEvents);
   }
 
   /**

@@ -185,6 +185,7 @@ function appRuns<Graph, State, Update, Output>(
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),
     openGates: (page) => runs.gates(page),
+    gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
     openIn: (parent) => {
       const file = opened.get(parent) ?? plan.open({ db: parent.db, outlet: parent.outlet });
       opened.set(parent, file);

@@ -32,7 +32,7 @@ import type { Goal } from '../graph/NodeEngine.ts';
 import { hasUnanswerable, openQuestions, type PendingQuestion } from '../saver/openQuestions.ts';
 import { gateOpened, type RunStreamEvent, runEnded } from '../stream/RunStreams.ts';
 import { awaited, openWaits, waitReason, waitSuspension } from '../waits/waits.ts';
-import { onLastTurn, readState, streamedCall } from './compiledGraph.ts';
+import { readState, streamedCall } from './compiledGraph.ts';
 import type { SignalWatch } from './draining.ts';
 import {
   abortReason,
@@ -46,7 +46,9 @@ import {
 } from './driverGates.ts';
 import { ASKED_TO_STOP, OpenChildren } from './due.ts';
 import type { Engine } from './Engine.ts';
+import { onLastTurn } from './lastTurn.ts';
 import type { ActiveLease } from './lease.ts';
+import { stageCancelledCalls } from './openToolCalls.ts';
 import {
   ended,
   interruptInEdge,
@@ -136,7 +138,7 @@ export class ClaimedRun {
     const allowsRefused = this.#statusBefore === 'failed';
     const { recoveries } = this.#engine.store.runs.begin(lease, { recovered, allowsRefused });
     if (recoveries >= MAX_RECOVERIES) {
-      return this.#end('dead_letter', GIVEN_UP) ?? STOPPED_BY_REQUEST;
+      return (await this.#end('dead_letter', GIVEN_UP)) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
       const outcome = await this.#turn();
@@ -154,7 +156,7 @@ export class ClaimedRun {
 
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
-      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, this.#engine);
       return this.#goOn((await recordedInput(threadId, this.#engine)).input, NOTHING_DUE);
     }
     const open = openQuestions(tuple);
@@ -181,7 +183,7 @@ export class ClaimedRun {
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
-  #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): SessionOutcome | null {
+  async #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): Promise<SessionOutcome | null> {
     const { store, endOf } = this.#engine;
     const last = questionAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
@@ -289,7 +291,7 @@ export class ClaimedRun {
   }
 
   /** What a call of the graph means that has thrown. */
-  #leftWith(thrown: unknown): SessionOutcome | null {
+  async #leftWith(thrown: unknown): Promise<SessionOutcome | null> {
     const { lease } = this.#held;
     const left = this.#engine.faults.take(lease.threadId);
     if (left instanceof RefusedResult) return this.#fail(left.cause);
@@ -303,9 +305,10 @@ export class ClaimedRun {
     return this.#fail(error);
   }
 
-  #fail(error: unknown): SessionOutcome | null {
+  async #fail(error: unknown): Promise<SessionOutcome | null> {
     const reason = reasonOf(error);
-    return this.#end('failed', reason) && { status: 'failed', reason, gates: [], error: runError(error) };
+    const isEnded = (await this.#end('failed', reason)) !== null;
+    return isEnded ? { status: 'failed', reason, gates: [], error: runError(error) } : null;
   }
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
@@ -319,23 +322,26 @@ export class ClaimedRun {
     return this.#fail(isInEdge ? interruptInEdge(threadId) : noProgress(threadId));
   }
 
-  #end(
+  async #end(
     status: EndedStatus,
     reason: string | null,
     seenWakeSeq?: number,
     beside = (): void => {},
-  ): SessionOutcome | null {
+  ): Promise<SessionOutcome | null> {
     const { store } = this.#engine;
     const { threadId } = this.#held.lease;
     const isNews = this.#isNews(status);
+    const isCancelled = isNews && status === 'cancelled';
+    const answer = isCancelled ? await stageCancelledCalls(this.#held.lease, this.#engine) : undefined;
     const finished: NewEvent = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
     const isSettled = this.#settle(
       {
         ...{ status, reason },
         seenWakeSeq: seenWakeSeq ?? store.threads.require(threadId).wakeSeq,
         facts: isNews ? [finished] : [],
-        withdrawsQuestions: isNews && status === 'cancelled',
+        withdrawsQuestions: isCancelled,
         inSameTransaction: () => {
+          answer?.();
           // A run that failed or was given up may be gone on with, and finds its children again.
           if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#engine);
           beside();
@@ -360,7 +366,7 @@ export class ClaimedRun {
    *
    * @param byNode - Why a node has stopped it, where nobody else has asked: then no worker goes on with it.
    */
-  #stopped(byNode = ASKED_TO_STOP): SessionOutcome | null {
+  async #stopped(byNode = ASKED_TO_STOP): Promise<SessionOutcome | null> {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? byNode;
@@ -369,7 +375,7 @@ export class ClaimedRun {
     return isSettled ? stopped('paused', reason) : null;
   }
 
-  #cancel(): SessionOutcome | null {
+  #cancel(): Promise<SessionOutcome | null> {
     return this.#end('cancelled', CANCELLED_BY_REQUEST, undefined, () => {
       this.#requests.consume('cancel');
       this.#cutOff();

@@ -1,10 +1,9 @@
 // The driver's calls of a compiled LangGraph graph: config, stream, separation from other calls. Reads its state.
 
-import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Lease } from '../../state/threads/threadRecords.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { engineFaultOf } from '../execution/EngineFaults.ts';
-import type { GuardedState } from '../execution/nodeExecution.ts';
 import type { DrivenConfig, EngineGraph } from '../graph/EngineGraph.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
 
@@ -38,31 +37,6 @@ export function streamedCall(
     },
     recorded: () => recorder.settled(),
   };
-}
-
-/** What a `Command` writes without a task: LangGraph puts it into the channels before the input. */
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
-
-/** LangGraph's own steps between a checkpoint and the first nodes of the next input: the input's and START's. */
-const STEPS_OF_INPUT = 2;
-
-/**
- * Makes the latest checkpoint of a run ready for the input of its next turn: the guards begin anew with it, and no question
- * of the turn before is left in their channels.
- *
- * May be repeated: a driver that died before the input was taken up has left the same.
- */
-export async function onLastTurn(
-  config: DrivenConfig,
-  { checkpoint, metadata }: CheckpointTuple,
-  saver: BaseCheckpointSaver,
-): Promise<void> {
-  const anew: Required<GuardedState> = {
-    pendingSuspension: null,
-    progressStep: (metadata?.step ?? 0) + STEPS_OF_INPUT,
-  };
-  const at = { configurable: { ...config.configurable, checkpoint_ns: '', checkpoint_id: checkpoint.id } };
-  await saver.putWrites(at, Object.entries(anew), NO_TASK);
 }
 
 interface ThreadConfig {

@@ -17,6 +17,7 @@ import { runEnded } from '../stream/RunStreams.ts';
 import { type Message, signalName } from '../waits/waits.ts';
 import type { Engine, RecordingEngine } from './Engine.ts';
 import { holdRun } from './lease.ts';
+import { type GraphParts, stageCancelledCalls } from './openToolCalls.ts';
 import { isOver, saveRunStatus } from './outcome.ts';
 
 /** Sender and id of a signal. */
@@ -148,7 +149,7 @@ export const CANCELLED_BY_REQUEST = 'cancelled by request';
 export async function cancelRun(
   threadId: string,
   requestId: string,
-  engine: RecordingEngine & Pick<Engine, 'leave'>,
+  engine: RecordingEngine & Pick<Engine, 'leave'> & GraphParts,
 ): Promise<void> {
   const { store } = engine;
   const isNew = store.runs.together(() => {
@@ -160,17 +161,19 @@ export async function cancelRun(
   });
   if (!isNew || store.threads.driverOf(threadId) !== null) return afterBarrier(store.outlet, undefined);
   try {
-    await holdRun(threadId, async (lease) => endCancelled(lease, engine), engine);
+    const end = async (lease: Lease): Promise<void> =>
+      endCancelled(lease, engine, await stageCancelledCalls(lease, engine));
+    await holdRun(threadId, end, engine);
   } catch (error) {
     // Somebody took it up in between, and finds the request.
     if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
   }
 }
 
-/** Ends a run that nobody drives, and those below it, in one transaction. */
-export function endCancelled(lease: Lease, engine: RecordingEngine): void {
+/** Ends a run that nobody drives, and those below it, in one transaction, in which `answer` answers its open tool calls. */
+export function endCancelled(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
   engine.store.runs.together(() => {
-    endAlone(lease, engine);
+    endAlone(lease, engine, answer);
     cancelBelow(lease.threadId, engine);
   });
 }
@@ -191,7 +194,7 @@ export function cancelBelow(threadId: string, engine: RecordingEngine): void {
 }
 
 /** Ends a run that nobody drives, in the caller's transaction: its open questions are withdrawn and the request is done. */
-function endAlone(lease: Lease, engine: RecordingEngine): void {
+function endAlone(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
   const { runs, threads } = engine.store;
   const { threadId } = lease;
   const { status, wakeSeq } = threads.require(threadId);
@@ -205,6 +208,7 @@ function endAlone(lease: Lease, engine: RecordingEngine): void {
     seenWakeSeq: wakeSeq,
     facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
     withdrawsQuestions: true,
+    inSameTransaction: answer,
   } as const;
   saveRunStatus(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], engine);
 }

@@ -40,6 +40,11 @@ export interface EngineGraph {
   readonly channels: Readonly<Record<string, unknown>>;
   /** Names of the channels that it streams. */
   readonly streamChannelsAsIs?: string | readonly string[];
+  /** Graphs that are nodes, at any depth with `recurse`, by the names of the nodes that lead to them: `sub|inner`. */
+  getSubgraphs?(
+    namespace?: string,
+    recurse?: boolean,
+  ): Iterable<readonly [path: string, graph: Pick<EngineGraph, 'channels'>]>;
   invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
   getState(config: RunnableConfig, options?: { readonly subgraphs?: boolean }): Promise<RunSnapshot<unknown>>;
   getStateHistory(

@@ -4,10 +4,13 @@ import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
+import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import { threadBusy } from '../drive/lease.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
+import { gateEventsAfter } from '../runs/gateEvents.ts';
 import { inbox, listRuns } from '../runs/lists.ts';
 import type {
+  GateEventPage,
   GatePage,
   LeasedRun,
   NewRun,
@@ -99,6 +102,10 @@ export class FileRuns implements Runs {
 
   async gates(page: PageRequest = {}): Promise<GatePage> {
     return inbox(page, this.#store.sessions);
+  }
+
+  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+    return gateEventsAfter(page, this.#store.gateEvents);
   }
 
   async countGates(): Promise<number> {

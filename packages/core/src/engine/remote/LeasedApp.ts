@@ -3,6 +3,7 @@ import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession, Principal } from '../../state/gates/hitlSession.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import type { Engine, RecordingEngine } from '../drive/Engine.ts';
+import type { GraphParts } from '../drive/openToolCalls.ts';
 import { isOver } from '../drive/outcome.ts';
 import { cancelRun, pauseSignal, signalRun } from '../drive/signals.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
@@ -95,7 +96,9 @@ type DecisionSignal = RunSignal & { readonly kind: 'decision' };
 type RecordDecision = (decision: DecisionSignal, store: EngineStore) => unknown;
 
 /** The engine of the file; `decide` is that of any graph where it is left out. */
-export type SignalledEngine = RecordingEngine & Pick<Engine, 'leave'> & { readonly decide?: RecordDecision };
+export type SignalledEngine = RecordingEngine &
+  Pick<Engine, 'leave'> &
+  GraphParts & { readonly decide?: RecordDecision };
 
 /**
  * Writes what a run was told into its file, in the order it was told. What is there already is passed by, so a driver that

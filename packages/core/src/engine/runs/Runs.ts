@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
+import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
@@ -43,6 +44,13 @@ export interface GatePage {
   readonly gates: readonly Gate[];
   /** Give it as `after` for the next page; `null` on the last. */
   readonly next: string | null;
+}
+
+/** Selects gate events. */
+export interface GateEventPage {
+  /** The `cursor` of the last event that is known. @defaultValue the beginning */
+  readonly after?: string | undefined;
+  readonly limit: number;
 }
 
 /** Who drives runs of a graph: workers that have it, in this shape. */
@@ -220,6 +228,8 @@ export interface Runs {
   /** Returns list data by id, without opening files. Unknown ids are left out. */
   indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>>;
   gates(page?: PageRequest): Promise<GatePage>;
+  /** Returns the gate events of all runs behind `after`, in the order in which they arrived; at most `limit`. @throws RangeError */
+  gateEvents(page: GateEventPage): Promise<readonly GateEvent[]>;
   /** Returns the number of open gates of all runs. */
   countGates(): Promise<number>;
   /** Returns the run of a gate, or `null`. */

@@ -2,6 +2,7 @@
 
 import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/prepare.ts';
+import { type GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
@@ -9,6 +10,7 @@ import { WaitStore } from '../../state/threads/WaitStore.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
+import { eventPosition, unknownCursor } from './gateEvents.ts';
 import type { GatePage, PageRequest, RunFilter, RunPage } from './Runs.ts';
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
@@ -61,7 +63,13 @@ export function pageOf<T>(
 }
 
 /** What a list of pages is made of. */
-export const pages = { limit: pageLimit, place: parseCursor, of: pageOf } as const;
+export const pages = {
+  limit: pageLimit,
+  place: parseCursor,
+  of: pageOf,
+  position: eventPosition,
+  unknownCursor,
+} as const;
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
 export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
@@ -137,13 +145,18 @@ export function inbox({ limit: wanted, after }: PageRequest, sessions: HitlSessi
 export class OpenQuestions {
   readonly #sessions: HitlSessionStore;
   readonly #waits: WaitStore;
+  readonly #events: GateEventStore;
   #known: string;
+  /** Of the last gate event that was told. */
+  #position: number;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#sessions = new HitlSessionStore(db);
     this.#waits = new WaitStore(db);
+    this.#events = new GateEventStore(db);
     this.#known = this.#ids();
+    this.#position = this.#events.last();
   }
 
   /** All of them, where one was opened or closed since the last look; else `null`. */
@@ -154,6 +167,13 @@ export class OpenQuestions {
     return this.#sessions
       .listOpenOfRuns()
       .map((session) => gateWithDeadlines(session, { waits: this.#waits }));
+  }
+
+  /** Events about gates since the last look, or since this was made. */
+  newEvents(): readonly GateEvent[] {
+    const events = this.#events.after(this.#position, Number.MAX_SAFE_INTEGER);
+    this.#position = Number(events.at(-1)?.cursor ?? this.#position);
+    return events;
   }
 
   #ids(): string {

@@ -4,6 +4,7 @@
 import { whenFree } from '../../db/busy.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
+import type { GraphParts } from '../drive/openToolCalls.ts';
 import {
   cancelRun,
   messageId,
@@ -21,7 +22,7 @@ import { decisionNoticeOf, type Notice, pauseRequest, stopNoticeOf } from './Run
 /** A graph over an open file. */
 interface ToldFile {
   readonly store: EngineStore;
-  readonly engine: Pick<Engine, 'gates' | 'leave' | 'store' | 'streams'>;
+  readonly engine: Pick<Engine, 'gates' | 'leave' | 'store' | 'streams'> & GraphParts;
   newId(): string;
   arrived<T>(value: T | Promise<T>): Promise<T>;
 }

@@ -332,8 +332,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#fenced(config, save);
   }
 
-  /** What {@link putWrites} stores; what is returned writes it. */
-  protected async stageWrites(
+  /** Prepares what {@link putWrites} stores; the returned function writes it, in the caller's transaction. */
+  async stageWrites(
     config: RunnableConfig,
     writes: readonly PendingWrite[],
     taskId: string,

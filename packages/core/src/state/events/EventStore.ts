@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../../events/events.ts';
+import { isGateEvent } from '../../events/gateEvents.ts';
 import { parseStored, type StoreOptions } from '../rows/rows.ts';
 
 /** One line of a run's log. */
@@ -24,7 +25,7 @@ export interface EventPage {
   readonly limit?: number;
 }
 
-interface EventRow {
+export interface EventRow {
   readonly seq: number;
   readonly threadId: string | null;
   readonly at: number;
@@ -36,6 +37,8 @@ interface EventRow {
 const INSERT = `
   INSERT INTO events (thread_id, at, name, task_id, payload_json)
   VALUES (@threadId, @at, @name, @taskId, @payloadJson)`;
+
+const NUMBER = 'INSERT INTO gate_events (seq) VALUES (?)';
 
 const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payload_json AS payloadJson`;
 
@@ -81,6 +84,7 @@ export interface NodeExecutions {
 export class EventStore {
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
+  readonly #number: Statement<[number]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
   readonly #selectPageBefore: Statement<[string, number, number, number], EventRow>;
   readonly #selectVisits: Statement<[string], NodeExecutions>;
@@ -93,6 +97,7 @@ export class EventStore {
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#now = now;
     this.#insert = prepare(db, INSERT);
+    this.#number = prepare(db, NUMBER);
     this.#selectPage = prepare(db, SELECT_PAGE);
     this.#selectPageBefore = prepare(db, SELECT_PAGE_BEFORE);
     this.#selectVisits = prepare(db, SELECT_VISITS);
@@ -115,7 +120,9 @@ export class EventStore {
       taskId: scope.taskId ?? null,
       payloadJson: JSON.stringify(payload),
     });
-    return Number(lastInsertRowid);
+    const seq = Number(lastInsertRowid);
+    if (isGateEvent(name)) this.#number.run(seq);
+    return seq;
   }
 
   /** Events of a run, oldest first. */
@@ -153,6 +160,6 @@ export class EventStore {
   }
 }
 
-function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
+export function eventFromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
   return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
 }

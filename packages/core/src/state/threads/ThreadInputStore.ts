@@ -57,6 +57,8 @@ const COLUMNS = `
 
 const SELECT_LATEST = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? ORDER BY turn DESC LIMIT 1`;
 
+const SELECT_BEFORE = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? ORDER BY turn DESC LIMIT 1 OFFSET 1`;
+
 const SELECT_BY_KEY = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? AND turn_key = coalesce(?, '')`;
 
 const SELECT_INPUT = `
@@ -168,6 +170,11 @@ export class ThreadInputStore {
     const turn = toTurn(this.#selectLatest.get(threadId));
     if (turn !== null && turn.end !== null) throw inputCorrupt(threadId, 'is missing');
     return turn;
+  }
+
+  /** How the turn before the latest ended; `null` if there was none. */
+  endBefore(threadId: string): TurnEnd | null {
+    return toTurn(prepare<[string], InputTurnRow>(this.#db, SELECT_BEFORE).get(threadId))?.end ?? null;
   }
 
   /** The turn of a key, or with `null` the one that was begun without. */

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
 import type {
+  GateEventPage,
   GatePage,
   LeasedRun,
   NewRun,
@@ -15,6 +16,7 @@ import type {
 import { releaseOf } from '../../../src/engine/runs/standing.ts';
 import { EventBus } from '../../../src/events/EventBus.ts';
 import { immediateBarrier } from '../../../src/state/commits/CommitBarrier.ts';
+import type { GateEvent } from '../../../src/state/events/GateEventStore.ts';
 import { hashOf, sha256Hex } from '../../../src/values/canonicalJson.ts';
 import { mirror, type Rows, rowsOf } from './mirror.ts';
 
@@ -133,6 +135,10 @@ export class SeenRuns implements Runs {
 
   async gates(page?: PageRequest): Promise<GatePage> {
     return (await this.#runs).gates(page);
+  }
+
+  async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {
+    return (await this.#runs).gateEvents(page);
   }
 
   async runOfGate(sessionId: string): Promise<string | null> {
