@@ -155,7 +155,11 @@ class NodeWaits {
 
   /** A wait that has not ended: its node is left, whatever its author makes of what is thrown. */
   leaveAt(wait: Wait): GraphInterrupt {
-    const interrupt = waitInterrupt(wait);
+    return this.leaveWith(waitInterrupt(wait));
+  }
+
+  /** The same for a question that has an id: calls side by side may each have one. */
+  leaveWith(interrupt: Interrupt & { readonly id: string }): GraphInterrupt {
     this.#left.set(interrupt.id, interrupt);
     return new GraphInterrupt([interrupt]);
   }
