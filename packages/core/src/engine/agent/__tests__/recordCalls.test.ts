@@ -1,7 +1,6 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { Command } from '@langchain/langgraph';
-import { createAgent, modelFallbackMiddleware, modelRetryMiddleware, toolRetryMiddleware } from 'langchain';
+import { createAgent } from 'langchain';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -42,8 +41,6 @@ function agentWith(
       ({ q }: { q: string }) => {
         calls.push(`${name} ${q}`);
         if (name === 'broken') throw new Error('no such place');
-        if (name === 'steer')
-          return new Command({ update: { messages: [new HumanMessage({ id: 'steered', content: q })] } });
         return `${name}: ${q}`;
       },
       { name, description: name, schema: z.object({ q: z.string() }) },
@@ -91,9 +88,11 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
       { tool: 'mail', args: { q: 'bob' } },
     ]);
     expect(calls.toSorted()).toEqual(['broken x', 'model 0', 'search weather']);
-    const [mail, pay] = gates.toSorted((a, b) => (typeof b.artifact === 'string' ? -1 : 1));
-    await app.decide(mail as never, { edit: { q: 'eve' }, by: ada });
-    await app.decide(pay as never, { approved: false, feedback: 'Too much.', by: ada });
+    for (const gate of gates) {
+      const answer =
+        gate.artifact === '5' ? { approved: false, feedback: 'Too much.' } : { edit: { q: 'eve' } };
+      await app.decide(gate, { ...answer, by: ada });
+    }
     const { status, values } = await app.run('run');
     expect(status).toBe('completed');
     expect(calls.toSorted()).toEqual(['broken x', 'mail eve', 'model 0', 'model 1', 'search weather']);
@@ -107,8 +106,16 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
       'Error: no such place\n Please fix your mistakes.',
       'All is said and done.',
     ]);
-    const rows = db.prepare('SELECT name, status, attempt, tokens_in AS tokensIn, tokens_out AS tokensOut FROM node_steps ORDER BY name').all();
-    expect(rows.map((row) => Object.values(row as object).join(' '))).toEqual([]);
+    const rows = db
+      .prepare('SELECT name, state, attempt, tokens_in, tokens_out FROM agent_steps ORDER BY name')
+      .all();
+    expect(rows.map((row) => Object.values(row as object).join(' '))).toEqual([
+      'broken d done 1  ',
+      'mail b done 1  ',
+      'model done 1 10 5',
+      'model done 1 10 5',
+      'search a done 1  ',
+    ]);
   });
 });
 
