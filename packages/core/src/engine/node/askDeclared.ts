@@ -286,7 +286,7 @@ const isAsking = (message: unknown): message is AIMessage =>
   isBaseMessage(message) && message.getType() === 'ai';
 
 /** The calls that the node will make, in its order. */
-function pendingCalls(state: unknown): readonly GatedToolCall[] {
+export function pendingCalls(state: unknown): readonly GatedToolCall[] {
   if (isSent(state)) return [state.lg_tool_call];
   const messages = messagesIn(state);
   const answered = new Set(

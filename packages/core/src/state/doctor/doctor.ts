@@ -12,6 +12,7 @@ import { type FileSizes, fileSizes } from './fileSizes.ts';
 import { error, type Finding, note } from './finding.ts';
 import { orphanRows } from './orphanRows.ts';
 import { unknownWords } from './unknownWords.ts';
+import { unrecordedCalls } from './unrecordedCalls.ts';
 import { unsealedRows } from './unsealedRows.ts';
 import { unusedBlobs } from './unusedBlobs.ts';
 
@@ -69,7 +70,7 @@ export function doctor(db: Database): DoctorReport {
 
 const CHECKS = [
   ...[damagedRows, damagedCheckpoints, damagedWrites, damagedValues, unknownWords, orphanRows],
-  ...[unusedBlobs, unsealedRows, logFindings],
+  ...[unusedBlobs, unsealedRows, unrecordedCalls, logFindings],
 ];
 
 function contentFindings(db: Database): readonly Finding[] {

@@ -5,7 +5,6 @@ import { createAgent } from 'langchain';
 import { z } from 'zod';
 import { type Said, ScriptedModel } from '../../../src/engine/agent/__tests__/agent.ts';
 import { recordCalls } from '../../../src/engine/agent/recordCalls.ts';
-import type { DurableApp } from '../../../src/engine/app/DurableApp.ts';
 import { internalsOf } from '../../../src/engine/file/appInternals.ts';
 import type { Effect, Process, Scenario } from './Scenario.ts';
 
@@ -49,11 +48,13 @@ function agentOf({ db, effect }: Process, run: string) {
   });
 }
 
+const appOf = (process: Process, run: string) => process.durable(agentOf(process, run), { db: process.db });
+
 const ANSWERS = { mail: { edit: { q: 'ann' } }, pay: { approved: false, feedback: 'Too much.' } } as const;
 
 /** Streams and answers until the run has ended. */
 async function live(process: Process, run: string): Promise<unknown> {
-  const app = process.durable(agentOf(process, run), { db: process.db });
+  const app = appOf(process, run);
   let isKnown = internalsOf(app).store.threads.get(run) !== null;
   for (let drives = 0; drives < 4; drives += 1) {
     let end: string | null = null;
@@ -78,7 +79,7 @@ const saidIn = (values: unknown): readonly string[] =>
   );
 
 /** The nodes of the recorded stream, without the order of those side by side. */
-async function toldBy(app: DurableApp, run: string): Promise<readonly string[]> {
+async function toldBy(app: ReturnType<typeof appOf>, run: string): Promise<readonly string[]> {
   const told: string[] = [];
   for await (const event of app.stream(run, null, { after: 0, streamMode: ['updates'] }))
     told.push(event.mode === 'updates' ? Object.keys(event.data).join() : event.mode);

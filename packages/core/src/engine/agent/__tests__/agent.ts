@@ -47,8 +47,8 @@ export class ScriptedModel extends BaseChatModel {
   async _generate(messages: BaseMessage[]) {
     const { id, text, calls, usage } = this.#answer(messages);
     const tool_calls = calls.map((call) => ({ ...call, args: { ...call.args }, type: 'tool_call' as const }));
-    const message = new AIMessage({ id, content: text, tool_calls });
-    message.usage_metadata = usage;
+    const fields = { id, content: text, tool_calls, usage_metadata: usage };
+    const message = new AIMessage(fields as never);
     return { generations: [{ text, message }] };
   }
 
@@ -70,8 +70,8 @@ export class ScriptedModel extends BaseChatModel {
       ...{ id: callId, name, args: JSON.stringify(args), index },
       type: 'tool_call_chunk' as const,
     }));
-    const message = new AIMessageChunk({ id, content: '', tool_call_chunks });
-    message.usage_metadata = usage;
+    const fields = { id, content: '', tool_call_chunks, usage_metadata: usage };
+    const message = new AIMessageChunk(fields as never);
     const last = new ChatGenerationChunk({ text: '', message });
     yield last;
     await run?.handleLLMNewToken('', undefined, undefined, undefined, undefined, { chunk: last });

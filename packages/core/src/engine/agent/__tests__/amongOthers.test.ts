@@ -148,7 +148,7 @@ describe('recordCalls() among other middlewares', () => {
         middleware: middleware as never,
       });
     };
-    const expected = (await made([]).invoke(INPUT)) as unknown as { structuredResponse: unknown };
+    const expected = await made([]).invoke(INPUT as never);
     const again = made([failingOnce('wrapModelCall'), recordCalls()]);
     const app = durable(again, { db });
     expect(await app.run('run', INPUT, { throwOnFailure: false })).toMatchObject({ status: 'failed' });

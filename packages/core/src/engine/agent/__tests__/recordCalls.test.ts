@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { doctor } from '../../../state/doctor/doctor.ts';
 import { durable } from '../../app/durable.ts';
 import { perToolCall } from '../../gates/DeclaredGate.ts';
 import { recordCalls } from '../recordCalls.ts';
@@ -51,24 +52,30 @@ function agentWith(
   return { agent, calls };
 }
 
+const STREAMED = { streamMode: ['messages', 'updates'] };
+
 const plainly = (messages: unknown) => JSON.parse(JSON.stringify(messages)) as unknown;
 
 describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (version) => {
   test('ends with the state and the stream of the agent without it', async ({ db }) => {
     const plain = agentWith([], { version });
     const expected: unknown[] = [];
-    for await (const chunk of await plain.agent.stream(INPUT, { streamMode: ['messages', 'updates'] }))
+    for await (const chunk of await plain.agent.stream(INPUT as never, {
+      streamMode: ['messages', 'updates'],
+    }))
       expected.push(plainly(chunk));
     const own = agentWith([recordCalls()], { version });
     const streamed: unknown[] = [];
-    for await (const chunk of await own.agent.stream(INPUT, { streamMode: ['messages', 'updates'] }))
+    for await (const chunk of await own.agent.stream(INPUT as never, STREAMED as never))
       streamed.push(plainly(chunk));
     const withoutIds = (chunks: readonly unknown[]) =>
       JSON.stringify(chunks).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id');
     expect(withoutIds(streamed)).toBe(withoutIds(expected));
     const durably = agentWith([recordCalls()], { version });
     const { status, values } = await durable(durably.agent, { db }).run('run', INPUT);
-    const { messages } = (await agentWith([], { version }).agent.invoke(INPUT)) as { messages: unknown };
+    const { messages } = (await agentWith([], { version }).agent.invoke(INPUT as never)) as {
+      messages: unknown;
+    };
     expect(status).toBe('completed');
     expect(withoutIds([plainly((values as { messages: unknown }).messages)])).toBe(
       withoutIds([plainly(messages)]),
@@ -176,4 +183,22 @@ describe('a call that is refused again and again', () => {
     }
     expect(only(ran.gates).kind).toBe('recursion_limit');
   });
+});
+
+test('an agent without it is told of: its calls would be made again', async ({ db }) => {
+  const own = (middleware: readonly unknown[]) => durable(agentWith(middleware).agent, { db });
+  await own([recordCalls()]).run('recorded', INPUT);
+  expect(doctor(db).findings).toEqual([]);
+  await own([]).run('plain', INPUT);
+  await own([]).run('other', INPUT);
+  expect(doctor(db).ok).toBe(true);
+  expect(doctor(db).findings.map(({ detail }) => detail)).toEqual([
+    ...[
+      'Node "model_request" called model "ScriptedModel" outside of a step in 2 runs; a crash or a retry makes the call again.',
+    ],
+    ...['broken', 'mail', 'pay', 'search'].map(
+      (name) =>
+        `Node "tools" called tool "${name}" outside of a step in 2 runs; a crash or a retry makes the call again.`,
+    ),
+  ]);
 });
