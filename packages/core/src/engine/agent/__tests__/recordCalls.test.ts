@@ -60,9 +60,7 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
   test('ends with the state and the stream of the agent without it', async ({ db }) => {
     const plain = agentWith([], { version });
     const expected: unknown[] = [];
-    for await (const chunk of await plain.agent.stream(INPUT as never, {
-      streamMode: ['messages', 'updates'],
-    }))
+    for await (const chunk of await plain.agent.stream(INPUT as never, STREAMED as never))
       expected.push(plainly(chunk));
     const own = agentWith([recordCalls()], { version });
     const streamed: unknown[] = [];
@@ -81,6 +79,21 @@ describe.each(['v1', 'v2'] as const)('recordCalls() with the tools of %s', (vers
       withoutIds([plainly(messages)]),
     );
     expect(durably.calls.toSorted()).toEqual(plain.calls.toSorted());
+  });
+
+  test('streams from the file what the agent without it streams', async ({ db }) => {
+    const streamOf = async (run: string, middleware: readonly unknown[]) => {
+      const { agent } = agentWith(middleware, { version, script: SCRIPT.slice(1) });
+      const told: unknown[] = [];
+      for await (const event of durable(agent, { db }).stream(run, INPUT, {
+        streamMode: ['messages', 'updates'],
+      }))
+        told.push(event.mode === 'messages' ? event.data : event.mode);
+      return told;
+    };
+    const expected = await streamOf('plain', []);
+    expect(await streamOf('run', [recordCalls()])).toEqual(expected);
+    expect(expected).toEqual(['All', ' is', ' said', ' and', ' done.', 'updates', 'end']);
   });
 
   test('records each call with its usage, and asks about two of four side by side', async ({ db }) => {
