@@ -4,5 +4,4 @@
  * @module @devs/core/langchain
  */
 
-export type { CallGate, CallGates } from './engine/agent/callGates.ts';
-export { type RecordCallsOptions, recordCalls } from './engine/agent/recordCalls.ts';
+export { recordCalls } from './engine/agent/recordCalls.ts';
