@@ -5,6 +5,8 @@
  */
 
 export type { Limits } from './config/limits.ts';
+export { recordedModel } from './engine/agent/recordedModel.ts';
+export { recordedTools } from './engine/agent/recordedTools.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';

@@ -45,6 +45,7 @@ describe('the public surface', () => {
       [
         ".",
         "./langgraph",
+        "./langchain",
         "./state",
         "./testing",
         "./internal",
@@ -109,6 +110,8 @@ describe('the public surface', () => {
         "perToolCall",
         "pivotAgentNode",
         "progress",
+        "recordedModel",
+        "recordedTools",
         "recurse",
         "recurseAll",
         "rekey",
@@ -126,6 +129,14 @@ describe('the public surface', () => {
         "step",
         "verifyNode",
         "waitFor",
+      ]
+    `);
+  });
+
+  test('@devs/core/langchain exports these values', async () => {
+    expect(await namesOf(import('../src/langchain.ts'))).toMatchInlineSnapshot(`
+      [
+        "recordCalls",
       ]
     `);
   });
@@ -148,6 +159,8 @@ describe('the public surface', () => {
         "maskStream",
         "perToolCall",
         "progress",
+        "recordedModel",
+        "recordedTools",
         "recurse",
         "recurseAll",
         "runGraphIteratively",
@@ -504,6 +517,7 @@ describe('the public surface', () => {
       [
         "AGENTS_CHANGED",
         "AGENT_ASKED",
+        "CALL_NOT_RECORDED",
         "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",

@@ -27,7 +27,9 @@ function modulesLoadedBy(entry: string): readonly string[] {
 
 describe('@devs/core/langgraph', () => {
   test('loads nothing that moves files or keeps packs of git: only an app with `runs` needs it', () => {
-    const modules = modulesLoadedBy('langgraph.ts').filter((url) => url.includes('/core/src/'));
+    const all = modulesLoadedBy('langgraph.ts');
+    const modules = all.filter((url) => url.includes('/core/src/'));
+    expect(all.filter((url) => url.includes('/node_modules/langchain/'))).toEqual([]);
     expect(modules.some((url) => url.endsWith('/engine/app/durable.ts'))).toBe(true);
     const moving =
       /\/engine\/remote\/(?!FileRuns)|\/(?:adoptRun|extractRun|gitRecord|GitPackStore|packRun)\.ts$/;

@@ -189,6 +189,7 @@ const SENTENCES: Sentences = {
   GRAPH_ACCEPTED: ({ principal, changes }) => `changed graph accepted by ${principal}: ${changes}`,
   LEASE_LOST: () => 'lease lost: another process took over the run',
   USAGE_REFUSED: ({ step, reason }) => `usage reported by ${step} ignored: ${reason}`,
+  CALL_NOT_RECORDED: ({ node, what, name }) => `${node} called ${what} ${name} outside of a step`,
   SECRET_REDACTED: ({ place, count }) =>
     `${count === 1 ? '1 secret' : `${count} secrets`} masked in ${place}`,
 };

@@ -13,6 +13,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'human-approval': ['humanApproval.ts'],
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
   streaming: ['streaming.ts'],
+  'langchain-agents': ['langchainAgents.ts'],
   testing: ['testing.test.ts'],
   ...Object.fromEntries(
     ['agents', 'deployment', 'page', 'security', 'the-pipeline', 'troubleshooting', 'upgrades'].map(

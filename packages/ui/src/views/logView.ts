@@ -83,6 +83,7 @@ const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   GRAPH_ACCEPTED: [],
   LEASE_LOST: [],
   USAGE_REFUSED: ['guards'],
+  CALL_NOT_RECORDED: ['guards'],
   SECRET_REDACTED: [],
 };
 

@@ -150,6 +150,10 @@ const EXAMPLES: Examples = {
     { node: 'implement', step: 'code', reason: 'Expected tokensIn.' },
     'usage reported by code ignored: Expected tokensIn.',
   ],
+  CALL_NOT_RECORDED: [
+    { node: 'agent', what: 'model', name: 'gpt-5' },
+    'agent called model gpt-5 outside of a step',
+  ],
   SECRET_REDACTED: [{ place: 'step design', count: 2 }, '2 secrets masked in step design'],
 };
 

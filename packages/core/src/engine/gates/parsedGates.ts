@@ -1,10 +1,12 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
+import type { Policies } from '../../state/threads/threadRecords.ts';
 import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, parsedDeadlines, warnOfUnnamed } from './approvals.ts';
 import {
+  type AnswerPolicy,
   type AnswerSchema,
   type Approvals,
   answerPolicyOf,
@@ -48,6 +50,8 @@ export type NamedGates = ReadonlyMap<
 export interface ParsedToolGate<State> extends Omit<ToolCallGate<State>, 'deadlines'> {
   readonly name: string;
   readonly deadlines?: readonly Deadline[];
+  /** What the gate is held to where its run was not started with it: by what the run recorded then. */
+  readonly held?: (policies: Policies | undefined) => Partial<AnswerPolicy>;
 }
 
 /** What a value that is answered has to be, and what it does. */

@@ -37,6 +37,8 @@ export interface Question {
   readonly endsOnRejection?: true;
   /** What it takes besides one yes or no. */
   readonly takes?: AnswerPolicy;
+  /** Of a gate before a tool call: the digest of its name and arguments. */
+  readonly call?: string;
 }
 
 /** Builds a question; the hash is taken over what is recorded, so that is what is bound. */
@@ -169,7 +171,8 @@ export function sessionForQuestion(
   interruptId: string,
   visit: Pick<NodeExecution, 'threadId' | 'checkpointId'> & Partial<Pick<NodeExecution, 'lgTaskId'>>,
 ) {
-  const { kind, key, taskId, artifactHash, artifact, masked, message, responseSchema, takes } = question;
+  const { kind, key, taskId, artifactHash, artifact, masked, message, responseSchema, takes, call } =
+    question;
   return {
     threadId: visit.threadId,
     interruptId,
@@ -183,6 +186,7 @@ export function sessionForQuestion(
       ...(masked !== undefined && { masked }),
       ...(responseSchema !== undefined && { responseSchema }),
       ...(takes !== undefined && { takes }),
+      ...(call !== undefined && { call }),
     },
     evidence: null,
     checkpointId: visit.checkpointId,

@@ -19,7 +19,8 @@ export type Measure =
   | 'pivots'
   | 'pivot_answers'
   | BudgetMeasure
-  | 'depth';
+  | 'depth'
+  | 'refused_call';
 
 /** One guard: what it measures, when it looks, and what tripping leads to. */
 interface Rung {
@@ -61,7 +62,12 @@ export const LATTICE: readonly Rung[] = [
     looks: 'before a call',
     leadsTo: 'a person: raise or abort',
   },
-  { guard: 'depth', measures: ['depth'], looks: 'before a node', leadsTo: 'a person: continue or abort' },
+  {
+    guard: 'depth',
+    measures: ['depth', 'refused_call'],
+    looks: 'before a node',
+    leadsTo: 'a person: continue or abort',
+  },
 ];
 
 /** The guard a measure belongs to. */

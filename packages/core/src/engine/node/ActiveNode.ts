@@ -15,6 +15,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import type { GraphProfile, NodeEngine } from '../graph/NodeEngine.ts';
 import { waitInterrupt } from '../waits/waits.ts';
 import { InnerRuns } from './innerRuns.ts';
+import { UnrecordedCalls } from './UnrecordedCalls.ts';
 
 /** The parts of an execution of a node. */
 interface Execution {
@@ -41,9 +42,8 @@ export class ActiveNode {
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
   readonly stepNames = new Set<string>();
-  /** Ids of the tool calls that this execution has begun. */
-  readonly toolCalls = new Set<string>();
   readonly calls = new CallsInFlight();
+  readonly unrecorded = new UnrecordedCalls(() => this.calls.isInside);
   /** A question before a call: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null = null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
@@ -87,6 +87,11 @@ export class ActiveNode {
   get waits(): NodeWaits {
     this.#waits ??= new NodeWaits();
     return this.#waits;
+  }
+
+  /** Ids of the tool calls that this execution has begun. */
+  get toolCalls(): ReadonlySet<string> {
+    return this.unrecorded.begun;
   }
 
   /**
@@ -155,7 +160,11 @@ class NodeWaits {
 
   /** A wait that has not ended: its node is left, whatever its author makes of what is thrown. */
   leaveAt(wait: Wait): GraphInterrupt {
-    const interrupt = waitInterrupt(wait);
+    return this.leaveWith(waitInterrupt(wait));
+  }
+
+  /** The same for a question that has an id: calls side by side may each have one. */
+  leaveWith(interrupt: Interrupt & { readonly id: string }): GraphInterrupt {
     this.#left.set(interrupt.id, interrupt);
     return new GraphInterrupt([interrupt]);
   }

@@ -17,6 +17,7 @@ import {
   type ShownArtifact,
   shownBy,
 } from '../gates/question.ts';
+import { digestOfCall, refusedBefore } from './refusedCalls.ts';
 
 /** What a human's answer does to the visit that asked: an update, and whether the node runs. */
 interface AnswerEffect<State> {
@@ -25,7 +26,7 @@ interface AnswerEffect<State> {
 }
 
 /** Where a declared gate asks. */
-interface AskedAt {
+export interface AskedAt {
   readonly visit: Pick<NodeExecution, 'threadId' | 'lgTaskId' | 'node' | 'epoch'>;
   /** `null` in plain LangGraph use without a state file. */
   readonly store: EngineStore | null;
@@ -139,10 +140,11 @@ export type Through = <Config>(
 
 type GatedToolAnswer = AnswerTo<typeof nodeGate>;
 
-/** A call with what was said about it; `null` where nobody was asked. */
-interface Judged {
+/** A call with what was said about it, and what is still asked; `null` where nobody was asked, or is. */
+export interface Judged {
   readonly call: GatedToolCall;
   readonly answer: GatedToolAnswer | null;
+  readonly asks: Question | null;
 }
 
 /**
@@ -154,27 +156,54 @@ interface Judged {
  */
 export function askToolCalls<State>(gate: ParsedToolGate<State>, state: State, at: AskedAt): Through | null {
   const calls = pendingCalls(state);
-  const asked = calls.map((call, index) => questionOn(gate, state, { call, index, at }));
-  const judged = calls.map((call, index) => ({ call, answer: answerTo(asked[index] ?? null, at) }));
-  const open = asked.filter((question, index) => question !== null && judged[index]?.answer === null);
-  if (open.length > 0)
-    throw new GraphInterrupt(open.map((question) => interruptAsking(question as Question)));
+  const judged = calls.map((call, index) =>
+    judgeCall(gate, state, { call, which: callKey(call, index), at }),
+  );
+  const open = judged.flatMap(({ asks }) => (asks === null ? [] : [interruptAsking(asks)]));
+  if (open.length > 0) throw new GraphInterrupt(open);
   return judged.some(({ answer }) => answer !== null) ? through(judged) : null;
+}
+
+/** The name of a call among those of its task. */
+export const callKey = ({ id }: GatedToolCall, index: number): string =>
+  encodeURIComponent(id ?? `#${index}`);
+
+/** What a person has said about one call, or is still asked. */
+export function judgeCall<State>(gate: ParsedToolGate<State>, state: State, asked: CallAt): Judged {
+  const { call, at } = asked;
+  const question = questionOn(gate, state, asked);
+  const guard = question === null ? null : guardBefore(question, call, at);
+  if (guard !== null) return { call, answer: null, asks: guard };
+  const answer = answerTo(question, at);
+  return { call, answer, asks: answer === null ? question : null };
+}
+
+/** Before a gate that is new: one that was asked stays asked. */
+function guardBefore({ key }: Question, call: GatedToolCall, at: AskedAt): Question | null {
+  const { store, visit } = at;
+  if (store === null || visit.epoch === null || sessionOn(key, at) !== null) return null;
+  return refusedBefore(call, key, { visit, store, turn: turnOf(at) });
+}
+
+/** From 1. */
+function turnOf({ store, visit: { threadId } }: AskedAt): number {
+  return store?.steps.spendingBefore({ threadId, lgTaskId: '', name: '' }, null).turn ?? 1;
 }
 
 interface CallAt {
   readonly call: GatedToolCall;
-  readonly index: number;
+  /** The name of the call in its task. */
+  readonly which: string;
   readonly at: AskedAt;
 }
 
 function questionOn<State>(
   gate: ParsedToolGate<State>,
   state: State,
-  { call, index, at }: CallAt,
+  { call, which, at }: CallAt,
 ): Question | null {
   const { visit } = at;
-  const key = `node_gate/${visit.lgTaskId}/${encodeURIComponent(call.id ?? `#${index}`)}`;
+  const key = toolGateKey(visit.lgTaskId, which);
   const shown = gate.showCall(call, state);
   const before = shown === undefined ? sessionOn(key, at) : null;
   if (shown === undefined && before === null) return null;
@@ -185,16 +214,20 @@ function questionOn<State>(
     ...(before === null ? shownBy(shown) : shownIn(before)),
     message: `Approve before "${visit.node}" calls ${call.name}.`,
     takes: takesOn(gate, at),
+    ...(at.store !== null && { call: digestOfCall(call, turnOf(at)) }),
   };
 }
 
+/** @param which - As {@link callKey}. */
+export const toolGateKey = (placeId: string, which: string): string => `node_gate/${placeId}/${which}`;
+
 /** Several who approve say yes to the same: arguments of one's own are for a gate that one of them decides. */
-function takesOn({ name }: Pick<ParsedToolGate<never>, 'name'>, at: AskedAt): AnswerPolicy {
-  const takes = takesAt(name, at);
+function takesOn({ name, held }: Pick<ParsedToolGate<never>, 'name' | 'held'>, at: AskedAt): AnswerPolicy {
+  const takes = { ...takesAt(name, at), ...held?.(at.store?.threads.get(at.visit.threadId)?.policies) };
   return takes.approvals === undefined ? { ...takes, edit: 'args' } : takes;
 }
 
-function sessionOn(key: string, { store, visit }: AskedAt): HitlSession | null {
+export function sessionOn(key: string, { store, visit }: AskedAt): HitlSession | null {
   return store?.sessions.findByInterrupt(visit.threadId, askedId(key)) ?? null;
 }
 
@@ -210,7 +243,7 @@ function answerTo(question: Question | null, at: AskedAt): GatedToolAnswer | nul
 
 const validAnswer = (value: unknown): GatedToolAnswer | null => (isAnswer(nodeGate, value) ? value : null);
 
-const isCallRefused = ({ answer }: Judged): boolean =>
+export const isCallRefused = ({ answer }: Pick<Judged, 'answer'>): boolean =>
   answer !== null && 'approved' in answer && answer.approved === false;
 
 function through(judged: readonly Judged[]): Through {
@@ -221,12 +254,12 @@ function through(judged: readonly Judged[]): Through {
   };
 }
 
-function asAnswered({ call, answer }: Judged): GatedToolCall {
+export function asAnswered({ call, answer }: Judged): GatedToolCall {
   const args = answer !== null && 'edit' in answer ? answer.edit : undefined;
   return args === undefined ? call : { ...call, args: args as GatedToolCall['args'] };
 }
 
-function refusedToolMessage({ call, answer }: Judged): ToolMessage {
+export function refusedToolMessage({ call, answer }: Judged): ToolMessage {
   return new ToolMessage({
     status: 'error',
     name: call.name,
@@ -253,7 +286,7 @@ const isAsking = (message: unknown): message is AIMessage =>
   isBaseMessage(message) && message.getType() === 'ai';
 
 /** The calls that the node will make, in its order. */
-function pendingCalls(state: unknown): readonly GatedToolCall[] {
+export function pendingCalls(state: unknown): readonly GatedToolCall[] {
   if (isSent(state)) return [state.lg_tool_call];
   const messages = messagesIn(state);
   const answered = new Set(

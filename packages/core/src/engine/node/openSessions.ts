@@ -35,6 +35,7 @@ import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '..
 import { budgetLevel, type ScopedUse } from '../guards/RunBudgets.ts';
 import { isWaitQuestion } from '../waits/waits.ts';
 import { depthLevel, depthOf } from './depth.ts';
+import { MOST_REFUSALS, type RefusedCall, refusedCallIn } from './refusedCalls.ts';
 
 /**
  * Records the questions a node is about to leave with, one session each; returns them with their ids. The only
@@ -94,7 +95,8 @@ function factsAbout(
   });
   const begun = newEventsOf((emit) => {
     emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
-    if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
+    if (kind === 'recursion_limit' && refusedCallIn(question) === null)
+      emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
     if (masked > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count: masked }, scope);
   });
   return [...told, ...found, ...(opened ? begun : [])];
@@ -151,15 +153,18 @@ function passedLevel(artifact: unknown): GuardLevel {
 }
 
 /** The depth guard speaks where it asks, and where the failure gate above it asks first. */
-function findingsAt(
-  { kind, artifact }: Question,
-  episode: string,
-  depth: GuardLevel,
-): readonly GuardFinding[] {
+function findingsAt(question: Question, episode: string, depth: GuardLevel): readonly GuardFinding[] {
+  const { kind, artifact } = question;
+  const refused = refusedCallIn(question);
+  if (refused !== null) return [{ event: 'GUARD_TRIPPED', level: refusedLevel(refused, episode) }];
   if (kind === 'recursion_limit') return [{ event: 'GUARD_TRIPPED', level: { ...depth, episode } }];
   if (kind === 'budget') return [{ event: 'GUARD_TRIPPED', level: { ...passedLevel(artifact), episode } }];
   if (kind !== 'task_failure' || depth.level < depth.limit) return [];
   return [{ event: 'GUARD_SUPPRESSED', level: { ...depth, episode } }];
+}
+
+function refusedLevel({ tool, args, refusals: level }: RefusedCall, episode: string): GuardLevel {
+  return { measure: 'refused_call', level, limit: MOST_REFUSALS, episode, evidence: { tool, args } };
 }
 
 function depthIn({ artifact }: Question): { readonly depth: number; readonly limit: number } {

@@ -48,6 +48,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
 import { type GuardFinding, type GuardLevel, guardFact } from '../guards/lattice.ts';
 import { ActiveNode } from './ActiveNode.ts';
+import { pendingCalls } from './askDeclared.ts';
 import { diedAt, neverEnds } from './crashPoint.ts';
 import { type Depth, depthWarnings } from './depth.ts';
 import { runInNode } from './nodeContext.ts';
@@ -120,9 +121,13 @@ async function executeNode<State extends object>(
   await engine.runs.whenFree(() => recordThought(visit, thought, engine));
 
   const startedAt = engine.now();
-  const { left, progressed: hasProgressed } = entered.runNode
+  const {
+    left,
+    progressed: hasProgressed,
+    notes,
+  } = entered.runNode
     ? await runBody(throughGate(node, entered), before, config, { visit, engine })
-    : { left: {}, progressed: false };
+    : { left: {}, progressed: false, notes: [] };
   const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
 
   const progressed =
@@ -145,7 +150,7 @@ async function executeNode<State extends object>(
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
   if (isCutOff(visit)) throw new GraphDrained('aborted'); // what it returns is nobody's
   const written = writtenOf(result, engine.profile);
-  recordAction(visit, { before: state, output: written, startedAt, findings }, engine);
+  recordAction(visit, { before: state, output: written, startedAt, findings, notes }, engine);
   writeChannels(config, beside);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, engine.profile));
   if (left.handedUp === undefined) return result;
@@ -172,21 +177,28 @@ async function runBody<State extends object>(
   state: State,
   config: LangGraphRunnableConfig,
   { visit, engine }: NodeContext<State>,
-): Promise<{ readonly left: Left; readonly progressed: boolean }> {
+): Promise<WorkDone> {
   const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const taskId = engine.profile.taskIdOf(state, visit.node);
     const active = new ActiveNode({ visit, taskId, config: own }, engine);
     engine.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
-    const body = () => node.run(state, withToolCalls(own, active.toolCalls));
+    const body = () => node.run(state, withToolCalls(own, active.unrecorded));
     if (diedAt(`before node ${node.name}`)) await neverEnds();
     const left = await executeBody(active, body).then(returned, handedUp);
     if (diedAt(`after node ${node.name}`)) await neverEnds();
-    return { left, progressed: active.progressed };
+    const notes = active.unrecorded.facts(visit, active.stepNames, () => pendingCalls(state));
+    return { left, progressed: active.progressed, notes };
   };
   const held = WithheldAnswers.of(config, visit, engine.store);
   return held === null ? runOnce(null) : held.confirmed(runOnce);
+}
+
+interface WorkDone {
+  readonly left: Left;
+  readonly progressed: boolean;
+  readonly notes: readonly NewEvent[];
 }
 
 /** How a node was left: with what it returned, or with a command that a graph inside it hands up to this one. */
@@ -327,12 +339,14 @@ interface FinishedTurn<State> {
   readonly startedAt: number;
   /** Findings of guards in the node's output. */
   readonly findings: readonly GuardFinding[];
+  /** What else is told of its work. */
+  readonly notes: readonly NewEvent[];
 }
 
 /** After the work: fence, events and the journal's Action, in the transaction of what LangGraph writes of the task. */
 function recordAction<State extends object>(
   visit: NodeExecution,
-  { before, output, startedAt, findings }: FinishedTurn<State>,
+  { before, output, startedAt, findings, notes }: FinishedTurn<State>,
   engine: NodeEngine<State>,
 ): void {
   const state = mergedState(before, output.update);
@@ -340,7 +354,7 @@ function recordAction<State extends object>(
   const scope = nodeScope(visit, state, engine);
   const changes = newEventsOf((emit) => engine.profile.announce(before, state, emit, scope));
   const finished: NewEvent = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
-  const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
+  const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), ...notes, finished];
   engine.runs.leave(visit, turnOf('Action', { visit, state, facts }, engine));
 }
 

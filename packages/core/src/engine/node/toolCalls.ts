@@ -19,6 +19,12 @@ interface ToolCall {
   readonly attempt: number;
 }
 
+/** Is told of the calls of models and tools. */
+interface BegunCalls {
+  callsModel(name: string): void;
+  callsTool(id: string, name: string): void;
+}
+
 const NO_TOOL_CALL: ToolCall = { id: null, attempt: 1 };
 
 /**
@@ -31,10 +37,10 @@ const NO_TOOL_CALL: ToolCall = { id: null, attempt: 1 };
  */
 class ToolCallCarrier extends CallbackManager {
   readonly toolCall: ToolCall;
-  /** Ids of the calls that were begun in this execution. */
-  readonly #begun: Set<string>;
+  /** What was begun in this execution. */
+  readonly #begun: BegunCalls;
 
-  constructor(toolCall: ToolCall, begun: Set<string>, { parentRunId, listeners }: CallAround = {}) {
+  constructor(toolCall: ToolCall, begun: BegunCalls, { parentRunId, listeners }: CallAround = {}) {
     super(parentRunId, listeners);
     this.toolCall = toolCall;
     this.#begun = begun;
@@ -67,12 +73,19 @@ class ToolCallCarrier extends CallbackManager {
     return this.#inside(await super.handleChainStart(...start), this.toolCall);
   }
 
+  override async handleChatModelStart(
+    ...start: Parameters<CallbackManager['handleChatModelStart']>
+  ): ReturnType<CallbackManager['handleChatModelStart']> {
+    this.#begun.callsModel(modelOf(start));
+    return super.handleChatModelStart(...start);
+  }
+
   override async handleToolStart(
     ...start: Parameters<CallbackManager['handleToolStart']>
   ): Promise<CallbackManagerForToolRun> {
     const id = start[7] ?? this.toolCall.id;
     const attempt = attemptOf(ambientConfig()) ?? this.toolCall.attempt;
-    if (id !== null) this.#begun.add(id);
+    if (id !== null) this.#begun.callsTool(id, start[6] ?? '');
     return this.#inside(await super.handleToolStart(...start), { id, attempt });
   }
 
@@ -88,6 +101,12 @@ class ToolCallCarrier extends CallbackManager {
   }
 }
 
+/** The name that a call of a model gives its provider; else that of its class. */
+function modelOf([{ id }, , , , about]: Parameters<CallbackManager['handleChatModelStart']>): string {
+  const { model } = (about?.['invocation_params'] ?? {}) as { readonly model?: unknown };
+  return typeof model === 'string' ? model : (id?.at(-1) ?? 'unknown');
+}
+
 interface CallAround {
   readonly parentRunId?: string | undefined;
   readonly listeners?: Handlers;
@@ -99,7 +118,7 @@ const callAround = (manager: CallbackManager): CallAround => ({
 });
 
 /** The config of a node, and the one that LangChain finds where none is passed on, with the tool calls inside. */
-export function withToolCalls<Config extends RunnableConfig>(config: Config, begun: Set<string>): Config {
+export function withToolCalls<Config extends RunnableConfig>(config: Config, begun: BegunCalls): Config {
   const ambient = ambientConfig();
   if (ambient !== undefined) ambient.callbacks = carrier(ambient.callbacks, begun);
   return { ...config, callbacks: carrier(config.callbacks, begun) };
@@ -116,7 +135,7 @@ export function attemptOf(config: LangGraphRunnableConfig | undefined): number |
   return config?.executionInfo?.nodeAttempt;
 }
 
-function carrier(callbacks: Callbacks | undefined, begun: Set<string>): CallbackManager {
+function carrier(callbacks: Callbacks | undefined, begun: BegunCalls): CallbackManager {
   const manager = Array.isArray(callbacks) ? CallbackManager.configure(callbacks) : callbacks?.copy();
   return new ToolCallCarrier(NO_TOOL_CALL, begun, manager === undefined ? {} : callAround(manager));
 }

@@ -9,6 +9,7 @@ import { damagedValues } from './damagedValues.ts';
 import { type FileSizes, fileSizes } from './fileSizes.ts';
 import { error, type Finding, note } from './finding.ts';
 import { damagedRows, orphanRows, unknownWords, unsealedRows, unusedBlobs } from './rowChecks.ts';
+import { unrecordedCalls } from './unrecordedCalls.ts';
 
 export type { FileSizes, Finding };
 
@@ -63,7 +64,7 @@ export function doctor(db: Database): DoctorReport {
 
 const CHECKS = [
   ...[damagedRows, damagedCheckpoints, damagedWrites, damagedValues, unknownWords, orphanRows],
-  ...[unusedBlobs, unsealedRows, logFindings],
+  ...[unusedBlobs, unsealedRows, unrecordedCalls, logFindings],
 ];
 
 function contentFindings(db: Database): readonly Finding[] {

@@ -8,6 +8,7 @@ export interface ValueFinding {
     | 'ROW_ORPHANED'
     | 'ROW_UNSEALED'
     | 'BLOB_UNUSED'
+    | 'CALL_NOT_RECORDED'
     | 'DECISION_LOG_BROKEN'
     | 'NOT_EXAMINED';
   /** A `note` harms nothing. */

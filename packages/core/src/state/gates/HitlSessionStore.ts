@@ -308,6 +308,12 @@ export class HitlSessionStore {
     return select.all(threadId, kind).map(this.#toSession);
   }
 
+  /** What was decided in a run about one tool call, by its digest, oldest first. */
+  decidedOnCall(threadId: string, call: string): readonly unknown[] {
+    const select = prepare<[string, string], SessionRow>(this.#db, sql.SELECT_DECIDED_ON_CALL);
+    return select.all(threadId, call).map((row) => this.#toSession(row).decision);
+  }
+
   /** Decisions recorded, for one run or for all. */
   countDecisions(threadId?: string): number {
     const sum = threadId === undefined ? sql.COUNT_DECISIONS : sql.COUNT_DECISIONS_OF;

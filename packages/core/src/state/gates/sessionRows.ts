@@ -114,6 +114,12 @@ export const SELECT_DECIDED = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`;
 
+/** What was decided about the same tool call, wherever in the run it was asked. */
+export const SELECT_DECIDED_ON_CALL = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE thread_id = ? AND kind IN ('node_gate', 'recursion_limit') AND decision_json IS NOT NULL
+    AND question_json ->> '$.call' = ? ${OLDEST_FIRST}`;
+
 export const SELECT_STATE = 'SELECT graph_state_json FROM hitl_sessions WHERE id = ?';
 
 export const SELECT_HUMAN_AT = `

@@ -1,3 +1,4 @@
+import { agent } from './agent.ts';
 import { changes } from './changes.ts';
 import { cancelledChildren, children } from './children.ts';
 import { deadlines } from './deadlines.ts';
@@ -23,6 +24,7 @@ const SCENARIOS: readonly Scenario[] = [
   entropy,
   deadlines,
   lastVote,
+  agent,
   ...changes,
 ];
 

@@ -1,0 +1,83 @@
+import { ToolMessage } from '@langchain/core/messages';
+import { type AgentMiddleware, createMiddleware } from 'langchain';
+import { asAnswered, isCallRefused, refusedToolMessage } from '../node/askDeclared.ts';
+import { isOwnFailure } from '../node/repeatableStep.ts';
+import { askAboutCall, type CallGates, parsedCallGates } from './callGates.ts';
+import { recordedModel } from './recordedModel.ts';
+import { recordedToolCall } from './recordedTools.ts';
+
+export interface RecordCallsOptions {
+  /**
+   * Gates before the calls of tools, by the names of the tools: `true`, a function that returns the content for the person,
+   * or that with `approvals` and `deadlines`. @defaultValue no call is asked about
+   */
+  readonly gates?: CallGates;
+  /**
+   * Whether the model is told of what a tool throws, as in an agent without middleware; that answer is recorded. With
+   * `false` the middlewares listed before this one get the error, and the call is made again when its node runs again.
+   * @defaultValue true
+   */
+  readonly handleToolErrors?: boolean;
+}
+
+/**
+ * A middleware for LangChain's `createAgent` that records each model call and each tool call as a step. After a crash, a
+ * retry or an answer the recorded results return and no call is made twice, except one that was in flight.
+ *
+ * Put it behind middlewares that choose the model, such as `modelFallbackMiddleware`. Those listed after it work inside of
+ * a recorded tool call.
+ *
+ * @throws TypeError for an unknown option or a gate that is none; RangeError for approvals nobody could give.
+ *
+ * @example
+ * ```ts
+ * const agent = createAgent({ model, tools, middleware: [recordCalls({ gates: { send_mail: true } })] });
+ * const app = durable(agent, { file: 'state.sqlite' });
+ * ```
+ */
+export function recordCalls(options: RecordCallsOptions = {}): AgentMiddleware {
+  const { gates, handleToolErrors = true, ...unknown } = options;
+  const [other] = Object.keys(unknown);
+  if (other !== undefined) throw new TypeError(`recordCalls() has no option "${other}".`);
+  const asked = parsedCallGates(gates);
+  return createMiddleware({
+    name: 'RecordCalls',
+    wrapModelCall: (request, handler) => handler({ ...request, model: recordedModel(request.model) }),
+    wrapToolCall: async (request, handler) => {
+      const { toolCall, state } = request;
+      const gate = asked.get(toolCall.name);
+      const judged = gate && (await askAboutCall(gate, toolCall, state));
+      if (judged !== undefined && isCallRefused(judged)) return refusedToolMessage(judged);
+      const call = judged === undefined ? toolCall : { ...toolCall, args: { ...asAnswered(judged).args } };
+      const make = async () => await handler({ ...request, toolCall: call });
+      return recordedToolCall(toolCall, () => (handleToolErrors ? orMessage(make, toolCall) : make()));
+    },
+  });
+}
+
+/** The result of a call, or what LangChain tells the model of its error where an agent has no middleware. */
+async function orMessage<Result>(
+  make: () => Promise<Result>,
+  { name, id }: { readonly name: string; readonly id?: string | undefined },
+): Promise<Result | ToolMessage> {
+  try {
+    return await make();
+  } catch (error) {
+    if (!isOwnFailure(error) || isOfMiddleware(error)) throw error;
+    const content = hasBrand(error, 'ToolInvocationError')
+      ? (error as Error).message
+      : `${String(error)}\n Please fix your mistakes.`;
+    return new ToolMessage({ content, tool_call_id: id ?? '', name, status: 'error' });
+  }
+}
+
+/** A middleware's own error ends the node, as in LangChain; not what it has only passed on from the arguments of a call. */
+function isOfMiddleware(error: unknown): boolean {
+  if (!hasBrand(error, 'MiddlewareError')) return false;
+  let root: unknown = error;
+  while (hasBrand(root, 'MiddlewareError')) root = (root as Error).cause;
+  return !hasBrand(root, 'ToolInvocationError');
+}
+
+const hasBrand = (error: unknown, brand: string): boolean =>
+  (Object(error) as { readonly '~brand'?: unknown })['~brand'] === brand;

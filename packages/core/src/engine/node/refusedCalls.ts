@@ -1,0 +1,75 @@
+// A model that repeats a call it was refused makes no progress: the gates of that call would have no end.
+
+import { hashOf } from '../../values/canonicalJson.ts';
+import type { NodeExecution } from '../execution/nodeExecution.ts';
+import { isAnswer } from '../gates/answers.ts';
+import type { GatedToolCall } from '../gates/DeclaredGate.ts';
+import type { EngineStore } from '../gates/EngineStore.ts';
+import { ENGINE_GATES } from '../gates/engineGates.ts';
+import { askedId, type Question, questionAbout } from '../gates/question.ts';
+
+/** Refusals of the same call, by name and arguments, after which it is no longer asked about as before. */
+export const MOST_REFUSALS = 2;
+
+/** What a person reads who is asked whether a run goes on. */
+export interface RefusedCall {
+  readonly reason: string;
+  readonly tool: string;
+  readonly args: GatedToolCall['args'];
+  readonly refusals: number;
+}
+
+interface Where {
+  readonly visit: Pick<NodeExecution, 'threadId'>;
+  readonly store: EngineStore;
+  /** The turn of the run. */
+  readonly turn: number;
+}
+
+/** What tells a call from others of a run, whatever its id: its tool, its arguments and the turn. */
+export function digestOfCall({ name, args }: GatedToolCall, turn: number): string {
+  return hashOf({ name, args, turn });
+}
+
+/**
+ * The question of the guard before a call is asked about once more; `null` where it was not refused so often, or where a
+ * person has said to continue.
+ *
+ * @param key - Of the gate before the call.
+ */
+export function refusedBefore(
+  call: GatedToolCall,
+  key: string,
+  { visit: { threadId }, store, turn }: Where,
+): Question | null {
+  const question = `refused/${key}`;
+  const asked = store.sessions.findByInterrupt(threadId, askedId(question));
+  if (asked?.decision != null && isAnswer(ENGINE_GATES.recursion_limit, asked.decision)) return null;
+  const refusals = refusalsOf(store.sessions.decidedOnCall(threadId, digestOfCall(call, turn)));
+  if (refusals < MOST_REFUSALS) return null;
+  const reason = `"${call.name}" was refused ${refusals} times with the same arguments, and is asked for again`;
+  const artifact: RefusedCall = { reason, tool: call.name, args: call.args, refusals };
+  return {
+    ...questionAbout(artifact, {
+      kind: 'recursion_limit',
+      key: question,
+      taskId: threadId,
+      message: `${reason}.`,
+    }),
+    call: digestOfCall(call, turn),
+  };
+}
+
+/** Refusals since somebody has said something else about the call. */
+function refusalsOf(decisions: readonly unknown[]): number {
+  const last = decisions.findLastIndex((decision) => !isRefusal(decision));
+  return decisions.length - 1 - last;
+}
+
+const isRefusal = (decision: unknown): boolean =>
+  (decision as { readonly approved?: unknown } | null)?.approved === false;
+
+/** The call that a question is about; `null` for a question about anything else. */
+export function refusedCallIn({ artifact, call }: Question): RefusedCall | null {
+  return call !== undefined && 'refusals' in Object(artifact) ? (artifact as RefusedCall) : null;
+}

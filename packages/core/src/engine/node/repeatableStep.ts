@@ -1,0 +1,40 @@
+// Calls that code around them may make several times in one execution, such as those of an agent: of a model, of a tool.
+
+import { isGraphBubbleUp } from '@langchain/langgraph';
+import { faultInside, isRefusal } from '../execution/EngineFaults.ts';
+import { asThrowable } from '../execution/thrown.ts';
+import { activeNode, currentNode, isAlone } from './nodeContext.ts';
+import { type StepFunction, type StepOptions, step } from './step.ts';
+import { claimOf, stepPlace } from './stepPlace.ts';
+
+/**
+ * A step whose name may be used again: the second call of a name in one place is `name 2`. A call that has thrown gives
+ * its name back, so the attempt that succeeds is the one that is found when the node runs again, and is not made anew.
+ */
+export async function repeatableStep<T>(
+  name: string,
+  fn: StepFunction<T>,
+  options: StepOptions = {},
+): Promise<T> {
+  if (isAlone()) return step(name, fn, options);
+  const { stepNames } = activeNode('step()');
+  const place = stepPlace(activeNode('step()'));
+  let free = name;
+  for (let count = 2; stepNames.has(claimOf(place, free)); count += 1) free = `${name} ${count}`;
+  try {
+    return await step(free, fn, options);
+  } catch (error) {
+    stepNames.delete(claimOf(place, free));
+    throw error;
+  }
+}
+
+/** Whether what a call has thrown is its own failure, and nothing that stops or ends the node around it. */
+export function isOwnFailure(error: unknown): boolean {
+  if (isGraphBubbleUp(asThrowable(error) as Error)) return false;
+  const active = currentNode();
+  if (active === null) return true;
+  const { visit, fault, surroundings } = active;
+  if (fault !== null || visit.signal.aborted || isRefusal(error)) return false;
+  return faultInside(error, visit, surroundings) === null;
+}

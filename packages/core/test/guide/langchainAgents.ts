@@ -1,0 +1,46 @@
+// The programs of docs/guide/langchain-agents.md.
+import { recordCalls } from '@devs/core/langchain';
+import { durable, recordedModel, recordedTools } from '@devs/core/langgraph';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import type { BaseMessage } from '@langchain/core/messages';
+import type { StructuredTool } from '@langchain/core/tools';
+import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
+import { createAgent, modelFallbackMiddleware, toolRetryMiddleware } from 'langchain';
+
+declare const model: BaseChatModel;
+declare const spare: BaseChatModel;
+declare const tools: StructuredTool[];
+declare const messages: BaseMessage[];
+
+export async function inOneLine() {
+  const agent = createAgent({ model, tools, middleware: [recordCalls({ gates: { send_mail: true } })] });
+  const app = durable(agent, { file: 'state.sqlite', budget: { usd: 2 } });
+  const { gates } = await app.run('mail-7', { messages }); // waits before send_mail
+  return gates;
+}
+
+export function withGates() {
+  recordCalls({
+    gates: {
+      send_mail: true,
+      pay: ({ args }) => (Number(args['amount']) > 100 ? args : undefined),
+      publish: { approvals: { of: ['ada', 'bob'], count: 2 } },
+    },
+  });
+}
+
+export function amongOthers() {
+  const middleware = [
+    modelFallbackMiddleware(spare), // chooses the model: before
+    recordCalls(),
+    toolRetryMiddleware({ maxRetries: 3 }), // inside of one recorded tool call
+  ];
+  return middleware;
+}
+
+export function withoutCreateAgent() {
+  const llm = recordedModel(model);
+  const prebuilt = createReactAgent({ llm, tools: recordedTools(tools) });
+  const node = new ToolNode(recordedTools(tools));
+  return { prebuilt, node };
+}
