@@ -1,4 +1,4 @@
-import { type TextEdit, textBecame, type WordStarts } from './fastFind.ts';
+import { holdsLiteral, type TextEdit, textBecame, type WordStarts } from './fastFind.ts';
 
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
@@ -17,8 +17,8 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** What every match holds and is found faster, one of some literals or a pattern: a text without it is not searched. */
-  readonly hint?: string | readonly string[] | RegExp;
+  /** What every match holds and is found faster, one of some literals or what a test says: a text without it is not searched. */
+  readonly hint?: string | readonly string[] | ((text: string) => boolean);
   /** What `pattern` finds, sooner. */
   readonly find?: (text: string) => Iterable<RegExpExecArray>;
   /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
@@ -36,8 +36,8 @@ export interface AnchoredRules {
   readonly starts: WordStarts;
   /** The word that stands there; `null` for none. */
   readonly wordAt: (text: string, index: number) => string | null;
-  /** The rules for a word; they begin where it does. */
-  readonly rulesFor: (word: string) => readonly MaskRule[];
+  /** The rules for a word at a place; they begin where it does. */
+  readonly rulesFor: (word: string, text: string, index: number) => readonly MaskRule[];
 }
 
 /** Rules that have work only where others have replaced something. */
@@ -159,8 +159,8 @@ function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefi
 }
 
 function hintHolds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
-  if (typeof hint === 'string') return text.includes(hint);
-  return hint instanceof RegExp ? hint.test(text) : hint.some((literal) => text.includes(literal));
+  if (typeof hint === 'string') return holdsLiteral(text, hint);
+  return typeof hint === 'function' ? hint(text) : hint.some((literal) => holdsLiteral(text, literal));
 }
 
 function applyAnchored(
@@ -175,7 +175,7 @@ function applyAnchored(
     if (index < from) continue;
     const word = wordAt(text, index);
     if (word === null) continue;
-    for (const rule of rulesFor(word)) {
+    for (const rule of rulesFor(word, text, index)) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
       if (match === null) continue;

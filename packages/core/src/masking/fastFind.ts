@@ -12,18 +12,32 @@ function charClass(chars: string): CharClass {
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const ALPHANUMERIC: CharClass = charClass(`${LETTERS}0123456789`);
+/** In small letters. */
+export const HEX_DIGITS: CharClass = charClass('0123456789abcdef');
 /** Base64, also the one for addresses, without its padding. */
 export const BASE64: CharClass = charClass(`${LETTERS}0123456789+/-_`);
+
+/** What tokens are made of between the marks they are joined by. */
+export const PART: CharClass = charClass(`${LETTERS}0123456789+_-`);
+export const BASE64_URL: CharClass = charClass(`${LETTERS}0123456789-_`);
 
 /** As {@link BASE64}, and what tokens are joined by: no text in words has many of them without a break. */
 export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
 
+/** Judges a run by its characters, before it is made a text. */
+export type RunTest = (codes: Uint16Array, from: number, to: number) => boolean;
+
 /**
- * The longest runs of a class that have at least `min` characters, from first to last, as matches of a pattern without groups. A
- * run that long has one of every `min` characters of the text, so no other is looked at first.
+ * The longest runs of a class that have at least `min` characters and pass a test, from first to last, as matches of a pattern
+ * without groups. A run that long has one of every `min` characters of the text, so no other is looked at first.
  */
-export function* charRuns(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
-  const codes = codesIn(text);
+export function* charRuns(
+  text: string,
+  one: CharClass,
+  min: number,
+  test: RunTest = () => true,
+): Generator<RegExpExecArray> {
+  const { codes } = knownText(text);
   let done = 0;
   const end = text.length;
   for (let at = min - 1; at < end; at = Math.max(at, done) + min) {
@@ -33,12 +47,19 @@ export function* charRuns(text: string, one: CharClass, min: number): Generator<
     let to = at + 1;
     while (to < end && one[codes[to] as number] === 1) to += 1;
     done = to;
-    if (to - from >= min) yield matchOf(text, from, to);
+    if (to - from >= min && test(codes, from, to)) yield matchOf(text, from, to);
   }
 }
 
+/** Whether a text has a run of a class that is so long. */
+export const holdsRun = (text: string, one: CharClass, min: number): boolean =>
+  charRuns(text, one, min).next().done === false;
+
 export function matchOf(text: string, from: number, to: number): RegExpExecArray {
-  return Object.assign([text.slice(from, to)] as [string], { index: from, input: text });
+  const match = [text.slice(from, to)] as unknown as RegExpExecArray;
+  match.index = from;
+  match.input = text;
+  return match;
 }
 
 /** Where one of some words may begin. */
@@ -73,11 +94,35 @@ function wordHashes(word: string): readonly number[] {
   return Array.from({ length: 1 << free }, (_, rest) => start | rest);
 }
 
-/** Eight lists at most, of words of two characters at least. All of them are looked for at once. */
+/** Of a text that was looked into last. */
+interface KnownText {
+  readonly text: string;
+  /** With as many zeros behind the text as are looked at ahead. */
+  readonly codes: Uint16Array;
+  starts: readonly (readonly number[])[];
+  /** By two characters, below 128: the number of the text that had them last. A superset. */
+  readonly pairs: Uint8Array;
+  number: number;
+}
+
+const AHEAD = 4;
+/** What is decoded on the way through a long text is short. */
+const SHORT = 4_096;
+const nothing = (): KnownText => ({
+  ...{ text: '', codes: new Uint16Array(AHEAD), starts: [] },
+  ...{ pairs: new Uint8Array(1 << 14), number: 0 },
+});
+
+// The rules look one after the other into a text that seldom changes between.
+let lastLong = nothing();
+let lastShort = nothing();
+
+/** Words of two characters at least. All lists are looked for at once, and all words that are apart as one list. */
 export function wordStarts(list: WordList): WordStarts {
-  const number = lists.length;
+  const same = list.isApart ? lists.findIndex(({ isApart }) => isApart) : -1;
+  const number = same === -1 ? lists.push(list) - 1 : same;
   if (number === 8) throw new RangeError('Expected eight lists of words at most.');
-  lists.push(list);
+  [lastLong, lastShort] = [nothing(), nothing()];
   for (const word of list.words) {
     const pair = word.slice(0, 2);
     for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
@@ -87,7 +132,7 @@ export function wordStarts(list: WordList): WordStarts {
       else addTo(listsAtWide, code, number);
     }
   }
-  return { in: (text) => startsIn(text)[number] ?? [] };
+  return { in: (text) => lookedInto(text).starts[number] ?? [] };
 }
 
 function addTo(table: Uint8Array, at: number, list: number): void {
@@ -101,41 +146,35 @@ function spellings(pair: string): readonly string[] {
   return both(first).flatMap((a) => both(second).map((b) => a + b));
 }
 
-/** Of a text that was looked into last. */
-interface KnownText {
-  readonly text: string;
-  /** With as many zeros behind the text as are looked at ahead. */
-  readonly codes: Uint16Array;
-  starts: readonly (readonly number[])[];
-}
-
-const AHEAD = 4;
-/** What is decoded on the way through a long text is short. */
-const SHORT = 4_096;
-const NOTHING: KnownText = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
-
-// The rules look one after the other into a text that seldom changes between.
-let lastLong = NOTHING;
-let lastShort = NOTHING;
-
 function knownText(text: string): KnownText {
   const last = text.length > SHORT ? lastLong : lastShort;
   if (last.text === text) return last;
   const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
   bytes.write(text, 'utf16le');
   const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
-  const now: KnownText = { text, codes, starts: [] };
+  const number = (last.number % 255) + 1;
+  if (number === 1) last.pairs.fill(0);
+  const now: KnownText = { text, codes, starts: [], pairs: last.pairs, number };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
 }
 
-const codesIn = (text: string): Uint16Array => knownText(text).codes;
-
-function startsIn(text: string): readonly (readonly number[])[] {
+function lookedInto(text: string): KnownText {
   const of = knownText(text);
-  if (of.starts.length !== lists.length) of.starts = findStarts(of.codes);
-  return of.starts;
+  if (of.starts.length === lists.length) return of;
+  of.starts = lists.map(() => []);
+  addStarts(of, { from: 0, to: text.length }, of.starts as number[][]);
+  return of;
+}
+
+/** Whether a text has a literal of two ASCII characters at least. Most have not even its pairs of characters. */
+export function holdsLiteral(text: string, literal: string): boolean {
+  const { pairs, number } = lookedInto(text);
+  for (let at = 1; at < literal.length; at += 1) {
+    if (pairs[(literal.charCodeAt(at - 1) << 7) | literal.charCodeAt(at)] !== number) return false;
+  }
+  return literal.length === 2 || text.includes(literal);
 }
 
 /** What a part of a text became. */
@@ -152,6 +191,7 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
   const old = lastLong;
   if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
   const of = knownText(after);
+  of.number = old.number;
   const starts = lists.map((): number[] => []);
   const done = lists.map(() => 0);
   let shift = 0;
@@ -174,7 +214,7 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
       shift += now - length;
       at = Math.min(before.length, begin + length + ESCAPE_REACH + 1);
     }
-    addStarts(of.codes, { from, to: at + shift }, starts);
+    addStarts(of, { from, to: at + shift }, starts);
   }
   keep(before.length);
   of.starts = starts;
@@ -190,19 +230,13 @@ const KINDS = new Uint8Array(1 << 16);
 for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
 for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
 
-function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
-  const starts = lists.map((): number[] => []);
-  addStarts(codes, { from: 0, to: codes.length - AHEAD }, starts);
-  return starts;
-}
-
 interface CharRange {
   readonly from: number;
   readonly to: number;
 }
 
-function addStarts(codes: Uint16Array, { from, to }: CharRange, starts: readonly number[][]): void {
-  const notApart = ~lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
+function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
+  const notApart = ~lists.reduce((bits, { isApart }, list) => bits | (isApart ? 1 << list : 0), 0);
   let at = Math.max(0, from - ESCAPE_REACH - 1);
   let before = 0;
   let escapeAt = -ESCAPE_REACH;
@@ -210,17 +244,23 @@ function addStarts(codes: Uint16Array, { from, to }: CharRange, starts: readonly
     before = KINDS[codes[at] as number] as number;
     if (before === ESCAPE) escapeAt = at;
   }
-  for (; at < to; at += 1) {
-    const code = codes[at] as number;
+  for (let code = codes[at] as number; at < to; at += 1) {
     const next = codes[at + 1] as number;
-    let found = (code < 128 ? listsAt[(code << 7) | (next & 127)] : listsAtWide[code]) as number;
+    const pair = (code << 7) | (next & 127);
+    let found = 0;
+    if (code < 128) {
+      pairs[pair] = number;
+      found = listsAt[pair] as number;
+    } else found = listsAtWide[code] as number;
     if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
+    if (found !== 0) {
+      const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
+      found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
+      if (found !== 0) addStart(starts, found, at);
+    }
     before = KINDS[code] as number;
     if (before === ESCAPE) escapeAt = at;
-    if (found === 0) continue;
-    const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
-    found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
-    if (found !== 0) addStart(starts, found, at);
+    code = next;
   }
 }
 
