@@ -113,7 +113,7 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
     if (splice.places.length === 0) continue;
     const before = value;
     value = splice.toString();
-    textBecame(before, value, splice.edits);
+    textBecame(before, value, splice.places);
     count += splice.places.length;
   }
   return { value, count };
@@ -132,7 +132,9 @@ export function findPlaces(
   rules: readonly FindingRules[],
   isAllowed?: IsAllowed,
 ): readonly FoundPlace[] {
-  const found = rules.flatMap((rule) => spliced(text, rule, isAllowed).places);
+  const found = rules.flatMap((rule) =>
+    spliced(text, rule, isAllowed).places.map(({ at, length, name }): FoundPlace => ({ at, length, name })),
+  );
   const places: FoundPlace[] = [];
   for (const place of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
     const last = places.at(-1);
@@ -196,11 +198,10 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 /** A text with places replaced from left to right. */
 class Splice {
   readonly text: string;
-  readonly places: FoundPlace[] = [];
-  readonly edits: TextEdit[] = [];
+  readonly places: (FoundPlace & TextEdit)[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
-  #out = '';
+  readonly #out: string[] = [];
 
   constructor(text: string) {
     this.text = text;
@@ -209,15 +210,13 @@ class Splice {
   replace(match: RegExpExecArray, rule: MaskRule, isAllowed: IsAllowed | undefined): boolean {
     const replacement = rule.replace(match, this.text);
     if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
-    this.#out += this.text.slice(this.end, match.index) + replacement;
+    this.#out.push(this.text.slice(this.end, match.index), replacement);
     this.end = match.index + match[0].length;
-    const place = { at: match.index, length: match[0].length };
-    this.places.push({ ...place, name: rule.name });
-    this.edits.push({ ...place, now: replacement.length });
+    this.places.push({ at: match.index, length: match[0].length, now: replacement.length, name: rule.name });
     return true;
   }
 
   toString(): string {
-    return this.places.length === 0 ? this.text : this.#out + this.text.slice(this.end);
+    return this.places.length === 0 ? this.text : this.#out.join('') + this.text.slice(this.end);
   }
 }
