@@ -37,7 +37,7 @@ export function* charRuns(
   min: number,
   test: RunTest = () => true,
 ): Generator<RegExpExecArray> {
-  const { codes } = knownText(text);
+  let { codes } = knownText(text);
   let done = 0;
   const end = text.length;
   for (let at = min - 1; at < end; at = Math.max(at, done) + min) {
@@ -47,7 +47,9 @@ export function* charRuns(
     let to = at + 1;
     while (to < end && one[codes[to] as number] === 1) to += 1;
     done = to;
-    if (to - from >= min && test(codes, from, to)) yield matchOf(text, from, to);
+    if (to - from < min || !test(codes, from, to)) continue;
+    yield matchOf(text, from, to);
+    codes = knownText(text).codes;
   }
 }
 
@@ -77,19 +79,19 @@ interface WordList {
 
 /** By the first two characters, below 128: a bit for each list of words that has one beginning so. */
 const listsAt = new Uint8Array(1 << 14);
-/** By five bits of each of the first four: small and large letters have the same. */
-const listsAtFour = new Uint8Array(1 << 20);
+/** By four bits of each of the first four: small and large letters have the same. */
+const listsAtFour = new Uint8Array(1 << 16);
 /** By a first character beyond. */
 const listsAtWide = new Uint8Array(1 << 16);
 const lists: WordList[] = [];
 
-/** Shifted by five bits a character. */
-const rollHash = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
+/** Shifted by four bits a character. */
+const rollHash = (hash: number, code: number): number => ((hash << 4) | (code & 15)) & 0xffff;
 
 /** Of a word of less than four characters, with whatever follows. */
 function wordHashes(word: string): readonly number[] {
   const codes = Array.from({ length: Math.min(4, word.length) }, (_, at) => word.charCodeAt(at));
-  const free = 5 * (4 - codes.length);
+  const free = 4 * (4 - codes.length);
   const start = codes.reduce(rollHash, 0) << free;
   return Array.from({ length: 1 << free }, (_, rest) => start | rest);
 }
@@ -97,8 +99,10 @@ function wordHashes(word: string): readonly number[] {
 /** Of a text that was looked into last. */
 interface KnownText {
   readonly text: string;
-  /** With as many zeros behind the text as are looked at ahead. */
+  /** With as many zeros behind the text as are looked at ahead. Only until another text is looked into. */
   readonly codes: Uint16Array;
+  /** Where they are; the next text's come into the same place. */
+  readonly room: Buffer;
   starts: readonly (readonly number[])[];
   /** By two characters, below 128: the number of the text that had them last. A superset. */
   readonly pairs: Uint8Array;
@@ -109,7 +113,7 @@ const AHEAD = 4;
 /** What is decoded on the way through a long text is short. */
 const SHORT = 4_096;
 const nothing = (): KnownText => ({
-  ...{ text: '', codes: new Uint16Array(AHEAD), starts: [] },
+  ...{ text: '', codes: new Uint16Array(AHEAD), room: Buffer.alloc(0), starts: [] },
   ...{ pairs: new Uint8Array(1 << 14), number: 0 },
 });
 
@@ -146,15 +150,18 @@ function spellings(pair: string): readonly string[] {
   return both(first).flatMap((a) => both(second).map((b) => a + b));
 }
 
+/** Somewhat more, as the next slice may be longer. */
+const roomFor = (length: number): Buffer => Buffer.allocUnsafeSlow(2 * (length + (length >> 3)));
+
 function knownText(text: string): KnownText {
   const last = text.length > SHORT ? lastLong : lastShort;
   if (last.text === text) return last;
-  const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
-  bytes.write(text, 'utf16le');
-  const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
+  const room = last.room.length >= 2 * (text.length + AHEAD) ? last.room : roomFor(text.length + AHEAD);
+  room.write(text, 'utf16le');
+  const codes = new Uint16Array(room.buffer, room.byteOffset, text.length + AHEAD).fill(0, text.length);
   const number = (last.number % 255) + 1;
   if (number === 1) last.pairs.fill(0);
-  const now: KnownText = { text, codes, starts: [], pairs: last.pairs, number };
+  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, number };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
@@ -254,8 +261,8 @@ function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange,
     } else found = listsAtWide[code] as number;
     if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
     if (found !== 0) {
-      const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
-      found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
+      const tail = (((codes[at + 2] as number) & 15) << 4) | ((codes[at + 3] as number) & 15);
+      found &= listsAtFour[((code & 15) << 12) | ((next & 15) << 8) | tail] as number;
       if (found !== 0) addStart(starts, found, at);
     }
     before = KINDS[code] as number;
