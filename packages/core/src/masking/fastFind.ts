@@ -4,7 +4,7 @@
 /** Which UTF-16 code units are in a class: `one[code] === 1`. */
 export type CharClass = Uint8Array;
 
-function charClass(chars: string): CharClass {
+export function charClass(chars: string): CharClass {
   const one = new Uint8Array(1 << 16);
   for (const char of chars) one[char.charCodeAt(0)] = 1;
   return one;
@@ -62,6 +62,41 @@ export function matchOf(text: string, from: number, to: number): RegExpExecArray
   match.index = from;
   match.input = text;
   return match;
+}
+
+/** Where a part of a text begins and ends. */
+export interface CharRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const LINE_FEED = 10;
+/** Lengths of the lines that bytes in base64 are broken into. */
+const [SHORTEST_LINE, LONGEST_LINE] = [60, 100];
+
+/** The lines of one length from a place on that hold nothing but base64, each with a digit, a small and a large letter. */
+export function linesOfBytes(text: string, from: number, length: number): readonly CharRange[] {
+  const lines: CharRange[] = [];
+  if (length < SHORTEST_LINE || length > LONGEST_LINE) return lines;
+  for (let at = from; isOfBytes(text, at, at + length); ) {
+    const to = at + length;
+    at = text.startsWith('\r\n', to) ? to + 2 : to + 1;
+    if (text.charCodeAt(at - 1) !== LINE_FEED) break;
+    lines.push({ from: to - length, to });
+  }
+  return lines;
+}
+
+function isOfBytes(text: string, from: number, to: number): boolean {
+  let kinds = 0;
+  for (let at = from; at < to; at += 1) {
+    const code = text.charCodeAt(at);
+    if (BASE64[code] !== 1) return false;
+    if (code >= 97) kinds |= 1;
+    else if (code >= 65) kinds |= 2;
+    else if (code >= 48) kinds |= 4;
+  }
+  return kinds === 7;
 }
 
 /** Where one of some words may begin. */
@@ -236,11 +271,6 @@ const ESCAPE = 2;
 const KINDS = new Uint8Array(1 << 16);
 for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
 for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
-
-interface CharRange {
-  readonly from: number;
-  readonly to: number;
-}
 
 function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
   const notApart = ~lists.reduce((bits, { isApart }, list) => bits | (isApart ? 1 << list : 0), 0);

@@ -1,5 +1,16 @@
 import { textOfBase64 } from './encodedTexts.ts';
-import { ALPHANUMERIC, charRuns, PART, RUN } from './fastFind.ts';
+import {
+  ALPHANUMERIC,
+  type CharClass,
+  type CharRange,
+  charClass,
+  charRuns,
+  linesOfBytes,
+  matchOf,
+  PART,
+  RUN,
+  type RunTest,
+} from './fastFind.ts';
 import { isMadeUp } from './isSecretValue.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 
@@ -7,6 +18,8 @@ import { type MaskRule, redacted } from './MaskRule.ts';
 const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
 /** Characters of the shortest run. */
 const MIN_RUN = 18;
+/** Lines that are bytes together, those of them that are looked at, and as many of these have to hold a token. */
+const [MIN_LINES, LINES_LOOKED_AT, LINES_WITH_TOKEN] = [32, 8, 6];
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
 
@@ -54,7 +67,7 @@ const PUBLIC_KEY =
 const PUBLIC_BEFORE =
   /(?:base64,|sha\d{1,3}[:=-] ?|\bW\/\\{0,3}"|(?:etag|if-(?:none-)?match)["']?\s?[:=]\s?["'\\]{0,5}|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
 /** How what {@link PUBLIC_BEFORE} finds ends, but for a space. */
-const PUBLIC_ENDS = ',:=-"\'\\';
+const PUBLIC_ENDS: CharClass = charClass(',:=-"\'\\');
 const PUBLIC_BEFORE_REACH = 32;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
@@ -79,6 +92,7 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   pattern: RANDOM_RUN,
   find: randomRuns,
   replace: ({ 0: run, index }, text) => {
+    if (run.includes('\n')) return run.replace(/[^\r\n]+/g, redacted('token'));
     // What opens a block begins here, and says what the block is.
     const end = run.indexOf('-----');
     return end === -1
@@ -87,11 +101,29 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   },
 };
 
-/** What {@link RANDOM_RUN} finds that may hold a token. */
+/** What {@link RANDOM_RUN} finds that may hold a token, and bytes in lines as one. */
 function* randomRuns(text: string): Generator<RegExpExecArray> {
-  for (const match of charRuns(text, RUN, MIN_RUN, mayHoldToken)) {
-    if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
+  let [found, looked] = [0, 0];
+  const test: RunTest = (codes, from, to) =>
+    from >= found && ALPHANUMERIC[codes[from] as number] === 1 && mayHoldToken(codes, from, to);
+  for (const match of charRuns(text, RUN, MIN_RUN, test)) {
+    const from = match.index;
+    const lines = from < looked ? [] : linesOfBytes(text, from, match[0].length);
+    looked = Math.max(looked, lines.at(-1)?.to ?? 0);
+    if (lines.length >= MIN_LINES && areTokens(text, lines)) {
+      found = looked;
+      yield matchOf(text, from, found);
+    } else yield match;
   }
+}
+
+/** Bytes are judged by the first of their lines, as those in one line are by their beginning. */
+function areTokens(text: string, lines: readonly CharRange[]): boolean {
+  const holdsToken = ({ from, to }: CharRange): boolean => {
+    const line = text.slice(from, to);
+    return ALPHANUMERIC[line.charCodeAt(0)] === 1 && maskParts(line, from, text) !== line;
+  };
+  return lines.slice(0, LINES_LOOKED_AT).filter(holdsToken).length >= LINES_WITH_TOKEN;
 }
 
 /** Nothing without a digit is made up, and a run of hex digits alone is a hash. */
@@ -269,8 +301,10 @@ function isDotted(part: string, index: number, run: string): boolean {
 /** Not a secret although it is random: a public key, a hash, or a text in base64, in which other rules have looked. */
 function isPublic(run: string, index: number, text: string): boolean {
   if (PUBLIC_KEY.test(run) || textOfBase64(run) !== null) return true;
-  const before = text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index);
-  if (PUBLIC_ENDS.includes(before.trimEnd().at(-1) ?? '-') && PUBLIC_BEFORE.test(before)) return true;
+  let end = index - 1;
+  while (end > index - PUBLIC_BEFORE_REACH && text.charCodeAt(end) <= 32) end -= 1;
+  const before = (): string => text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index);
+  if (PUBLIC_ENDS[text.charCodeAt(end)] === 1 && PUBLIC_BEFORE.test(before())) return true;
   return holdsBlock(text) && PUBLIC_BLOCK.test(text.slice(Math.max(0, index - BLOCK_REACH), index));
 }
 

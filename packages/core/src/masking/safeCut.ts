@@ -55,7 +55,7 @@ function wholeCharacter(text: string, at: number): number {
 }
 
 /** Characters masked at a time. A multiple of four, as what is written in base64 is. */
-const SLICE = 48 * 1024;
+const SLICE = 64 * 1024;
 /** Characters behind a cut in which a secret that is cut there can be told from none. */
 const AHEAD = 4 * 1024;
 /** Characters looked at in search of an end between two yields. */
