@@ -160,8 +160,9 @@ let lastShort = nothing();
 export function wordStarts(list: WordList): WordStarts {
   const same = list.isApart ? lists.findIndex(({ isApart }) => isApart) : -1;
   const number = same === -1 ? lists.push(list) - 1 : same;
-  if (number === 8) throw new RangeError('Expected eight lists of words at most.');
+  if (number === 7) throw new RangeError('Expected seven lists of words at most.');
   [lastLong, lastShort] = [nothing(), nothing()];
+  addBehind();
   for (const word of list.words) {
     const pair = word.slice(0, 2);
     for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
@@ -265,38 +266,38 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
 /** Characters that the longest escape before a word has. */
 const ESCAPE_REACH = 32;
 
-/** Bits for what comes before a word. */
-const IN_WORD = 1;
-const ESCAPE = 2;
-const KINDS = new Uint8Array(1 << 16);
-for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
-for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
+/** What a word may begin behind although letters come before it. */
+const ESCAPE = 0x80;
+/** By a character: the lists of which a word may begin behind it, and whether it begins an escape. */
+const behind = new Uint8Array(1 << 16);
+
+function addBehind(): void {
+  const anywhere = lists.reduce((bits, { isApart }, list) => bits | (isApart ? 0 : 1 << list), 0);
+  for (const [code, is] of ALPHANUMERIC.entries()) behind[code] = is === 1 ? anywhere : ESCAPE - 1;
+  for (const code of [0x25, 0x5c, 0x1b, 0x9b]) behind[code] = 0xff;
+}
 
 function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
-  const notApart = ~lists.reduce((bits, { isApart }, list) => bits | (isApart ? 1 << list : 0), 0);
-  let at = Math.max(0, from - ESCAPE_REACH - 1);
-  let before = 0;
-  let escapeAt = -ESCAPE_REACH;
-  for (; at < from; at += 1) {
-    before = KINDS[codes[at] as number] as number;
-    if (before === ESCAPE) escapeAt = at;
+  const [first, four, wide, after] = [listsAt, listsAtFour, listsAtWide, behind];
+  let escaped = 0;
+  for (let at = Math.max(0, from - ESCAPE_REACH - 1); at < from; at += 1) {
+    if (((behind[codes[at] as number] as number) & ESCAPE) !== 0) escaped = at + ESCAPE_REACH + 1;
   }
-  for (let code = codes[at] as number; at < to; at += 1) {
+  let can = from === 0 ? 0xff : (after[codes[from - 1] as number] as number);
+  let code = codes[from] as number;
+  let hash = [0, 1, 2].reduce((rolled, ahead) => rollHash(rolled, codes[from + ahead] as number), 0);
+  for (let at = from; at < to; at += 1) {
     const next = codes[at + 1] as number;
     const pair = (code << 7) | (next & 127);
-    let found = 0;
-    if (code < 128) {
-      pairs[pair] = number;
-      found = listsAt[pair] as number;
-    } else found = listsAtWide[code] as number;
-    if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
+    if (code < 128) pairs[pair] = number;
+    hash = ((hash << 4) | ((codes[at + 3] as number) & 15)) & 0xffff;
+    let found = (at < escaped ? 0xff : can) & (four[hash] as number);
     if (found !== 0) {
-      const tail = (((codes[at + 2] as number) & 15) << 4) | ((codes[at + 3] as number) & 15);
-      found &= listsAtFour[((code & 15) << 12) | ((next & 15) << 8) | tail] as number;
+      found &= (code < 128 ? first[pair] : wide[code]) as number;
       if (found !== 0) addStart(starts, found, at);
     }
-    before = KINDS[code] as number;
-    if (before === ESCAPE) escapeAt = at;
+    can = after[code] as number;
+    if ((can & ESCAPE) !== 0) escaped = at + ESCAPE_REACH + 1;
     code = next;
   }
 }
