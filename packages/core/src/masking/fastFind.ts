@@ -29,14 +29,14 @@ export type RunTest = (codes: Uint16Array, from: number, to: number) => boolean;
 
 /**
  * The longest runs of a class that have at least `min` characters and pass a test, from first to last, as matches of a pattern
- * without groups. A run that long has one of every `min` characters of the text, so no other is looked at first.
+ * without groups; whoever takes one may say where to go on. A run that long has one of every `min` characters of the text, so no other is looked at first.
  */
 export function* charRuns(
   text: string,
   one: CharClass,
   min: number,
   test: RunTest = () => true,
-): Generator<RegExpExecArray> {
+): Generator<RegExpExecArray, void, number | undefined> {
   let { codes } = knownText(text);
   let done = 0;
   const end = text.length;
@@ -48,7 +48,8 @@ export function* charRuns(
     while (to < end && one[codes[to] as number] === 1) to += 1;
     done = to;
     if (to - from < min || !test(codes, from, to)) continue;
-    yield matchOf(text, from, to);
+    const next = yield matchOf(text, from, to);
+    done = Math.max(done, next ?? 0);
     codes = knownText(text).codes;
   }
 }
@@ -70,33 +71,46 @@ export interface CharRange {
   readonly to: number;
 }
 
-const LINE_FEED = 10;
+const [LINE_FEED, RETURN] = [10, 13];
 /** Lengths of the lines that bytes in base64 are broken into. */
 const [SHORTEST_LINE, LONGEST_LINE] = [60, 100];
 
-/** The lines of one length from a place on that hold nothing but base64, each with a digit, a small and a large letter. */
-export function linesOfBytes(text: string, from: number, length: number): readonly CharRange[] {
-  const lines: CharRange[] = [];
-  if (length < SHORTEST_LINE || length > LONGEST_LINE) return lines;
-  for (let at = from; isOfBytes(text, at, at + length); ) {
-    const to = at + length;
-    at = text.startsWith('\r\n', to) ? to + 2 : to + 1;
-    if (text.charCodeAt(at - 1) !== LINE_FEED) break;
-    lines.push({ from: to - length, to });
-  }
-  return lines;
+/** Where the lines begin, from a place on, that have one length and hold nothing but base64; and where the last one ends. */
+export interface LinesOfBytes {
+  readonly starts: readonly number[];
+  readonly end: number;
 }
 
-function isOfBytes(text: string, from: number, to: number): boolean {
+/** @returns Lines that each have a digit, a small and a large letter. */
+export function linesOfBytes(text: string, from: number, length: number): LinesOfBytes {
+  const starts: number[] = [];
+  if (length < SHORTEST_LINE || length > LONGEST_LINE) return { starts, end: from };
+  const { codes } = knownText(text);
+  let end = from;
+  for (let at = from; at + length < text.length && isOfBytes(codes, at, at + length); ) {
+    const next = at + length + (codes[at + length] === RETURN ? 2 : 1);
+    if (codes[next - 1] !== LINE_FEED) break;
+    end = at + length;
+    starts.push(at);
+    at = next;
+  }
+  return { starts, end };
+}
+
+/** By a character of base64: a bit for small letters, large ones, digits and signs. */
+const BYTE_KINDS = new Uint8Array(1 << 16);
+for (const [code, is] of BASE64.entries()) {
+  if (is === 1) BYTE_KINDS[code] = code >= 97 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 4 : 8;
+}
+
+function isOfBytes(codes: Uint16Array, from: number, to: number): boolean {
   let kinds = 0;
   for (let at = from; at < to; at += 1) {
-    const code = text.charCodeAt(at);
-    if (BASE64[code] !== 1) return false;
-    if (code >= 97) kinds |= 1;
-    else if (code >= 65) kinds |= 2;
-    else if (code >= 48) kinds |= 4;
+    const kind = BYTE_KINDS[codes[at] as number] as number;
+    if (kind === 0) return false;
+    kinds |= kind;
   }
-  return kinds === 7;
+  return (kinds & 7) === 7;
 }
 
 /** Where one of some words may begin. */
@@ -141,6 +155,8 @@ interface KnownText {
   starts: readonly (readonly number[])[];
   /** By two characters, below 128: the number of the text that had them last. A superset. */
   readonly pairs: Uint8Array;
+  /** As `pairs`, by the hash of four characters. */
+  readonly fours: Uint8Array;
   number: number;
 }
 
@@ -149,7 +165,7 @@ const AHEAD = 4;
 const SHORT = 4_096;
 const nothing = (): KnownText => ({
   ...{ text: '', codes: new Uint16Array(AHEAD), room: Buffer.alloc(0), starts: [] },
-  ...{ pairs: new Uint8Array(1 << 14), number: 0 },
+  ...{ pairs: new Uint8Array(1 << 14), fours: new Uint8Array(1 << 16), number: 0 },
 });
 
 // The rules look one after the other into a text that seldom changes between.
@@ -196,8 +212,8 @@ function knownText(text: string): KnownText {
   room.write(text, 'utf16le');
   const codes = new Uint16Array(room.buffer, room.byteOffset, text.length + AHEAD).fill(0, text.length);
   const number = (last.number % 255) + 1;
-  if (number === 1) last.pairs.fill(0);
-  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, number };
+  if (number === 1) for (const table of [last.pairs, last.fours]) table.fill(0);
+  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, fours: last.fours, number };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
@@ -213,9 +229,13 @@ function lookedInto(text: string): KnownText {
 
 /** Whether a text has a literal of two ASCII characters at least. Most have not even its pairs of characters. */
 export function holdsLiteral(text: string, literal: string): boolean {
-  const { pairs, number } = lookedInto(text);
-  for (let at = 1; at < literal.length; at += 1) {
-    if (pairs[(literal.charCodeAt(at - 1) << 7) | literal.charCodeAt(at)] !== number) return false;
+  const { pairs, fours, number } = lookedInto(text);
+  let hash = 0;
+  for (let at = 0; at < literal.length; at += 1) {
+    const code = literal.charCodeAt(at);
+    hash = rollHash(hash, code);
+    if (at > 0 && pairs[(literal.charCodeAt(at - 1) << 7) | code] !== number) return false;
+    if (at > 2 && fours[hash] !== number) return false;
   }
   return literal.length === 2 || text.includes(literal);
 }
@@ -277,7 +297,8 @@ function addBehind(): void {
   for (const code of [0x25, 0x5c, 0x1b, 0x9b]) behind[code] = 0xff;
 }
 
-function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
+function addStarts(text: KnownText, { from, to }: CharRange, starts: number[][]): void {
+  const { codes, pairs, fours, number } = text;
   const [first, four, wide, after] = [listsAt, listsAtFour, listsAtWide, behind];
   let escaped = 0;
   for (let at = Math.max(0, from - ESCAPE_REACH - 1); at < from; at += 1) {
@@ -291,6 +312,7 @@ function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange,
     const pair = (code << 7) | (next & 127);
     if (code < 128) pairs[pair] = number;
     hash = ((hash << 4) | ((codes[at + 3] as number) & 15)) & 0xffff;
+    fours[hash] = number;
     let found = (at < escaped ? 0xff : can) & (four[hash] as number);
     if (found !== 0) {
       found &= (code < 128 ? first[pair] : wide[code]) as number;

@@ -2,14 +2,13 @@ import { textOfBase64 } from './encodedTexts.ts';
 import {
   ALPHANUMERIC,
   type CharClass,
-  type CharRange,
   charClass,
   charRuns,
+  type LinesOfBytes,
   linesOfBytes,
   matchOf,
   PART,
   RUN,
-  type RunTest,
 } from './fastFind.ts';
 import { isMadeUp } from './isSecretValue.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
@@ -103,31 +102,30 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
 
 /** What {@link RANDOM_RUN} finds that may hold a token, and bytes in lines as one. */
 function* randomRuns(text: string): Generator<RegExpExecArray> {
-  let [found, looked] = [0, 0];
-  const test: RunTest = (codes, from, to) =>
-    from >= found && ALPHANUMERIC[codes[from] as number] === 1 && mayHoldToken(codes, from, to);
-  for (const match of charRuns(text, RUN, MIN_RUN, test)) {
-    const from = match.index;
-    const lines = from < looked ? [] : linesOfBytes(text, from, match[0].length);
-    looked = Math.max(looked, lines.at(-1)?.to ?? 0);
-    if (lines.length >= MIN_LINES && areTokens(text, lines)) {
-      found = looked;
-      yield matchOf(text, from, found);
-    } else yield match;
+  const runs = charRuns(text, RUN, MIN_RUN, mayHoldToken);
+  let looked = 0;
+  for (let run = runs.next(); run.done !== true; ) {
+    const { index, length } = { index: run.value.index, length: run.value[0].length };
+    const lines = index < looked ? null : linesOfBytes(text, index, length);
+    looked = Math.max(looked, lines?.end ?? 0);
+    const areBytes = lines !== null && lines.starts.length >= MIN_LINES && areTokens(text, lines, length);
+    yield areBytes ? matchOf(text, index, looked) : run.value;
+    run = runs.next(areBytes ? looked : undefined);
   }
 }
 
 /** Bytes are judged by the first of their lines, as those in one line are by their beginning. */
-function areTokens(text: string, lines: readonly CharRange[]): boolean {
-  const holdsToken = ({ from, to }: CharRange): boolean => {
-    const line = text.slice(from, to);
+function areTokens(text: string, { starts }: LinesOfBytes, length: number): boolean {
+  const holdsToken = (from: number): boolean => {
+    const line = text.slice(from, from + length);
     return ALPHANUMERIC[line.charCodeAt(0)] === 1 && maskParts(line, from, text) !== line;
   };
-  return lines.slice(0, LINES_LOOKED_AT).filter(holdsToken).length >= LINES_WITH_TOKEN;
+  return starts.slice(0, LINES_LOOKED_AT).filter(holdsToken).length >= LINES_WITH_TOKEN;
 }
 
 /** Nothing without a digit is made up, and a run of hex digits alone is a hash. */
 function mayHoldToken(codes: Uint16Array, from: number, to: number): boolean {
+  if (ALPHANUMERIC[codes[from] as number] !== 1) return false;
   let isHex = to - from <= LONGEST_HASH;
   let hasDigit = false;
   for (let at = from; at < to && (isHex || !hasDigit); at += 1) {
