@@ -62,48 +62,66 @@ const SIGNS = `${QUOTES}\\]\\u001b\\s:=-`;
 const BRIDGES = `,(>${SIGNS}`;
 
 const NAME_RULES: readonly (readonly [next: RegExp, rule: MaskRule])[] = [
-  named(`${QUOTES}\\u001b=:%`, 'value', `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${NAMED_VALUE})`),
+  named(
+    `${QUOTES}\\u001b=:%`,
+    'value',
+    `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${NAMED_VALUE})`,
+  ),
   named(SIGNS, 'quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
   named(
-    ' \\t:=', 'line_value',
+    ' \\t:=',
+    'line_value',
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
   named(
-    ' \\t', 'flag',
+    ' \\t',
+    'flag',
     `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${NAMED_VALUE})`,
     (value) => !MOUNTED.test(value) && isSecretValue(value),
   ),
   named(
-    `${QUOTES}\\s,`, 'name_and_value',
+    `${QUOTES}\\s,`,
+    'name_and_value',
     `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${NAMED_VALUE})`,
   ),
   named(
-    '(', 'second_argument',
+    '(',
+    'second_argument',
     `(credential\\(\\s{0,4}(?:"[^"\\n]{0,128}"|'[^'\\n]{0,128}')\\s{0,4},\\s{0,4})(${QUOTED})`,
   ),
   named(
-    ' \\t', 'netrc',
+    ' \\t',
+    'netrc',
     `((?<=(?:(?:machine[ \\t]{1,8}\\S{1,256}|default)[ \\t]{1,8}|^[ \\t]{0,16})login[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`,
   ),
   named(' \\t', 'docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${NAMED_VALUE})`),
   // From here on words are as likely as secrets.
-  named(`${QUOTES}\\s,(`, 'argument', `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`, looksSecretQuoted),
+  named(
+    `${QUOTES}\\s,(`,
+    'argument',
+    `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`,
+    looksSecretQuoted,
+  ),
   named(`"'`, 'attribute', `(${NAMED}["']\\s{1,4}value=)(${QUOTED})`, looksSecretQuoted),
   named('>', 'element', `(${NAMED}>)([^<>\\s]{1,4096})(?=<)`, looksSecretQuoted),
   named('\\s', 'beside', `(${NAMED}\\s{1,4})(${QUOTED})`, looksSecretQuoted),
   named(
-    '\\s:=-', 'prose',
+    '\\s:=-',
+    'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
     (value, before) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
   ),
   named(
-    BRIDGES, 'env_key',
+    BRIDGES,
+    'env_key',
     `((?<=[A-Za-z0-9]_)(?<!(?:cache|primary|foreign|sort|partition|public|idempotency|object|dedup)_)key(?![A-Za-z0-9])${ANY_BRIDGE})(${NAMED_VALUE})`,
     (value) => value.length >= 16 && looksSecret(value),
   ),
   named(':', 'colon', `(${NAMED}:)(${BARE})`, looksSecret),
   named(BRIDGES, 'long_value', `(${KEY}${ANY_BRIDGE})(${NAMED_VALUE})`, looksRandom),
 ];
+
+export const ALL_NAME_RULES: readonly MaskRule[] = NAME_RULES.map(([, one]) => one);
 
 /** What follows the mark on its line is no part of the header any more. */
 const MASKED_HEADER = new RegExp(`^${MARK}(?![A-Za-z0-9])`);

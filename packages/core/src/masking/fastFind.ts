@@ -99,8 +99,8 @@ export function linesOfBytes(text: string, from: number, length: number): LinesO
 
 /** By a character of base64: a bit for small letters, large ones, digits and signs. */
 const BYTE_KINDS = new Uint8Array(1 << 16);
-for (const [code, is] of BASE64.entries()) {
-  if (is === 1) BYTE_KINDS[code] = code >= 97 ? 1 : code >= 65 && code <= 90 ? 2 : code >= 48 && code <= 57 ? 4 : 8;
+for (const char of `${LETTERS}0123456789+/-_`) {
+  BYTE_KINDS[char.charCodeAt(0)] = /[a-z]/.test(char) ? 1 : /[A-Z]/.test(char) ? 2 : /\d/.test(char) ? 4 : 8;
 }
 
 function isOfBytes(codes: Uint16Array, from: number, to: number): boolean {
@@ -155,8 +155,6 @@ interface KnownText {
   starts: readonly (readonly number[])[];
   /** By two characters, below 128: the number of the text that had them last. A superset. */
   readonly pairs: Uint8Array;
-  /** As `pairs`, by the hash of four characters. */
-  readonly fours: Uint8Array;
   number: number;
 }
 
@@ -165,7 +163,7 @@ const AHEAD = 4;
 const SHORT = 4_096;
 const nothing = (): KnownText => ({
   ...{ text: '', codes: new Uint16Array(AHEAD), room: Buffer.alloc(0), starts: [] },
-  ...{ pairs: new Uint8Array(1 << 14), fours: new Uint8Array(1 << 16), number: 0 },
+  ...{ pairs: new Uint8Array(1 << 14), number: 0 },
 });
 
 // The rules look one after the other into a text that seldom changes between.
@@ -212,8 +210,8 @@ function knownText(text: string): KnownText {
   room.write(text, 'utf16le');
   const codes = new Uint16Array(room.buffer, room.byteOffset, text.length + AHEAD).fill(0, text.length);
   const number = (last.number % 255) + 1;
-  if (number === 1) for (const table of [last.pairs, last.fours]) table.fill(0);
-  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, fours: last.fours, number };
+  if (number === 1) last.pairs.fill(0);
+  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, number };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
@@ -229,13 +227,9 @@ function lookedInto(text: string): KnownText {
 
 /** Whether a text has a literal of two ASCII characters at least. Most have not even its pairs of characters. */
 export function holdsLiteral(text: string, literal: string): boolean {
-  const { pairs, fours, number } = lookedInto(text);
-  let hash = 0;
-  for (let at = 0; at < literal.length; at += 1) {
-    const code = literal.charCodeAt(at);
-    hash = rollHash(hash, code);
-    if (at > 0 && pairs[(literal.charCodeAt(at - 1) << 7) | code] !== number) return false;
-    if (at > 2 && fours[hash] !== number) return false;
+  const { pairs, number } = lookedInto(text);
+  for (let at = 1; at < literal.length; at += 1) {
+    if (pairs[(literal.charCodeAt(at - 1) << 7) | literal.charCodeAt(at)] !== number) return false;
   }
   return literal.length === 2 || text.includes(literal);
 }
@@ -293,12 +287,12 @@ const behind = new Uint8Array(1 << 16);
 
 function addBehind(): void {
   const anywhere = lists.reduce((bits, { isApart }, list) => bits | (isApart ? 0 : 1 << list), 0);
-  for (const [code, is] of ALPHANUMERIC.entries()) behind[code] = is === 1 ? anywhere : ESCAPE - 1;
+  behind.fill(ESCAPE - 1);
+  for (let code = 0; code < 128; code += 1) if (ALPHANUMERIC[code] === 1) behind[code] = anywhere;
   for (const code of [0x25, 0x5c, 0x1b, 0x9b]) behind[code] = 0xff;
 }
 
-function addStarts(text: KnownText, { from, to }: CharRange, starts: number[][]): void {
-  const { codes, pairs, fours, number } = text;
+function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
   const [first, four, wide, after] = [listsAt, listsAtFour, listsAtWide, behind];
   let escaped = 0;
   for (let at = Math.max(0, from - ESCAPE_REACH - 1); at < from; at += 1) {
@@ -312,7 +306,6 @@ function addStarts(text: KnownText, { from, to }: CharRange, starts: number[][])
     const pair = (code << 7) | (next & 127);
     if (code < 128) pairs[pair] = number;
     hash = ((hash << 4) | ((codes[at + 3] as number) & 15)) & 0xffff;
-    fours[hash] = number;
     let found = (at < escaped ? 0xff : can) & (four[hash] as number);
     if (found !== 0) {
       found &= (code < 128 ? first[pair] : wide[code]) as number;

@@ -94,7 +94,7 @@ export function* maskSlices(text: string, mask: Mask, given: SliceSizes = {}): W
 type Sizes = Required<SliceSizes>;
 
 /** Whether so much text is masked in more than one piece. */
-const isLong = (length: number, { slice }: Sizes): boolean => length > 1.5 * slice;
+const isLong = (length: number, { slice }: Sizes): boolean => length > 1.25 * slice;
 
 interface SliceRun {
   readonly from: number;

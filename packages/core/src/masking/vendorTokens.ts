@@ -1,4 +1,12 @@
-import { atNames, findAround, BASE64_URL, HEX_DIGITS, holdsLiteral, holdsRun, wordStarts } from './fastFind.ts';
+import {
+  atNames,
+  findAround,
+  BASE64_URL,
+  HEX_DIGITS,
+  holdsLiteral,
+  holdsRun,
+  wordStarts,
+} from './fastFind.ts';
 import {
   type AnchoredRules,
   escapeForRegExp,
@@ -47,8 +55,7 @@ const PASSWORD_HASH =
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
-const AZURE_SIGNATURES =
-  'AIoT APIM ACDb AzFu AzSe AzCa JQQJ99 +ASt +ASb +AEh +ARm +ABa +AMC +ACR'.split(' ');
+const AZURE_SIGNATURES = 'AIoT APIM ACDb AzFu AzSe AzCa JQQJ99 +ASt +ASb +AEh +ARm +ABa +AMC +ACR'.split(' ');
 const AZURE_KEY = new RegExp(
   `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURES.map(escapeForRegExp).join('|')})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
   'g',
@@ -113,7 +120,11 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   TERRAFORM_RULE,
   ...ASANA.map(([head, pattern]) => tokenRule('asana', pattern, head)),
   tokenRule('asana', ASANA_LEGACY, '0/'),
-  tokenRule('facebook', FACEBOOK_APP, [...'0123456789'].map((digit) => `${digit}|`)),
+  tokenRule(
+    'facebook',
+    FACEBOOK_APP,
+    [...'0123456789'].map((digit) => `${digit}|`),
+  ),
   PASSWORD_HASH_RULE,
   tokenRule('bitwarden', BITWARDEN, '=='),
   { ...tokenRule('azure_devops', AZURE_DEVOPS), find: findAround(AZURE_DEVOPS, 'AZDO', [76, 76]) },
@@ -122,7 +133,11 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   { ...tokenRule('rapid_api', RAPID_API), find: findAround(RAPID_API, 'msh', [10, 10]) },
   tokenRule('mailgun', MAILGUN, (text) => holdsHex(text, 32) && /-[0-9a-f]{8}-[0-9a-f]{8}/.test(text)),
   tokenRule('unleash', UNLEASH, (text) => holdsHex(text, 56)),
-  tokenRule('ably', ABLY, (text) => holdsRun(text, BASE64_URL, 43) && /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/.test(text)),
+  tokenRule(
+    'ably',
+    ABLY,
+    (text) => holdsRun(text, BASE64_URL, 43) && /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/.test(text),
+  ),
   ...SIGNATURES,
   prefixed(TOKEN_SHAPES),
 ];
@@ -173,9 +188,11 @@ export function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
       return among(pair, text, index) ?? among(pair.slice(0, 1), text, index) ?? null;
     },
     starts: wordStarts({ words: heads.flatMap(withSecond), ignoresCase: false, isApart: true }),
-    rulesFor: (head) => {
-      const known = rules.get(head) ?? rulesAt(head, shapes);
-      rules.set(head, known);
+    rulesFor: (head, text, index) => {
+      const isApart = IS_APART.test(text.charAt(index - 1));
+      const key = isApart ? head : `${head} `;
+      const known = rules.get(key) ?? rulesAt(head, shapes, isApart);
+      rules.set(key, known);
       return known;
     },
   };
@@ -186,13 +203,16 @@ function withSecond(head: string): readonly string[] {
   return head.length > 1 ? [head] : [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'].map((second) => head + second);
 }
 
+/** Nothing, or what ends every word: most tokens are found without a look at what escapes there are. */
+const IS_APART = /^[^A-Za-z0-9_-]?$/s;
+
 /** Also of shorter heads: where `sk-ant-` stands, `sk-` stands too. */
-function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule[] {
+function rulesAt(head: string, shapes: readonly TokenShape[], isApart: boolean): readonly MaskRule[] {
   return shapes.flatMap(({ name, boundary, heads, tail }) =>
     heads
       .filter((own) => head.startsWith(own))
       .map((own): MaskRule => {
-        const left = boundary === 'strict' ? STRICT : LOOSE;
+        const left = isApart ? '' : boundary === 'strict' ? STRICT : LOOSE;
         const pattern = new RegExp(left + escapeForRegExp(own) + tail, 'y');
         return { name, pattern, replace: ([whole]) => (CROSSED_OUT.test(whole) ? whole : redacted(name)) };
       }),
@@ -211,7 +231,12 @@ export const SECRET_PAIR_RULES: readonly MaskRule[] = [
   pairRule('alibaba', 'LTAI[A-Za-z0-9]{12,20}', '[A-Za-z0-9]{30}', 'LTAI'),
   pairRule('tencent', 'AKID[A-Za-z0-9]{32}', '[A-Za-z0-9]{32}', 'AKID'),
   pairRule('razorpay', 'rzp_(?:live|test)_[A-Za-z0-9]{14}', '[A-Za-z0-9]{20,25}', 'rzp_'),
-  pairRule('twilio', '(?:SK|AC)[0-9a-f]{32}', '[A-Za-z0-9]{32}', (text) => holdsHex(text, 32) && /(?:SK|AC)[0-9a-f]{32}/.test(text)),
+  pairRule(
+    'twilio',
+    '(?:SK|AC)[0-9a-f]{32}',
+    '[A-Za-z0-9]{32}',
+    (text) => holdsHex(text, 32) && /(?:SK|AC)[0-9a-f]{32}/.test(text),
+  ),
   pairRule('scaleway', 'SCW[A-Z0-9]{17}', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'SCW'),
   pairRule('google_hmac', 'GOOG[A-Z0-9]{20}(?:[A-Z0-9]{37})?', '[A-Za-z0-9/+]{40}', 'GOOG'),
   pairRule('digitalocean', 'DO00[A-Z0-9]{16}', '[A-Za-z0-9/+]{43}', 'DO00'),
