@@ -1,4 +1,4 @@
-import { type TextEdit, textBecame, type WordStarts } from './fastFind.ts';
+import { holdsLiteral, type TextEdit, textBecame, type WordStarts } from './fastFind.ts';
 
 /** A text after masking, and how many places were replaced. */
 export interface Masked<T> {
@@ -17,8 +17,8 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** What every match holds and is found faster, one of some literals or a pattern: a text without it is not searched. */
-  readonly hint?: string | readonly string[] | RegExp;
+  /** What every match holds and is found faster, one of some literals or what a test says: a text without it is not searched. */
+  readonly hint?: string | readonly string[] | ((text: string) => boolean);
   /** What `pattern` finds, sooner. */
   readonly find?: (text: string) => Iterable<RegExpExecArray>;
   /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
@@ -36,8 +36,8 @@ export interface AnchoredRules {
   readonly starts: WordStarts;
   /** The word that stands there; `null` for none. */
   readonly wordAt: (text: string, index: number) => string | null;
-  /** The rules for a word; they begin where it does. */
-  readonly rulesFor: (word: string) => readonly MaskRule[];
+  /** The rules for a word at a place; they begin where it does. */
+  readonly rulesFor: (word: string, text: string, index: number) => readonly MaskRule[];
 }
 
 /** Rules that have work only where others have replaced something. */
@@ -113,7 +113,7 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
     if (splice.places.length === 0) continue;
     const before = value;
     value = splice.toString();
-    textBecame(before, value, splice.edits);
+    textBecame(before, value, splice.places);
     count += splice.places.length;
   }
   return { value, count };
@@ -132,7 +132,9 @@ export function findPlaces(
   rules: readonly FindingRules[],
   isAllowed?: IsAllowed,
 ): readonly FoundPlace[] {
-  const found = rules.flatMap((rule) => spliced(text, rule, isAllowed).places);
+  const found = rules.flatMap((rule) =>
+    spliced(text, rule, isAllowed).places.map(({ at, length, name }): FoundPlace => ({ at, length, name })),
+  );
   const places: FoundPlace[] = [];
   for (const place of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
     const last = places.at(-1);
@@ -159,8 +161,8 @@ function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefi
 }
 
 function hintHolds(text: string, hint: NonNullable<MaskRule['hint']>): boolean {
-  if (typeof hint === 'string') return text.includes(hint);
-  return hint instanceof RegExp ? hint.test(text) : hint.some((literal) => text.includes(literal));
+  if (typeof hint === 'string') return holdsLiteral(text, hint);
+  return typeof hint === 'function' ? hint(text) : hint.some((literal) => holdsLiteral(text, literal));
 }
 
 function applyAnchored(
@@ -175,7 +177,7 @@ function applyAnchored(
     if (index < from) continue;
     const word = wordAt(text, index);
     if (word === null) continue;
-    for (const rule of rulesFor(word)) {
+    for (const rule of rulesFor(word, text, index)) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
       if (match === null) continue;
@@ -196,11 +198,10 @@ function secretIn([whole, label = '', value]: RegExpExecArray): string {
 /** A text with places replaced from left to right. */
 class Splice {
   readonly text: string;
-  readonly places: FoundPlace[] = [];
-  readonly edits: TextEdit[] = [];
+  readonly places: (FoundPlace & TextEdit)[] = [];
   /** Where the last replaced place ends, in `text`. */
   end = 0;
-  #out = '';
+  readonly #out: string[] = [];
 
   constructor(text: string) {
     this.text = text;
@@ -209,15 +210,13 @@ class Splice {
   replace(match: RegExpExecArray, rule: MaskRule, isAllowed: IsAllowed | undefined): boolean {
     const replacement = rule.replace(match, this.text);
     if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
-    this.#out += this.text.slice(this.end, match.index) + replacement;
+    this.#out.push(this.text.slice(this.end, match.index), replacement);
     this.end = match.index + match[0].length;
-    const place = { at: match.index, length: match[0].length };
-    this.places.push({ ...place, name: rule.name });
-    this.edits.push({ ...place, now: replacement.length });
+    this.places.push({ at: match.index, length: match[0].length, now: replacement.length, name: rule.name });
     return true;
   }
 
   toString(): string {
-    return this.places.length === 0 ? this.text : this.#out + this.text.slice(this.end);
+    return this.places.length === 0 ? this.text : this.#out.join('') + this.text.slice(this.end);
   }
 }

@@ -51,49 +51,77 @@ const OF_KUBERNETES = /(?:^|[\s;&|(`$])(?:kubectl|oc|kubecolor|k)\s[^\n;&|]*$/;
 /** `--secret id=npmrc,src=…` of a build: where one is. */
 const MOUNTED = /^["']?(?:id|src|source|env|type|target|dst|uid|gid|mode|required)=/;
 
-const NAME_RULES: readonly MaskRule[] = [
-  rule('value', `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${NAMED_VALUE})`),
-  rule('quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
-  rule(
+/** With what may follow the name. */
+const named = (
+  next: string,
+  ...[name, pattern, isSecret]: Parameters<typeof rule>
+): readonly [next: RegExp, rule: MaskRule] => [new RegExp(`[${next}]`), rule(name, pattern, isSecret)];
+
+const QUOTES = '\\\\"\'`';
+const SIGNS = `${QUOTES}\\]\\u001b\\s:=-`;
+const BRIDGES = `,(>${SIGNS}`;
+
+const NAME_RULES: readonly (readonly [next: RegExp, rule: MaskRule])[] = [
+  named(
+    `${QUOTES}\\u001b=:%`,
+    'value',
+    `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${NAMED_VALUE})`,
+  ),
+  named(SIGNS, 'quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
+  named(
+    ' \\t:=',
     'line_value',
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
-  rule(
+  named(
+    ' \\t',
     'flag',
     `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${NAMED_VALUE})`,
     (value) => !MOUNTED.test(value) && isSecretValue(value),
   ),
-  rule(
+  named(
+    `${QUOTES}\\s,`,
     'name_and_value',
     `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${NAMED_VALUE})`,
   ),
-  rule(
+  named(
+    '(',
     'second_argument',
     `(credential\\(\\s{0,4}(?:"[^"\\n]{0,128}"|'[^'\\n]{0,128}')\\s{0,4},\\s{0,4})(${QUOTED})`,
   ),
-  rule(
+  named(
+    ' \\t',
     'netrc',
     `((?<=(?:(?:machine[ \\t]{1,8}\\S{1,256}|default)[ \\t]{1,8}|^[ \\t]{0,16})login[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`,
   ),
-  rule('docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${NAMED_VALUE})`),
+  named(' \\t', 'docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${NAMED_VALUE})`),
   // From here on words are as likely as secrets.
-  rule('argument', `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`, looksSecretQuoted),
-  rule('attribute', `(${NAMED}["']\\s{1,4}value=)(${QUOTED})`, looksSecretQuoted),
-  rule('element', `(${NAMED}>)([^<>\\s]{1,4096})(?=<)`, looksSecretQuoted),
-  rule('beside', `(${NAMED}\\s{1,4})(${QUOTED})`, looksSecretQuoted),
-  rule(
+  named(
+    `${QUOTES}\\s,(`,
+    'argument',
+    `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`,
+    looksSecretQuoted,
+  ),
+  named(`"'`, 'attribute', `(${NAMED}["']\\s{1,4}value=)(${QUOTED})`, looksSecretQuoted),
+  named('>', 'element', `(${NAMED}>)([^<>\\s]{1,4096})(?=<)`, looksSecretQuoted),
+  named('\\s', 'beside', `(${NAMED}\\s{1,4})(${QUOTED})`, looksSecretQuoted),
+  named(
+    '\\s:=-',
     'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
     (value, before) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value) && !OF_KUBERNETES.test(before()),
   ),
-  rule(
+  named(
+    BRIDGES,
     'env_key',
     `((?<=[A-Za-z0-9]_)(?<!(?:cache|primary|foreign|sort|partition|public|idempotency|object|dedup)_)key(?![A-Za-z0-9])${ANY_BRIDGE})(${NAMED_VALUE})`,
     (value) => value.length >= 16 && looksSecret(value),
   ),
-  rule('colon', `(${NAMED}:)(${BARE})`, looksSecret),
-  rule('long_value', `(${KEY}${ANY_BRIDGE})(${NAMED_VALUE})`, looksRandom),
+  named(':', 'colon', `(${NAMED}:)(${BARE})`, looksSecret),
+  named(BRIDGES, 'long_value', `(${KEY}${ANY_BRIDGE})(${NAMED_VALUE})`, looksRandom),
 ];
+
+export const ALL_NAME_RULES: readonly MaskRule[] = NAME_RULES.map(([, one]) => one);
 
 /** What follows the mark on its line is no part of the header any more. */
 const MASKED_HEADER = new RegExp(`^${MARK}(?![A-Za-z0-9])`);
@@ -163,7 +191,7 @@ const SESSION = /(?:sid|sess|token|auth|jwt|csrf|xsrf|id)/i;
 /** `host:port:database:user:password`, a line of its own. */
 const PGPASS: MaskRule = {
   ...rule('pgpass', ''),
-  hint: /:(?:\d{2,5}|\*):/,
+  hint: (text) => /:(?:\d{2,5}|\*):/.test(text),
   pattern: /^([^\s:]{1,255}:(?:\d{2,5}|\*):[^\s:]{1,63}:[^\s:]{1,63}:)([^\s:]{1,256})$/gm,
   replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
 };
@@ -181,9 +209,25 @@ const STARTS =
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
   anchored(HEADERS, HEADERS.split('|'), () => HEADER_RULES),
   anchored(COMMANDS, COMMANDS.replaceAll('\\', '').split('|'), commandRules),
-  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), () => NAME_RULES),
+  anchored(`(?:${NAMED}|${KEY})${NO_MARK}`, STARTS.split(' '), nameRules),
   PGPASS,
 ];
+
+/** By the character after a name. */
+const rulesNext = new Map<string, readonly MaskRule[]>();
+/** `token: [REDACTED:github]`, and nothing behind it: there is no value but the mark. */
+const MARKED = new RegExp(`["']?(?:\\s?[:=]\\s?|\\s)(["']?)${MARK}\\1(?=\\s|$)`, 'y');
+
+/** Those that can match a name in a text that goes on like this. */
+function nameRules(_word: string, text: string, end: number): readonly MaskRule[] {
+  const next = text.charAt(end);
+  const known = rulesNext.get(next);
+  const rules = known ?? NAME_RULES.filter(([begins]) => begins.test(next)).map(([, one]) => one);
+  if (known === undefined && next < '\u0080') rulesNext.set(next, rules);
+  if (rules.length === 0) return rules;
+  MARKED.lastIndex = end;
+  return MARKED.test(text) ? [] : rules;
+}
 
 /** Words that are met in every text have one rule each. */
 function commandRules(word: string): readonly MaskRule[] {
@@ -196,7 +240,7 @@ const SQL_RULES = COMMAND_RULES.filter(({ name }) => name === 'sql');
 function anchored(
   anchor: string,
   words: readonly string[],
-  rulesOf: (word: string) => readonly MaskRule[],
+  rulesOf: (word: string, text: string, end: number) => readonly MaskRule[],
 ): AnchoredRules {
   const starts = wordStarts({ words, ignoresCase: true, isApart: false });
   const pattern = new RegExp(anchor, 'iy');
@@ -204,7 +248,10 @@ function anchored(
     pattern.lastIndex = index;
     return pattern.exec(text)?.[0] ?? null;
   };
-  return { starts, wordAt, rulesFor: (word) => rulesOf(word.toLowerCase()) };
+  return {
+    ...{ starts, wordAt },
+    rulesFor: (word, text, index) => rulesOf(word.toLowerCase(), text, index + word.length),
+  };
 }
 
 /** Keeps the quotes, so that JSON stays JSON. */
@@ -240,9 +287,12 @@ const URL_WORDS = /(\/\/)(?<=[A-Za-z][A-Za-z0-9+.-]:\/\/)[^\s/?#"'`<>:\\]{1,128}
 const FIRST_RULES: readonly MaskRule[] = [
   firstRule('bearer', BEARER, ([, , token], after) => (isNoToken(token, after) ? null : 'Bearer [REDACTED]')),
   firstRule('api_key', API_KEY, (groups) => assignedValue(groups, '[API_KEY=REDACTED]')),
-  firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
+  { ...firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'), hint: 'AKIA' },
   firstRule('secret', SECRET, (groups) => assignedValue(groups, '[SECRET=REDACTED]')),
-  firstRule('url_credentials', URL_WORDS, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
+  {
+    ...firstRule('url_credentials', URL_WORDS, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
+    hint: '@',
+  },
 ];
 
 /** What a name gives away. */

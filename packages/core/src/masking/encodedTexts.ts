@@ -1,4 +1,4 @@
-import { ALPHANUMERIC, BASE64, charRuns, matchOf } from './fastFind.ts';
+import { ALPHANUMERIC, BASE64, charRuns, matchOf, type RunTest } from './fastFind.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 
 /** Characters of a decoded text from which it can be told from random bytes. */
@@ -35,42 +35,53 @@ export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
   return [
     rule(BASE64_RUN, textOfBase64, { find: base64Runs }),
     rule(HEX, textOfHex, { find: hexRuns }),
-    rule(PERCENT, textOfPercent, { hint: /%(?:3A|2F|40)/i }),
+    rule(PERCENT, textOfPercent, { hint: ['%3A', '%3a', '%2F', '%2f', '%40'] }),
   ];
 }
 
-/** What {@link BASE64_RUN} finds. */
+/** What {@link BASE64_RUN} finds that is a text. */
 function* base64Runs(text: string): Generator<RegExpExecArray> {
-  for (const { 0: run, index } of charRuns(text, BASE64, 20)) {
+  const isText: RunTest = (codes, from, to) =>
+    codes[from - 1] !== PADDING && beginsAsText(codes, from, withPadding(codes, to));
+  for (const { 0: run, index } of charRuns(text, BASE64, 20, isText)) {
     let to = index + run.length;
-    if (text[index - 1] === '=') continue;
     while (text[to] === '=' && to < index + run.length + 2) to += 1;
     yield matchOf(text, index, to);
   }
 }
 
+const PADDING = 61;
+
+function withPadding(codes: Uint16Array, end: number): number {
+  if (codes[end] !== PADDING) return end;
+  return codes[end + 1] === PADDING ? end + 2 : end + 1;
+}
+
 /** What {@link HEX} finds. */
 function* hexRuns(text: string): Generator<RegExpExecArray> {
-  for (const match of charRuns(text, ALPHANUMERIC, 32)) if (isHexText(match[0])) yield match;
+  yield* charRuns(text, ALPHANUMERIC, 32, isHexText);
 }
+
+const sample = new Uint16Array(SAMPLE);
 
 /** The text in a run of base64 (also URL-safe), or null for bytes that are none. */
 export function textOfBase64(run: string): string | null {
-  return beginsAsText(run) ? textFromBytes(Buffer.from(run, 'base64')) : null;
+  for (let at = 0; at < SAMPLE; at += 1) sample[at] = run.charCodeAt(at);
+  return beginsAsText(sample, 0, run.length) ? textFromBytes(Buffer.from(run, 'base64')) : null;
 }
 
 /** Whether the first characters of a run of base64 are a text's. Without a buffer: most runs are names of files. */
-function beginsAsText(run: string): boolean {
-  const end = Math.min(SAMPLE, run.length - (run.length % 4));
-  let printable = 0;
-  for (let at = 0; at < end; at += 4) {
-    const [a, b] = [sextet(run.charCodeAt(at)), sextet(run.charCodeAt(at + 1))];
-    const [c, d] = [sextet(run.charCodeAt(at + 2)), sextet(run.charCodeAt(at + 3))];
-    if (isPrintable((a << 2) | (b >> 4))) printable += 1;
-    if (isPrintable(((b & 15) << 4) | (c >> 2))) printable += 1;
-    if (isPrintable(((c & 3) << 6) | d)) printable += 1;
+function beginsAsText(codes: Uint16Array, from: number, to: number): boolean {
+  const length = Math.min(SAMPLE, to - from - ((to - from) % 4));
+  let others = (length / 4) * 3 * (1 - MIN_PRINTABLE);
+  for (let at = from; at < from + length && others >= 0; at += 4) {
+    const b = sextet(codes[at + 1] as number);
+    const c = sextet(codes[at + 2] as number);
+    if (!isPrintable((sextet(codes[at] as number) << 2) | (b >> 4))) others -= 1;
+    if (!isPrintable(((b & 15) << 4) | (c >> 2))) others -= 1;
+    if (!isPrintable(((c & 3) << 6) | sextet(codes[at + 3] as number))) others -= 1;
   }
-  return printable >= (end / 4) * 3 * MIN_PRINTABLE;
+  return others >= 0;
 }
 
 /** The six bits that a character of base64 stands for. */
@@ -82,10 +93,11 @@ function sextet(code: number): number {
 }
 
 /** Two digits for each printable character. */
-function isHexText(run: string): boolean {
-  if (run.length % 2 !== 0) return false;
-  for (let at = 0; at < run.length; at += 2) {
-    const [high, low] = [hexDigit(run.charCodeAt(at)), hexDigit(run.charCodeAt(at + 1))];
+function isHexText(codes: Uint16Array, from: number, to: number): boolean {
+  if ((to - from) % 2 !== 0) return false;
+  for (let at = from; at < to; at += 2) {
+    const high = hexDigit(codes[at] as number);
+    const low = hexDigit(codes[at + 1] as number);
     if (low < 0 || !((high >= 2 && high <= 7) || (high === 0 && (low === 9 || low === 10 || low === 13)))) {
       return false;
     }

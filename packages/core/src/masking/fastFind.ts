@@ -4,7 +4,7 @@
 /** Which UTF-16 code units are in a class: `one[code] === 1`. */
 export type CharClass = Uint8Array;
 
-function charClass(chars: string): CharClass {
+export function charClass(chars: string): CharClass {
   const one = new Uint8Array(1 << 16);
   for (const char of chars) one[char.charCodeAt(0)] = 1;
   return one;
@@ -12,18 +12,32 @@ function charClass(chars: string): CharClass {
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const ALPHANUMERIC: CharClass = charClass(`${LETTERS}0123456789`);
+/** In small letters. */
+export const HEX_DIGITS: CharClass = charClass('0123456789abcdef');
 /** Base64, also the one for addresses, without its padding. */
 export const BASE64: CharClass = charClass(`${LETTERS}0123456789+/-_`);
+
+/** What tokens are made of between the marks they are joined by. */
+export const PART: CharClass = charClass(`${LETTERS}0123456789+_-`);
+export const BASE64_URL: CharClass = charClass(`${LETTERS}0123456789-_`);
 
 /** As {@link BASE64}, and what tokens are joined by: no text in words has many of them without a break. */
 export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
 
+/** Judges a run by its characters, before it is made a text. */
+export type RunTest = (codes: Uint16Array, from: number, to: number) => boolean;
+
 /**
- * The longest runs of a class that have at least `min` characters, from first to last, as matches of a pattern without groups. A
- * run that long has one of every `min` characters of the text, so no other is looked at first.
+ * The longest runs of a class that have at least `min` characters and pass a test, from first to last, as matches of a pattern
+ * without groups; whoever takes one may say where to go on. A run that long has one of every `min` characters of the text, so no other is looked at first.
  */
-export function* charRuns(text: string, one: CharClass, min: number): Generator<RegExpExecArray> {
-  const codes = codesIn(text);
+export function* charRuns(
+  text: string,
+  one: CharClass,
+  min: number,
+  test: RunTest = () => true,
+): Generator<RegExpExecArray, void, number | undefined> {
+  let { codes } = knownText(text);
   let done = 0;
   const end = text.length;
   for (let at = min - 1; at < end; at = Math.max(at, done) + min) {
@@ -33,12 +47,70 @@ export function* charRuns(text: string, one: CharClass, min: number): Generator<
     let to = at + 1;
     while (to < end && one[codes[to] as number] === 1) to += 1;
     done = to;
-    if (to - from >= min) yield matchOf(text, from, to);
+    if (to - from < min || !test(codes, from, to)) continue;
+    const next = yield matchOf(text, from, to);
+    done = Math.max(done, next ?? 0);
+    codes = knownText(text).codes;
   }
 }
 
+/** Whether a text has a run of a class that is so long. */
+export const holdsRun = (text: string, one: CharClass, min: number): boolean =>
+  charRuns(text, one, min).next().done === false;
+
 export function matchOf(text: string, from: number, to: number): RegExpExecArray {
-  return Object.assign([text.slice(from, to)] as [string], { index: from, input: text });
+  const match = [text.slice(from, to)] as unknown as RegExpExecArray;
+  match.index = from;
+  match.input = text;
+  return match;
+}
+
+/** Where a part of a text begins and ends. */
+export interface CharRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const [LINE_FEED, RETURN] = [10, 13];
+/** Lengths of the lines that bytes in base64 are broken into. */
+const [SHORTEST_LINE, LONGEST_LINE] = [60, 100];
+
+/** Where the lines begin, from a place on, that have one length and hold nothing but base64; and where the last one ends. */
+export interface LinesOfBytes {
+  readonly starts: readonly number[];
+  readonly end: number;
+}
+
+/** @returns Lines that each have a digit, a small and a large letter. */
+export function linesOfBytes(text: string, from: number, length: number): LinesOfBytes {
+  const starts: number[] = [];
+  if (length < SHORTEST_LINE || length > LONGEST_LINE) return { starts, end: from };
+  const { codes } = knownText(text);
+  let end = from;
+  for (let at = from; at + length < text.length && isOfBytes(codes, at, at + length); ) {
+    const next = at + length + (codes[at + length] === RETURN ? 2 : 1);
+    if (codes[next - 1] !== LINE_FEED) break;
+    end = at + length;
+    starts.push(at);
+    at = next;
+  }
+  return { starts, end };
+}
+
+/** By a character of base64: a bit for small letters, large ones, digits and signs. */
+const BYTE_KINDS = new Uint8Array(1 << 16);
+for (const char of `${LETTERS}0123456789+/-_`) {
+  BYTE_KINDS[char.charCodeAt(0)] = /[a-z]/.test(char) ? 1 : /[A-Z]/.test(char) ? 2 : /\d/.test(char) ? 4 : 8;
+}
+
+function isOfBytes(codes: Uint16Array, from: number, to: number): boolean {
+  let kinds = 0;
+  for (let at = from; at < to; at += 1) {
+    const kind = BYTE_KINDS[codes[at] as number] as number;
+    if (kind === 0) return false;
+    kinds |= kind;
+  }
+  return (kinds & 7) === 7;
 }
 
 /** Where one of some words may begin. */
@@ -56,28 +128,55 @@ interface WordList {
 
 /** By the first two characters, below 128: a bit for each list of words that has one beginning so. */
 const listsAt = new Uint8Array(1 << 14);
-/** By five bits of each of the first four: small and large letters have the same. */
-const listsAtFour = new Uint8Array(1 << 20);
+/** By four bits of each of the first four: small and large letters have the same. */
+const listsAtFour = new Uint8Array(1 << 16);
 /** By a first character beyond. */
 const listsAtWide = new Uint8Array(1 << 16);
 const lists: WordList[] = [];
 
-/** Shifted by five bits a character. */
-const rollHash = (hash: number, code: number): number => ((hash << 5) | (code & 31)) & 0xfffff;
+/** Shifted by four bits a character. */
+const rollHash = (hash: number, code: number): number => ((hash << 4) | (code & 15)) & 0xffff;
 
 /** Of a word of less than four characters, with whatever follows. */
 function wordHashes(word: string): readonly number[] {
   const codes = Array.from({ length: Math.min(4, word.length) }, (_, at) => word.charCodeAt(at));
-  const free = 5 * (4 - codes.length);
+  const free = 4 * (4 - codes.length);
   const start = codes.reduce(rollHash, 0) << free;
   return Array.from({ length: 1 << free }, (_, rest) => start | rest);
 }
 
-/** Eight lists at most, of words of two characters at least. All of them are looked for at once. */
+/** Of a text that was looked into last. */
+interface KnownText {
+  readonly text: string;
+  /** With as many zeros behind the text as are looked at ahead. Only until another text is looked into. */
+  readonly codes: Uint16Array;
+  /** Where they are; the next text's come into the same place. */
+  readonly room: Buffer;
+  starts: readonly (readonly number[])[];
+  /** By two characters, below 128: the number of the text that had them last. A superset. */
+  readonly pairs: Uint8Array;
+  number: number;
+}
+
+const AHEAD = 4;
+/** What is decoded on the way through a long text is short. */
+const SHORT = 4_096;
+const nothing = (): KnownText => ({
+  ...{ text: '', codes: new Uint16Array(AHEAD), room: Buffer.alloc(0), starts: [] },
+  ...{ pairs: new Uint8Array(1 << 14), number: 0 },
+});
+
+// The rules look one after the other into a text that seldom changes between.
+let lastLong = nothing();
+let lastShort = nothing();
+
+/** Words of two characters at least. All lists are looked for at once, and all words that are apart as one list. */
 export function wordStarts(list: WordList): WordStarts {
-  const number = lists.length;
-  if (number === 8) throw new RangeError('Expected eight lists of words at most.');
-  lists.push(list);
+  const same = list.isApart ? lists.findIndex(({ isApart }) => isApart) : -1;
+  const number = same === -1 ? lists.push(list) - 1 : same;
+  if (number === 7) throw new RangeError('Expected seven lists of words at most.');
+  [lastLong, lastShort] = [nothing(), nothing()];
+  addBehind();
   for (const word of list.words) {
     const pair = word.slice(0, 2);
     for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
@@ -87,7 +186,7 @@ export function wordStarts(list: WordList): WordStarts {
       else addTo(listsAtWide, code, number);
     }
   }
-  return { in: (text) => startsIn(text)[number] ?? [] };
+  return { in: (text) => lookedInto(text).starts[number] ?? [] };
 }
 
 function addTo(table: Uint8Array, at: number, list: number): void {
@@ -101,41 +200,38 @@ function spellings(pair: string): readonly string[] {
   return both(first).flatMap((a) => both(second).map((b) => a + b));
 }
 
-/** Of a text that was looked into last. */
-interface KnownText {
-  readonly text: string;
-  /** With as many zeros behind the text as are looked at ahead. */
-  readonly codes: Uint16Array;
-  starts: readonly (readonly number[])[];
-}
-
-const AHEAD = 4;
-/** What is decoded on the way through a long text is short. */
-const SHORT = 4_096;
-const NOTHING: KnownText = { text: '', codes: new Uint16Array(AHEAD), starts: [] };
-
-// The rules look one after the other into a text that seldom changes between.
-let lastLong = NOTHING;
-let lastShort = NOTHING;
+/** Somewhat more, as the next slice may be longer. */
+const roomFor = (length: number): Buffer => Buffer.allocUnsafeSlow(2 * (length + (length >> 3)));
 
 function knownText(text: string): KnownText {
   const last = text.length > SHORT ? lastLong : lastShort;
   if (last.text === text) return last;
-  const bytes = Buffer.allocUnsafeSlow(2 * (text.length + AHEAD));
-  bytes.write(text, 'utf16le');
-  const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + AHEAD).fill(0, text.length);
-  const now: KnownText = { text, codes, starts: [] };
+  const room = last.room.length >= 2 * (text.length + AHEAD) ? last.room : roomFor(text.length + AHEAD);
+  room.write(text, 'utf16le');
+  const codes = new Uint16Array(room.buffer, room.byteOffset, text.length + AHEAD).fill(0, text.length);
+  const number = (last.number % 255) + 1;
+  if (number === 1) last.pairs.fill(0);
+  const now: KnownText = { text, codes, room, starts: [], pairs: last.pairs, number };
   if (text.length > SHORT) lastLong = now;
   else lastShort = now;
   return now;
 }
 
-const codesIn = (text: string): Uint16Array => knownText(text).codes;
-
-function startsIn(text: string): readonly (readonly number[])[] {
+function lookedInto(text: string): KnownText {
   const of = knownText(text);
-  if (of.starts.length !== lists.length) of.starts = findStarts(of.codes);
-  return of.starts;
+  if (of.starts.length === lists.length) return of;
+  of.starts = lists.map(() => []);
+  addStarts(of, { from: 0, to: text.length }, of.starts as number[][]);
+  return of;
+}
+
+/** Whether a text has a literal of two ASCII characters at least. Most have not even its pairs of characters. */
+export function holdsLiteral(text: string, literal: string): boolean {
+  const { pairs, number } = lookedInto(text);
+  for (let at = 1; at < literal.length; at += 1) {
+    if (pairs[(literal.charCodeAt(at - 1) << 7) | literal.charCodeAt(at)] !== number) return false;
+  }
+  return literal.length === 2 || text.includes(literal);
 }
 
 /** What a part of a text became. */
@@ -152,6 +248,7 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
   const old = lastLong;
   if (old.text !== before || old.starts.length !== lists.length || after.length <= SHORT) return;
   const of = knownText(after);
+  of.number = old.number;
   const starts = lists.map((): number[] => []);
   const done = lists.map(() => 0);
   let shift = 0;
@@ -174,7 +271,7 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
       shift += now - length;
       at = Math.min(before.length, begin + length + ESCAPE_REACH + 1);
     }
-    addStarts(of.codes, { from, to: at + shift }, starts);
+    addStarts(of, { from, to: at + shift }, starts);
   }
   keep(before.length);
   of.starts = starts;
@@ -183,44 +280,40 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
 /** Characters that the longest escape before a word has. */
 const ESCAPE_REACH = 32;
 
-/** Bits for what comes before a word. */
-const IN_WORD = 1;
-const ESCAPE = 2;
-const KINDS = new Uint8Array(1 << 16);
-for (const [code, is] of ALPHANUMERIC.entries()) if (is === 1) KINDS[code] = IN_WORD;
-for (const code of [0x25, 0x5c, 0x1b, 0x9b]) KINDS[code] = ESCAPE;
+/** What a word may begin behind although letters come before it. */
+const ESCAPE = 0x80;
+/** By a character: the lists of which a word may begin behind it, and whether it begins an escape. */
+const behind = new Uint8Array(1 << 16);
 
-function findStarts(codes: Uint16Array): readonly (readonly number[])[] {
-  const starts = lists.map((): number[] => []);
-  addStarts(codes, { from: 0, to: codes.length - AHEAD }, starts);
-  return starts;
+function addBehind(): void {
+  const anywhere = lists.reduce((bits, { isApart }, list) => bits | (isApart ? 0 : 1 << list), 0);
+  behind.fill(ESCAPE - 1);
+  for (let code = 0; code < 128; code += 1) if (ALPHANUMERIC[code] === 1) behind[code] = anywhere;
+  for (const code of [0x25, 0x5c, 0x1b, 0x9b]) behind[code] = 0xff;
 }
 
-interface CharRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-function addStarts(codes: Uint16Array, { from, to }: CharRange, starts: readonly number[][]): void {
-  const notApart = ~lists.reduce((bits, { isApart }, number) => bits | (isApart ? 1 << number : 0), 0);
-  let at = Math.max(0, from - ESCAPE_REACH - 1);
-  let before = 0;
-  let escapeAt = -ESCAPE_REACH;
-  for (; at < from; at += 1) {
-    before = KINDS[codes[at] as number] as number;
-    if (before === ESCAPE) escapeAt = at;
+function addStarts({ codes, pairs, number }: KnownText, { from, to }: CharRange, starts: number[][]): void {
+  const [first, four, wide, after] = [listsAt, listsAtFour, listsAtWide, behind];
+  let escaped = 0;
+  for (let at = Math.max(0, from - ESCAPE_REACH - 1); at < from; at += 1) {
+    if (((behind[codes[at] as number] as number) & ESCAPE) !== 0) escaped = at + ESCAPE_REACH + 1;
   }
-  for (; at < to; at += 1) {
-    const code = codes[at] as number;
+  let can = from === 0 ? 0xff : (after[codes[from - 1] as number] as number);
+  let code = codes[from] as number;
+  let hash = [0, 1, 2].reduce((rolled, ahead) => rollHash(rolled, codes[from + ahead] as number), 0);
+  for (let at = from; at < to; at += 1) {
     const next = codes[at + 1] as number;
-    let found = (code < 128 ? listsAt[(code << 7) | (next & 127)] : listsAtWide[code]) as number;
-    if (before === IN_WORD && at - escapeAt > ESCAPE_REACH) found &= notApart;
-    before = KINDS[code] as number;
-    if (before === ESCAPE) escapeAt = at;
-    if (found === 0) continue;
-    const tail = (((codes[at + 2] as number) & 31) << 5) | ((codes[at + 3] as number) & 31);
-    found &= listsAtFour[((code & 31) << 15) | ((next & 31) << 10) | tail] as number;
-    if (found !== 0) addStart(starts, found, at);
+    const pair = (code << 7) | (next & 127);
+    if (code < 128) pairs[pair] = number;
+    hash = ((hash << 4) | ((codes[at + 3] as number) & 15)) & 0xffff;
+    let found = (at < escaped ? 0xff : can) & (four[hash] as number);
+    if (found !== 0) {
+      found &= (code < 128 ? first[pair] : wide[code]) as number;
+      if (found !== 0) addStart(starts, found, at);
+    }
+    can = after[code] as number;
+    if ((can & ESCAPE) !== 0) escaped = at + ESCAPE_REACH + 1;
+    code = next;
   }
 }
 

@@ -68,9 +68,9 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
     replace: () => redacted('private_key'),
   },
   { name: 'private_key', pattern: ENCODED_KEY, hint: 'CRUdJTi', replace: maskEncoded },
-  labelled(SECRET_COMMENT, 'untrusted comment: '),
-  labelled(LABELLED_KEY),
-  labelled(XML_KEY, '<Modulus>'),
+  labelled(SECRET_COMMENT, ['untrusted comment: ']),
+  labelled(LABELLED_KEY, ['PrivateKey', 'PresharedKey', 'Exponent', 'Prime', 'Coefficient']),
+  labelled(XML_KEY, ['<Modulus>']),
   {
     name: 'private_key',
     pattern: JWK_MEMBER,
@@ -84,9 +84,9 @@ function maskEncoded([whole]: RegExpExecArray): string {
   return start.includes('PRIVATE KEY') ? redacted('private_key') : whole;
 }
 
-function labelled(pattern: RegExp, hint?: string): MaskRule {
+function labelled(pattern: RegExp, hint: readonly string[]): MaskRule {
   const replace = (match: RegExpExecArray): string => match[1] + redacted('private_key');
-  return { name: 'private_key', pattern, replace, ...(hint !== undefined && { hint }) };
+  return { name: 'private_key', pattern, hint, replace };
 }
 
 function isKey(body: string): boolean {

@@ -1,5 +1,15 @@
 import { textOfBase64 } from './encodedTexts.ts';
-import { ALPHANUMERIC, charRuns, RUN } from './fastFind.ts';
+import {
+  ALPHANUMERIC,
+  type CharClass,
+  charClass,
+  charRuns,
+  type LinesOfBytes,
+  linesOfBytes,
+  matchOf,
+  PART,
+  RUN,
+} from './fastFind.ts';
 import { isMadeUp } from './isSecretValue.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 
@@ -7,7 +17,8 @@ import { type MaskRule, redacted } from './MaskRule.ts';
 const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
 /** Characters of the shortest run. */
 const MIN_RUN = 18;
-const PART = /[A-Za-z0-9+_-]+/g;
+/** Lines that are bytes together, those of them that are looked at, and as many of these have to hold a token. */
+const [MIN_LINES, LINES_LOOKED_AT, LINES_WITH_TOKEN] = [32, 8, 6];
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
 
@@ -54,6 +65,8 @@ const PUBLIC_KEY =
   /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
 const PUBLIC_BEFORE =
   /(?:base64,|sha\d{1,3}[:=-] ?|\bW\/\\{0,3}"|(?:etag|if-(?:none-)?match)["']?\s?[:=]\s?["'\\]{0,5}|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
+/** How what {@link PUBLIC_BEFORE} finds ends, but for a space. */
+const PUBLIC_ENDS: CharClass = charClass(',:=-"\'\\');
 const PUBLIC_BEFORE_REACH = 32;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
@@ -78,6 +91,7 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   pattern: RANDOM_RUN,
   find: randomRuns,
   replace: ({ 0: run, index }, text) => {
+    if (run.includes('\n')) return run.replace(/[^\r\n]+/g, redacted('token'));
     // What opens a block begins here, and says what the block is.
     const end = run.indexOf('-----');
     return end === -1
@@ -86,11 +100,40 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   },
 };
 
-/** What {@link RANDOM_RUN} finds. */
+/** What {@link RANDOM_RUN} finds that may hold a token, and bytes in lines as one. */
 function* randomRuns(text: string): Generator<RegExpExecArray> {
-  for (const match of charRuns(text, RUN, MIN_RUN)) {
-    if (ALPHANUMERIC[text.charCodeAt(match.index)] === 1) yield match;
+  const runs = charRuns(text, RUN, MIN_RUN, mayHoldToken);
+  let looked = 0;
+  for (let run = runs.next(); run.done !== true; ) {
+    const { index, length } = { index: run.value.index, length: run.value[0].length };
+    const lines = index < looked ? null : linesOfBytes(text, index, length);
+    looked = Math.max(looked, lines?.end ?? 0);
+    const areBytes = lines !== null && lines.starts.length >= MIN_LINES && areTokens(text, lines, length);
+    yield areBytes ? matchOf(text, index, looked) : run.value;
+    run = runs.next(areBytes ? looked : undefined);
   }
+}
+
+/** Bytes are judged by the first of their lines, as those in one line are by their beginning. */
+function areTokens(text: string, { starts }: LinesOfBytes, length: number): boolean {
+  const holdsToken = (from: number): boolean => {
+    const line = text.slice(from, from + length);
+    return ALPHANUMERIC[line.charCodeAt(0)] === 1 && maskParts(line, from, text) !== line;
+  };
+  return starts.slice(0, LINES_LOOKED_AT).filter(holdsToken).length >= LINES_WITH_TOKEN;
+}
+
+/** Nothing without a digit is made up, and a run of hex digits alone is a hash. */
+function mayHoldToken(codes: Uint16Array, from: number, to: number): boolean {
+  if (ALPHANUMERIC[codes[from] as number] !== 1) return false;
+  let isHex = to - from <= LONGEST_HASH;
+  let hasDigit = false;
+  for (let at = from; at < to && (isHex || !hasDigit); at += 1) {
+    const code = codes[at] as number;
+    if (code >= 48 && code <= 57) hasDigit = true;
+    else if (isHex) isHex = (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+  }
+  return hasDigit && !isHex;
 }
 
 /** How a part of a run is read: a token by itself, one beside another one, or at most the rest of one. */
@@ -98,16 +141,33 @@ type Grade = 'token' | 'likely' | 'rest' | 'word';
 
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
-  if (!/\d/.test(run) || PUBLIC.test(run)) return run;
-  const parts = [...run.matchAll(PART)].map(({ 0: part, index: from }) => new TokenPart(run, from, part));
+  if (PUBLIC.test(run)) return run;
+  const parts = partsOf(run);
   const ends = randomEnds(parts);
   if (ends === null || isPublic(run, index, text)) return run;
   let [first, last] = ends;
   // The parts beside the random ones that cannot be words.
-  while (parts[first - 1]?.grade === 'rest') first -= 1;
-  while (parts[last + 1]?.grade === 'rest') last += 1;
+  while (parts[first - 1]?.grade === 'rest' && isNextTo(parts[first - 1], parts[first])) first -= 1;
+  while (parts[last + 1]?.grade === 'rest' && isNextTo(parts[last], parts[last + 1])) last += 1;
   return run.slice(0, parts[first]?.from) + redacted('token') + run.slice(parts[last]?.to);
 }
+
+/** The parts that are too long for words, in order. */
+function partsOf(run: string): readonly TokenPart[] {
+  const parts: TokenPart[] = [];
+  let from = 0;
+  let place = 0;
+  for (let at = 0; at <= run.length; at += 1) {
+    if (at < run.length && PART[run.charCodeAt(at)] === 1) continue;
+    if (at > from) place += 1;
+    if (at - from >= MIN_REST_PART) parts.push(new TokenPart(run, from, at, place));
+    from = at + 1;
+  }
+  return parts;
+}
+
+const isNextTo = (one: TokenPart | undefined, other: TokenPart | undefined): boolean =>
+  other?.place === (one?.place ?? 0) + 1;
 
 /** The first and the last random part. From both ends: a long run has thousands of parts. */
 function randomEnds(parts: readonly TokenPart[]): readonly [number, number] | null {
@@ -120,12 +180,15 @@ function randomEnds(parts: readonly TokenPart[]): readonly [number, number] | nu
 class TokenPart {
   readonly from: number;
   readonly to: number;
+  /** Among all parts of the run. */
+  readonly place: number;
   readonly #run: string;
   #grade: Grade | null = null;
 
-  constructor(run: string, from: number, part: string) {
+  constructor(run: string, from: number, to: number, place: number) {
     this.from = from;
-    this.to = from + part.length;
+    this.to = to;
+    this.place = place;
     this.#run = run;
   }
 
@@ -140,7 +203,6 @@ class TokenPart {
 }
 
 function gradeOf(whole: string, index: number, run: string): Grade {
-  if (whole.length < MIN_REST_PART) return 'word';
   // Nothing without a digit is made up.
   if (!/\d/.test(whole)) return /[a-z][A-Z]/.test(whole) ? 'rest' : 'word';
   if (whole.length > LONGEST_PART) return gradeOf(whole.slice(0, LONGEST_PART), index, run);
@@ -210,10 +272,13 @@ function isBareToken(part: string): boolean {
 }
 
 function isBareRun(run: string): boolean {
-  const isMixed = /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d(?:.*\d)/.test(run);
-  // An id that sorts by time begins with digits; a key id with letters.
-  const isCapitals = /^[A-Z]{2}[A-Z0-9]+$/.test(run);
-  return run.length >= (isMixed || isCapitals ? MIN_BARE_MIXED : MIN_BARE) && !HEX.test(run) && isMadeUp(run);
+  if (run.length < MIN_BARE_MIXED || HEX.test(run)) return false;
+  if (run.length < MIN_BARE) {
+    const isMixed = /[a-z]/.test(run) && /[A-Z]/.test(run) && /\d(?:.*\d)/.test(run);
+    // An id that sorts by time begins with digits; a key id with letters.
+    if (!isMixed && !/^[A-Z]{2}[A-Z0-9]+$/.test(run)) return false;
+  }
+  return isMadeUp(run);
 }
 
 function isHexBesideHex(part: string, index: number, run: string): boolean {
@@ -234,7 +299,10 @@ function isDotted(part: string, index: number, run: string): boolean {
 /** Not a secret although it is random: a public key, a hash, or a text in base64, in which other rules have looked. */
 function isPublic(run: string, index: number, text: string): boolean {
   if (PUBLIC_KEY.test(run) || textOfBase64(run) !== null) return true;
-  if (PUBLIC_BEFORE.test(text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index))) return true;
+  let end = index - 1;
+  while (end > index - PUBLIC_BEFORE_REACH && text.charCodeAt(end) <= 32) end -= 1;
+  const before = (): string => text.slice(Math.max(0, index - PUBLIC_BEFORE_REACH), index);
+  if (PUBLIC_ENDS[text.charCodeAt(end)] === 1 && PUBLIC_BEFORE.test(before())) return true;
   return holdsBlock(text) && PUBLIC_BLOCK.test(text.slice(Math.max(0, index - BLOCK_REACH), index));
 }
 

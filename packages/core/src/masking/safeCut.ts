@@ -55,7 +55,7 @@ function wholeCharacter(text: string, at: number): number {
 }
 
 /** Characters masked at a time. A multiple of four, as what is written in base64 is. */
-const SLICE = 96 * 1024;
+const SLICE = 64 * 1024;
 /** Characters behind a cut in which a secret that is cut there can be told from none. */
 const AHEAD = 4 * 1024;
 /** Characters looked at in search of an end between two yields. */
@@ -69,15 +69,15 @@ export interface SliceSizes {
 
 /**
  * Masks a text in slices, with a yield after each piece of work: the regular expressions of V8 keep a place for every
- * character they may go back to, and overflow the stack at some millions. Cuts are made where masking the two sides
- * gives what masking them as one does, so the result is that of the whole.
+ * character they may go back to, and overflow the stack at some millions. Cuts are made where what follows is masked as it is
+ * beside what comes before, so the result is that of the whole.
  *
  * A run without any break that is longer than a secret can be is bytes written as text. It is judged by its beginning, and as
  * a whole: shown, or one mark.
  */
 export function* maskSlices(text: string, mask: Mask, given: SliceSizes = {}): Work<string> {
   const sizes = { slice: SLICE, reach: MASK_REACH, ...given };
-  if (text.length <= 2 * sizes.slice) return mask(text);
+  if (!isLong(text.length, sizes)) return mask(text);
   let out = '';
   let from = 0;
   let run = yield* nextRun(text, 0, sizes.reach);
@@ -90,6 +90,11 @@ export function* maskSlices(text: string, mask: Mask, given: SliceSizes = {}): W
   }
   return out + (yield* maskBetween(text.slice(from), mask, sizes));
 }
+
+type Sizes = Required<SliceSizes>;
+
+/** Whether so much text is masked in more than one piece. */
+const isLong = (length: number, { slice }: Sizes): boolean => length > 1.25 * slice;
 
 interface SliceRun {
   readonly from: number;
@@ -132,68 +137,43 @@ function isBase64(run: string): boolean {
   return true;
 }
 
-type Sizes = Required<SliceSizes>;
-
-function* maskBetween(text: string, mask: Mask, { slice, reach }: Sizes): Work<string> {
+function* maskBetween(text: string, mask: Mask, sizes: Sizes): Work<string> {
   let out = '';
   let from = 0;
-  let open = '';
-  while (text.length - from > 2 * slice) {
-    const cut = yield* cutAfter(text, from, mask, { slice, reach });
-    const end = cut?.at ?? from + slice;
-    out += withoutMark(mask(text.slice(from, end)), open);
+  while (isLong(text.length - from, sizes)) {
+    const next = (yield* sliceAfter(text, from, mask, sizes)) ?? overlong(text, from, mask, sizes);
     yield;
-    // What follows may be the rest of something that is longer than any secret known.
-    if (cut === null) out += redacted('overlong');
-    from = cut === null ? end + reach : end;
-    open = cut?.mark ?? '';
+    out += next.shown;
+    from = next.to;
   }
-  return out + withoutMark(mask(text.slice(from)), open);
+  return out + mask(text.slice(from));
 }
 
-const MARK_AT_END = /\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\]$/;
-
-const withoutMark = (masked: string, mark: string): string =>
-  mark !== '' && masked.startsWith(mark) ? masked.slice(mark.length) : masked;
-
-interface SliceCut {
-  readonly at: number;
-  /** The mark of a match that goes on behind the cut: one mark stands for both of its parts. */
-  readonly mark: string;
+/** A slice of a text, masked, and where the next one begins. */
+interface Slice {
+  readonly shown: string;
+  readonly to: number;
 }
 
-/** After a slice, or a little later where a secret is in the way. */
-function* cutAfter(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Work<SliceCut | null> {
+/** The slice that begins at a place, or a longer one where a secret is in the way. */
+function* sliceAfter(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Work<Slice | null> {
   for (const more of [0, reach, 2 * reach]) {
-    const to = Math.min(from + slice + more, text.length);
-    for (const at of placesToCut(text, from + Math.floor(slice / 2), to)) {
-      const cut = cutSliceAt(text, at, mask, {
-        start: Math.max(from, at - reach),
-        ahead: Math.min(reach, AHEAD),
-      });
+    const last = Math.min(from + slice + more, text.length);
+    const end = last + Math.min(reach, AHEAD);
+    const whole = mask(text.slice(from, end));
+    for (const to of placesToCut(text, from + Math.floor(slice / 2), last)) {
       yield;
-      if (cut !== null) return cut;
+      const rest = mask(text.slice(to, end));
+      if (whole.endsWith(rest)) return { shown: whole.slice(0, whole.length - rest.length), to };
     }
   }
   return null;
 }
 
-interface SliceAround {
-  readonly start: number;
-  readonly ahead: number;
-}
-
-function cutSliceAt(text: string, at: number, mask: Mask, { start, ahead }: SliceAround): SliceCut | null {
-  const [before, after] = [text.slice(start, at), text.slice(at, at + ahead)];
-  const whole = mask(before + after);
-  const rest = mask(after);
-  // Nothing is there that could be cut in two.
-  const isClean = whole === before + after && rest === after && before.endsWith('\n');
-  const head = isClean ? before : mask(before);
-  if (head + rest === whole) return { at, mark: '' };
-  const mark = MARK_AT_END.exec(head)?.[0] ?? '';
-  const isOne = mark !== '' && rest.startsWith(mark) && head + rest.slice(mark.length) === whole;
-  return isOne ? { at, mark } : null;
+/** What follows may be the rest of something that is longer than any secret known. */
+function overlong(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Slice {
+  const to = from + slice;
+  return { shown: mask(text.slice(from, to)) + redacted('overlong'), to: to + reach };
 }
 
 /** What lists, addresses and tables are separated by. */

@@ -1,4 +1,12 @@
-import { atNames, findAround, wordStarts } from './fastFind.ts';
+import {
+  atNames,
+  findAround,
+  BASE64_URL,
+  HEX_DIGITS,
+  holdsLiteral,
+  holdsRun,
+  wordStarts,
+} from './fastFind.ts';
 import {
   type AnchoredRules,
   escapeForRegExp,
@@ -33,7 +41,10 @@ const AZURE_CLIENT_SECRET =
 const MAILCHIMP = new RegExp(`[0-9a-f]{32}(?<=${LOOSE}.{32})-us\\d{1,2}${END}`, 'g');
 const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
-const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
+const ASANA = ['1/', '2/'].map((head): [string, RegExp] => [
+  head,
+  new RegExp(`${head}(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g'),
+]);
 const ASANA_LEGACY = new RegExp(`(?<![A-Za-z0-9/._-])0/[0-9a-f]{32}${END}`, 'g');
 const FACEBOOK_APP = /(?<![A-Za-z0-9|])\d{13,17}\|[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])/g;
 const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, 'g');
@@ -44,9 +55,9 @@ const PASSWORD_HASH =
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
-const AZURE_SIGNATURE = /AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+A(?:St|Sb|Eh|Rm|Ba|MC|CR)/;
+const AZURE_SIGNATURES = 'AIoT APIM ACDb AzFu AzSe AzCa JQQJ99 +ASt +ASb +AEh +ARm +ABa +AMC +ACR'.split(' ');
 const AZURE_KEY = new RegExp(
-  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURE.source})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
+  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURES.map(escapeForRegExp).join('|')})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
   'g',
 );
 const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
@@ -61,9 +72,15 @@ const STRIPE_CLIENT = new RegExp(
   'g',
 );
 
+const holdsHex = (text: string, digits: number): boolean => holdsRun(text, HEX_DIGITS, digits);
+
 const TELEGRAM_RULE = tokenRule('telegram', TELEGRAM, ':AA');
 const TERRAFORM_RULE = tokenRule('terraform', TERRAFORM, '.atlasv1.');
-const PASSWORD_HASH_RULE = tokenRule('password_hash', PASSWORD_HASH, '$');
+const PASSWORD_HASH_RULE = tokenRule(
+  'password_hash',
+  PASSWORD_HASH,
+  '$apr1 $1$ $5$ $6$ $7$ $y$ $gy$ $2a$ $2b$ $2x$ $2y$ $argon2i $argon2d $scrypt $pbkdf2'.split(' '),
+);
 
 /** In any spelling that is met. */
 const SIGNATURES_ARE_NAMED = [
@@ -78,7 +95,12 @@ const SIGNATURES_ARE_NAMED = [
 ];
 
 const LABELLED: readonly RuleSet[] = [
-  { name: 'aws_access_key', pattern: AWS_ACCESS_KEY, replace: () => '[AWS_KEY=REDACTED]' },
+  {
+    name: 'aws_access_key',
+    pattern: AWS_ACCESS_KEY,
+    hint: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
+    replace: () => '[AWS_KEY=REDACTED]',
+  },
   { ...keepLabel('aws_secret_key', AWS_SECRET_KEY), find: atNames(AWS_SECRET_KEY) },
   keepLabel('azure_account_key', AZURE_ACCOUNT_KEY, 'Key='),
   keepLabel('azure_sas', AZURE_SAS, 'sig='),
@@ -93,21 +115,29 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   ...LABELLED,
   // Families without a prefix: what is rare in them stands in the middle.
   tokenRule('azure_client_secret', AZURE_CLIENT_SECRET, 'Q~'),
-  tokenRule('mailchimp', MAILCHIMP, '-us'),
+  tokenRule('mailchimp', MAILCHIMP, (text) => holdsHex(text, 32) && holdsLiteral(text, '-us')),
   TELEGRAM_RULE,
   TERRAFORM_RULE,
-  tokenRule('asana', ASANA, '/'),
+  ...ASANA.map(([head, pattern]) => tokenRule('asana', pattern, head)),
   tokenRule('asana', ASANA_LEGACY, '0/'),
-  tokenRule('facebook', FACEBOOK_APP, '|'),
+  tokenRule(
+    'facebook',
+    FACEBOOK_APP,
+    [...'0123456789'].map((digit) => `${digit}|`),
+  ),
   PASSWORD_HASH_RULE,
   tokenRule('bitwarden', BITWARDEN, '=='),
   { ...tokenRule('azure_devops', AZURE_DEVOPS), find: findAround(AZURE_DEVOPS, 'AZDO', [76, 76]) },
-  tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
+  tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURES),
   { ...tokenRule('newrelic', NEW_RELIC), find: findAround(NEW_RELIC, 'NRAL', [30, 36]) },
   { ...tokenRule('rapid_api', RAPID_API), find: findAround(RAPID_API, 'msh', [10, 10]) },
-  tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
-  tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
-  tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),
+  tokenRule('mailgun', MAILGUN, (text) => holdsHex(text, 32) && /-[0-9a-f]{8}-[0-9a-f]{8}/.test(text)),
+  tokenRule('unleash', UNLEASH, (text) => holdsHex(text, 56)),
+  tokenRule(
+    'ably',
+    ABLY,
+    (text) => holdsRun(text, BASE64_URL, 43) && /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/.test(text),
+  ),
   ...SIGNATURES,
   prefixed(TOKEN_SHAPES),
 ];
@@ -158,9 +188,11 @@ export function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
       return among(pair, text, index) ?? among(pair.slice(0, 1), text, index) ?? null;
     },
     starts: wordStarts({ words: heads.flatMap(withSecond), ignoresCase: false, isApart: true }),
-    rulesFor: (head) => {
-      const known = rules.get(head) ?? rulesAt(head, shapes);
-      rules.set(head, known);
+    rulesFor: (head, text, index) => {
+      const isApart = IS_APART.test(text.charAt(index - 1));
+      const key = isApart ? head : `${head} `;
+      const known = rules.get(key) ?? rulesAt(head, shapes, isApart);
+      rules.set(key, known);
       return known;
     },
   };
@@ -171,13 +203,16 @@ function withSecond(head: string): readonly string[] {
   return head.length > 1 ? [head] : [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'].map((second) => head + second);
 }
 
+/** Nothing, or what ends every word: most tokens are found without a look at what escapes there are. */
+const IS_APART = /^[^A-Za-z0-9_-]?$/s;
+
 /** Also of shorter heads: where `sk-ant-` stands, `sk-` stands too. */
-function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule[] {
+function rulesAt(head: string, shapes: readonly TokenShape[], isApart: boolean): readonly MaskRule[] {
   return shapes.flatMap(({ name, boundary, heads, tail }) =>
     heads
       .filter((own) => head.startsWith(own))
       .map((own): MaskRule => {
-        const left = boundary === 'strict' ? STRICT : LOOSE;
+        const left = isApart ? '' : boundary === 'strict' ? STRICT : LOOSE;
         const pattern = new RegExp(left + escapeForRegExp(own) + tail, 'y');
         return { name, pattern, replace: ([whole]) => (CROSSED_OUT.test(whole) ? whole : redacted(name)) };
       }),
@@ -196,7 +231,12 @@ export const SECRET_PAIR_RULES: readonly MaskRule[] = [
   pairRule('alibaba', 'LTAI[A-Za-z0-9]{12,20}', '[A-Za-z0-9]{30}', 'LTAI'),
   pairRule('tencent', 'AKID[A-Za-z0-9]{32}', '[A-Za-z0-9]{32}', 'AKID'),
   pairRule('razorpay', 'rzp_(?:live|test)_[A-Za-z0-9]{14}', '[A-Za-z0-9]{20,25}', 'rzp_'),
-  pairRule('twilio', '(?:SK|AC)[0-9a-f]{32}', '[A-Za-z0-9]{32}', /(?:SK|AC)[0-9a-f]{32}/),
+  pairRule(
+    'twilio',
+    '(?:SK|AC)[0-9a-f]{32}',
+    '[A-Za-z0-9]{32}',
+    (text) => holdsHex(text, 32) && /(?:SK|AC)[0-9a-f]{32}/.test(text),
+  ),
   pairRule('scaleway', 'SCW[A-Z0-9]{17}', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'SCW'),
   pairRule('google_hmac', 'GOOG[A-Z0-9]{20}(?:[A-Z0-9]{37})?', '[A-Za-z0-9/+]{40}', 'GOOG'),
   pairRule('digitalocean', 'DO00[A-Z0-9]{16}', '[A-Za-z0-9/+]{43}', 'DO00'),

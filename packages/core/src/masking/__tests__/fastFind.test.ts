@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
 import { SHAPES } from '../../../test/masking-heldout/shapes.ts';
-import { BROAD_RULES, KEY_NAME_RULES } from '../broadRules.ts';
+import { ALL_NAME_RULES, BROAD_RULES, KEY_NAME_RULES } from '../broadRules.ts';
 import { encodedRules } from '../encodedTexts.ts';
-import { type TextEdit, textBecame } from '../fastFind.ts';
+import { holdsLiteral, type TextEdit, textBecame } from '../fastFind.ts';
 import type { AnchoredRules, MaskRule } from '../MaskRule.ts';
 import { URL_CREDENTIAL_RULES } from '../urlCredentials.ts';
 import { NEWER_RULES, VENDOR_RULES } from '../vendorTokens.ts';
 
 // What is found sooner is what the pattern finds.
 
-const SWIFT = [...encodedRules(() => false), ...VENDOR_RULES, ...URL_CREDENTIAL_RULES, ...BROAD_RULES].filter(
+const SWIFT = [...encodedRules(() => true), ...VENDOR_RULES, ...URL_CREDENTIAL_RULES, ...BROAD_RULES].filter(
   (rule): rule is MaskRule => 'find' in rule && rule.find !== undefined,
 );
 const ANCHORED: readonly AnchoredRules[] = [...VENDOR_RULES, ...NEWER_RULES, ...KEY_NAME_RULES].filter(
@@ -45,16 +45,95 @@ const placesOf = (matches: Iterable<RegExpExecArray>): readonly (readonly [numbe
 
 describe('a faster way to find', () => {
   test.for(SWIFT.map((rule, index) => [`${rule.name} ${index}`, rule] as const))(
-    'runs of %s finds what its pattern finds',
-    ([, { pattern, find }]) => {
+    'runs of %s finds what its pattern finds, but for what the rule leaves',
+    ([, { pattern, find, replace }]) => {
       fc.assert(
         fc.property(text, (given) => {
-          expect(placesOf(find?.(given) ?? [])).toEqual(placesOf(given.matchAll(pattern)));
+          const found = placesOf(find?.(given) ?? []);
+          const left = [...given.matchAll(pattern)].filter((match) => replace(match, given) === match[0]);
+          const isLeft = ([at]: readonly [number, string]): boolean => left.some(({ index }) => index === at);
+          const all = placesOf(given.matchAll(pattern));
+          expect(found.filter((place) => !isLeft(place))).toEqual(all.filter((place) => !isLeft(place)));
+          expect(all).toEqual(expect.arrayContaining([...found]));
         }),
         { numRuns: 100 },
       );
     },
   );
+
+  test('literals finds none only where there is none', () => {
+    fc.assert(
+      fc.property(text, text, fc.nat(), fc.integer({ min: 2, max: 9 }), (given, other, from, length) => {
+        const at = from % (given.length + 1);
+        for (const literal of [given.slice(at, at + length), other.slice(0, length)]) {
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+          if (!/^[\u0000-\u007f]{2,}$/.test(literal)) continue;
+          expect(holdsLiteral(given, literal) || !given.includes(literal)).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('names is not asked of a text that goes on as after no name, or with a mark alone', () => {
+    const words =
+      'token password api_key auth_data secret pass key my_key sig salt-data session-id credential'.split(
+        ' ',
+      );
+    const part = fc.constantFrom(
+      ...[
+        '=',
+        ':',
+        ': ',
+        ' ',
+        '"',
+        "'",
+        '\\',
+        '->',
+        ', ',
+        '(',
+        '>',
+        '%3d',
+        ']',
+        '_',
+        '-',
+        '.',
+        '\u001b[1m',
+        '\n',
+      ],
+      ...[
+        '[REDACTED:github]',
+        '[REDACTED]',
+        'hunter2',
+        'Xk29fLq81ZmP4tRv',
+        'value',
+        'credential("a", "x1y2z3w4")',
+      ],
+    );
+    const [, , { starts, wordAt, rulesFor }] = KEY_NAME_RULES as readonly AnchoredRules[] as [
+      never,
+      never,
+      AnchoredRules,
+    ];
+    const every = ALL_NAME_RULES;
+    fc.assert(
+      fc.property(fc.constantFrom(...words), fc.array(part, { maxLength: 6 }), (word, parts) => {
+        const given = `a ${word}${parts.join('')}`;
+        for (const index of starts.in(given)) {
+          const found = wordAt(given, index);
+          if (found === null) continue;
+          const asked = new Set(rulesFor(found, given, index));
+          const changing = every.filter((rule) => {
+            rule.pattern.lastIndex = index;
+            const match = rule.pattern.exec(given);
+            return match !== null && rule.replace(match, given) !== match[0];
+          });
+          expect(changing.filter((rule) => !asked.has(rule)).map(({ name }) => name)).toEqual([]);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
 
   test('words in a text that was changed finds what it would in the new one', () => {
     const [{ starts }] = ANCHORED as [AnchoredRules];
@@ -91,7 +170,7 @@ describe('a faster way to find', () => {
             const missed =
               word === null
                 ? []
-                : rulesFor(word).filter(({ pattern }) => {
+                : rulesFor(word, given, index).filter(({ pattern }) => {
                     pattern.lastIndex = index;
                     return pattern.test(given);
                   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HARMLESS } from '../../../test/masking-heldout/harmless.ts';
@@ -67,6 +68,31 @@ describe('a text that is masked in slices', () => {
     isOver = true;
     expect(turns).toBeGreaterThan(3);
     expect(masked === text || masked === '[REDACTED:token]').toBe(true);
+  });
+
+  test.for(['\n', '\r\n'])('that is bytes in lines is judged by its beginning: line end %j', (end) => {
+    const bytes = createHash('shake256', { outputLength: 40_000 }).update('bytes').digest('base64');
+    const lines = (bytes.match(/.{76}/g) ?? []).join(end);
+    const masked = mask(`before${end}${lines}${end}ghp_${'a1B2c3D4e5'.repeat(4)}${end}after`);
+    const rest = masked.split(end).slice(10);
+    expect(new Set(rest.slice(0, -2))).toEqual(new Set(['[REDACTED:token]']));
+    expect(rest.slice(-2)).toEqual(['[REDACTED:github]', 'after']);
+  });
+
+  test('that is a list of hashes, of words or of a few lines keeps each line that is none', () => {
+    const digest = (name: number): Buffer => createHash('sha256').update(String(name)).digest();
+    const hashes = Array.from({ length: 60 }, (_, name) => digest(name).toString('hex'));
+    const words = Array.from(
+      { length: 60 },
+      (_, name) => `Some${'wordsinsmallletters'.repeat(4)}`.slice(0, 62) + (10 + name),
+    );
+    const token = digest(1).toString('base64url').repeat(2).slice(0, 64);
+    for (const lines of [hashes, words, [...hashes, token, ...hashes]]) {
+      const masked = mask(lines.join('\n'));
+      expect(masked.split('\n').filter((line) => line !== '[REDACTED:token]')).toEqual(
+        lines.filter((line) => line !== token),
+      );
+    }
   });
 
   test('keeps what is around a run of bytes, and a secret beside it', () => {
