@@ -1112,6 +1112,21 @@ CREATE TABLE store_counts (
 ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1));
 `,
   },
+  {
+    version: 41,
+    name: '041_name_the_app_of_a_run',
+    sha256: '9671792cef8aba06bbc7c21ea9f023e5c5c2d9656aa833172f3ec3005aa980d4',
+    sql: `-- Which app a run is of, where several graphs share a file.
+
+-- The \`graphName\` of policies_json, for queries; NULL where the run was recorded by an app without a name, or by an earlier release.
+-- Written by ThreadStore only.
+ALTER TABLE threads ADD COLUMN graph_name TEXT;
+
+UPDATE threads SET graph_name = policies_json ->> '$.graphName' WHERE policies_json ->> '$.graphName' IS NOT NULL;
+
+CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1246,7 +1261,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1))) STRICT`,
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1)), graph_name TEXT) STRICT`,
   `CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`,
   `CREATE TABLE thread_inputs (
@@ -1531,5 +1546,6 @@ END`,
   namespace TEXT    PRIMARY KEY,                         -- as in store_items
   items     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id)`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];
