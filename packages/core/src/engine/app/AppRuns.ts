@@ -2,6 +2,7 @@ import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunResult } from '../drive/RunResult.ts';
+import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
@@ -27,6 +28,8 @@ export interface AppRuns<Graph, State, Update, Output>
     input: Update | null | undefined,
     options: StreamOptions & ExecuteOptions,
   ): AsyncGenerator<StreamEvent, void>;
+  /** Tells a run something; where there is none, it is started with it. */
+  signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt>;
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
@@ -41,6 +44,12 @@ export interface AppRuns<Graph, State, Update, Output>
   drive: RunDriver['drive'];
   close(): PromiseLike<void>;
 }
+
+/** A signal, as it is sent. */
+export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;
+
+/** What a run is started with that a signal finds missing. */
+export type SignalStart<Update> = { readonly input: Update } & StartOptions;
 
 /** Runs that are all in one open state file: each call goes to it as it is. */
 export class LocalRuns<Graph, State, Update, Output>
@@ -68,6 +77,10 @@ export class LocalRuns<Graph, State, Update, Output>
     options: StreamOptions & ExecuteOptions,
   ): AsyncGenerator<StreamEvent, void> {
     return this.file.stream(id, input, options);
+  }
+
+  signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt> {
+    return this.file.signalOrStart(id, said, start);
   }
 
   follow(id: string): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>> {

@@ -10,6 +10,7 @@ import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
@@ -37,7 +38,7 @@ import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import { registerApp } from '../waits/children.ts';
-import type { AppRuns } from './AppRuns.ts';
+import type { AppRuns, SignalStart } from './AppRuns.ts';
 
 /** Properties of an app. */
 interface AboutApp<Graph> {
@@ -65,7 +66,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * fingerprint.
    */
   readonly fingerprint: string;
-  /** The queue whose workers execute its runs in a cluster; without a name of the graph in one state file. */
+  /** The queue whose workers execute its runs in a cluster; the name is empty for an app without one in a state file. */
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;
@@ -165,6 +166,28 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
+   * Executes the runs of this app until `signal` is aborted: those that are due, and new ones as they come. It takes a run
+   * within milliseconds after another process started it, decided its gate or sent it a signal, and each timer at its
+   * time. Any number of processes can call this; each run is executed by one of them. Runs that `app.pause` stopped and
+   * failed runs are left alone. A run that cannot be executed is tried again after growing pauses and keeps no other
+   * from it.
+   *
+   * @returns After the runs in hand have stopped.
+   * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read or was replaced;
+   *   `RUN_ELSEWHERE` in a cluster, where `devs worker` does this.
+   *
+   * @example
+   * ```ts
+   * const stopping = new AbortController();
+   * process.once('SIGTERM', () => stopping.abort());
+   * await app.work({ concurrency: 20, signal: stopping.signal });
+   * ```
+   */
+  async work(options: WorkOptions<RunResult<Output>> = {}): Promise<void> {
+    return this.#runs.oneFile('work').work(options);
+  }
+
+  /**
    * Executes the run as `run` does and yields its events. With `null` as input it only reads, in any process, until the
    * run ends or `signal` is aborted. Every event is stored before it is yielded, so a reader can continue with `after`
    * at any time, except the text of a model. Leaving the loop pauses the run at the next safe point.
@@ -206,6 +229,9 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
    * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
+   * With `start`, a run that does not exist is recorded with this input and these options of `start`, and the signal in
+   * the same transaction. An existing run only receives the signal, whatever `start` holds.
+   *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;
    *   `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`. The run is unchanged then.
@@ -213,9 +239,16 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @example
    * ```ts
    * await app.signal('order-7', 'payment', { amount: 120 }, { by: { kind: 'policy', id: 'bank' }, signalId: event.id });
+   * await app.signal('chat-ada', 'message', text, { by, signalId: update.id, start: { input: { user: 'ada' } } });
    * ```
    */
-  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+  async signal(
+    id: string,
+    name: string,
+    payload: unknown,
+    { start, ...options }: SignalOptions & { readonly start?: SignalStart<Update> },
+  ): Promise<SignalReceipt> {
+    if (start !== undefined) return this.#runs.signalOrStart(id, { name, payload, ...options }, start);
     return this.#runs.notify({ run: id }, messageNotice(id, name, payload, options));
   }
 
