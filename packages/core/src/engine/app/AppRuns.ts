@@ -2,10 +2,10 @@ import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunResult } from '../drive/RunResult.ts';
-import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { ExecuteOptions, Said, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Principal } from '../gates/principals.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
@@ -44,12 +44,6 @@ export interface AppRuns<Graph, State, Update, Output>
   drive: RunDriver['drive'];
   close(): PromiseLike<void>;
 }
-
-/** A signal, as it is sent. */
-export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;
-
-/** What a run is started with that a signal finds missing. */
-export type SignalStart<Update> = { readonly input: Update } & StartOptions;
 
 /** Runs that are all in one open state file: each call goes to it as it is. */
 export class LocalRuns<Graph, State, Update, Output>

@@ -13,7 +13,7 @@ import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
@@ -38,7 +38,7 @@ import { NO_STORE } from '../store/resolveStore.ts';
 import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import { registerApp } from '../waits/children.ts';
-import type { AppRuns, SignalStart } from './AppRuns.ts';
+import type { AppRuns } from './AppRuns.ts';
 
 /** Properties of an app. */
 interface AboutApp<Graph> {
@@ -117,9 +117,9 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. In one
-   * state file, call `runDue` then, or `run` with the id alone, in any process. In a cluster, a worker executes it; there
-   * the id alone resumes a run that was paused, failed or abandoned.
+   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. A process
+   * that calls `work` executes it, in a cluster a worker; there the id alone resumes a run that was paused, failed or
+   * abandoned.
    *
    * @throws DevsError as `run`; in a cluster `THREAD_BUSY` for a new turn while a process has the run's lease.
    *
@@ -148,11 +148,11 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Executes every run that can continue without a person, one after the other: its timer is due, its signal arrived,
-   * its process died, or it was recorded ten seconds ago and has not been executed since. Several processes can call
-   * this at once; each run is executed by one of them. Call it every few seconds, or at the next `until`.
+   * Executes every run of the app that can continue without a person, one after the other: its timer is due, its signal
+   * arrived, its process died, or it was recorded ten seconds ago and has not been executed since. Several processes can
+   * call this at once. To execute runs for as long as your process lives, call `work`.
    *
-   * @returns The runs it executed, and the due runs it could not execute (for example runs of another graph).
+   * @returns The runs it executed, and the due runs it could not execute (for example runs of a changed graph).
    * @throws RangeError for a `limit` below 1 or an invalid `now`; DevsError `RUN_ELSEWHERE` in a cluster, where workers
    *   do this.
    *
@@ -166,22 +166,12 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Executes the runs of this app until `signal` is aborted: those that are due, and new ones as they come. It takes a run
-   * within milliseconds after another process started it, decided its gate or sent it a signal, and each timer at its
-   * time. Any number of processes can call this; each run is executed by one of them. Runs that `app.pause` stopped and
-   * failed runs are left alone. A run that cannot be executed is tried again after growing pauses and keeps no other
-   * from it.
+   * Executes the app's runs until `signal` is aborted and those in hand have stopped: due runs, and new runs, decisions
+   * and signals of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
    *
-   * @returns After the runs in hand have stopped.
+   * @example `await app.work({ concurrency: 20, signal: stopping.signal });`
    * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read or was replaced;
    *   `RUN_ELSEWHERE` in a cluster, where `devs worker` does this.
-   *
-   * @example
-   * ```ts
-   * const stopping = new AbortController();
-   * process.once('SIGTERM', () => stopping.abort());
-   * await app.work({ concurrency: 20, signal: stopping.signal });
-   * ```
    */
   async work(options: WorkOptions<RunResult<Output>> = {}): Promise<void> {
     return this.#runs.oneFile('work').work(options);
@@ -229,8 +219,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
    * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
-   * With `start`, a run that does not exist is recorded with this input and these options of `start`, and the signal in
-   * the same transaction. An existing run only receives the signal, whatever `start` holds.
+   * With `start`, a run that does not exist is started with it, in the same transaction. An existing run is told only.
    *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;

@@ -23,7 +23,7 @@ import { throwIfFailed } from '../drive/outcome.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
-import { type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
+import { type SignalReceipt, signalRun } from '../drive/signals.ts';
 import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
@@ -36,7 +36,7 @@ import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
 import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
-import type { RunOptions, RunStartOptions } from './RunOptions.ts';
+import type { RunOptions, RunStartOptions, Said, SignalStart } from './RunOptions.ts';
 
 type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare'>;
 
@@ -105,8 +105,8 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   /** Tells a run something, and starts it in the same transaction where there is none. */
   async signalOrStart(
     id: string,
-    said: { readonly name: string; readonly payload: unknown } & SignalOptions,
-    { input, ...options }: { readonly input: Update } & RunStartOptions,
+    said: Said,
+    { input, ...options }: Pick<SignalStart<Update>, 'input'> & RunStartOptions,
   ): Promise<SignalReceipt> {
     const tell = (): SignalReceipt => signalRun(id, said, this);
     return this.arrived(this.#starts.beginWith(id, givenTo(input, options), tell));

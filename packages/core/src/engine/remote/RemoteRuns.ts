@@ -8,10 +8,16 @@ import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
-import type { Said, SignalStart } from '../app/AppRuns.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, RunOptions, RunStartOptions, StartOptions } from '../file/RunOptions.ts';
+import type {
+  ExecuteOptions,
+  RunOptions,
+  RunStartOptions,
+  Said,
+  SignalStart,
+  StartOptions,
+} from '../file/RunOptions.ts';
 import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
