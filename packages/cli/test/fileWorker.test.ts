@@ -45,7 +45,9 @@ describe('devs worker over a state file', () => {
     return file;
   };
 
-  test('says what it does, and that a run cannot be executed; after the time to drain it ends calls', async ({ dir }) => {
+  test('says what it does, and that a run cannot be executed; after the time to drain it ends calls', async ({
+    dir,
+  }) => {
     const work = `({ concurrency, signal, abort, onRun, onError }) => new Promise((resolve) => {
       onRun({ id: 'r1', status: 'completed' });
       onError(new Error('broken'), 'r2');
@@ -90,6 +92,9 @@ describe('devs worker over a state file', () => {
     const other = `{ queue: { graph: 'x', fingerprint: 'f' }, drive() {}, runs: { work() {} } }`;
     const file = moduleIn(dir, `export const apps = [${stub('async () => {}')}, ${other}];`);
     const called = await callMain(dir, ['worker', file]);
-    expect(called).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('in state files and in a cluster') });
+    expect(called).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('in state files and in a cluster'),
+    });
   });
 });

@@ -261,6 +261,7 @@ describe('the public surface', () => {
         "TestCase",
         "VerifyRoute",
         "WaitResult",
+        "WorkOptions",
         "WorkResult",
         "Workspace",
       ]
@@ -296,6 +297,7 @@ describe('the public surface', () => {
         "StepOptions",
         "StreamEvent",
         "WaitResult",
+        "WorkOptions",
       ]
     `);
   });
@@ -421,6 +423,7 @@ describe('the public surface', () => {
         "stream",
         "updateState",
         "values",
+        "work",
       ]
     `);
   });

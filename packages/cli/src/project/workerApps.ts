@@ -4,13 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { askGit } from '@devs/agents/internal';
-import {
-  type DurableApp,
-  isDevsError,
-  loadOrchestratorConfig,
-  Orchestrator,
-  type Runs,
-} from '@devs/core';
+import { type DurableApp, isDevsError, loadOrchestratorConfig, Orchestrator, type Runs } from '@devs/core';
 import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
 import { missingPackage } from '../cluster/loadPostgres.ts';

@@ -38,9 +38,7 @@ export async function workFiles(
   printStarted(apps, slots, session);
   const tell = toldTo(session);
   const works = apps.map((app) =>
-    app
-      .work({ concurrency: slots, signal: stop, abort: abort.signal, ...tell })
-      .finally(() => fault.abort()),
+    app.work({ concurrency: slots, signal: stop, abort: abort.signal, ...tell }).finally(() => fault.abort()),
   );
   try {
     if (io.signal.aborted) drain();
@@ -67,7 +65,9 @@ function printStarted(apps: readonly FileApp[], slots: number, { out }: Session)
 }
 
 /** As the worker of a cluster says it. */
-const toldTo = ({ out }: Session): Pick<NonNullable<Parameters<FileApp['work']>[0]>, 'onRun' | 'onError'> => ({
+const toldTo = ({
+  out,
+}: Session): Pick<NonNullable<Parameters<FileApp['work']>[0]>, 'onRun' | 'onError'> => ({
   onRun: ({ id, status }) =>
     out.item({ is: 'settled', threadId: id, runId: id, status }, [`${id}: settled (${status})`]),
   onError: (given, id) => {

@@ -215,6 +215,7 @@ async function* reading(
 const elsewhere = (what: string): DevsError =>
   new DevsError(`These runs are not in a local state file, which ${what} needs.`, {
     code: 'RUN_ELSEWHERE',
-    remedy: 'Start a worker, devs worker ./app.js: it executes due runs. To delete ended runs, list them and delete each.',
+    remedy:
+      'Start a worker, devs worker ./app.js: it executes due runs. To delete ended runs, list them and delete each.',
     context: { what },
   });

@@ -119,7 +119,8 @@ class WorkLoop<Result extends object> {
 
   #hasRoom(): boolean {
     const { threads } = this.#due.store;
-    if (this.#alone !== null && this.#inHand.has(this.#alone) && threads.deathsOf(this.#alone) > 0) return false;
+    if (this.#alone !== null && this.#inHand.has(this.#alone) && threads.deathsOf(this.#alone) > 0)
+      return false;
     this.#alone = null;
     return this.#inHand.size < this.#options.concurrency;
   }
@@ -144,7 +145,9 @@ class WorkLoop<Result extends object> {
     assertSameFile(store.db); // what others record would be in another file
     const since = workCriteria(store.now());
     const limit = BATCH + this.#inHand.size + this.#pauses.size;
-    this.#found = dueOf(own, since, store, limit).filter(({ id }) => !this.#inHand.has(id) && !this.#isPaused(id));
+    this.#found = dueOf(own, since, store, limit).filter(
+      ({ id }) => !this.#inHand.has(id) && !this.#isPaused(id),
+    );
     this.#restedAt = performance.now() + (performance.now() - begun) * REST_FACTOR;
     return this.#found[0];
   }

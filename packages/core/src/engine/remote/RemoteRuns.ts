@@ -48,11 +48,7 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     this.#queue = queue;
   }
 
-  async start(
-    id: string,
-    input: Update | undefined,
-    options: StartOptions,
-  ): Promise<void> {
+  async start(id: string, input: Update | undefined, options: StartOptions): Promise<void> {
     const { given, place } = placedStart(options);
     if (isIdAlone(input, given)) return this.#goOn(id);
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;

@@ -63,9 +63,14 @@ describe('work()', () => {
     await stop();
   });
 
-  test('goes on where a gate was decided, and leaves a run alone that waits for a human', async ({ dbPath }) => {
+  test('goes on where a gate was decided, and leaves a run alone that waits for a human', async ({
+    dbPath,
+  }) => {
     const graph = () =>
-      new StateGraph(OwnState).addNode('do', () => ({ log: ['done'] })).addEdge(START, 'do').addEdge('do', END);
+      new StateGraph(OwnState)
+        .addNode('do', () => ({ log: ['done'] }))
+        .addEdge(START, 'do')
+        .addEdge('do', END);
     const open = () => durable(graph(), { file: dbPath, gates: { do: () => 'shown' } });
     const [worker, web] = [open(), open()];
     onTestFinished(() => Promise.all([worker.close(), web.close()]).then(() => undefined));
@@ -123,7 +128,9 @@ describe('work()', () => {
     expect(made).toEqual(['first', 'second']);
   });
 
-  test('tells once of a run that it cannot drive, which neither spins nor keeps another from it', async ({ dbPath }) => {
+  test('tells once of a run that it cannot drive, which neither spins nor keeps another from it', async ({
+    dbPath,
+  }) => {
     const node: Node = async () => ({});
     const [worker, older] = [oneNode(node, { file: dbPath, version: '2' }), oneNode(node, { file: dbPath })];
     onTestFinished(() => Promise.all([worker.close(), older.close()]).then(() => undefined));
@@ -181,7 +188,9 @@ describe('signal() with start', () => {
     return { log: [await waitFor<string>('go')] };
   };
 
-  test('starts a run that does not exist, once, and tells it; an existing one is told alone', async ({ db }) => {
+  test('starts a run that does not exist, once, and tells it; an existing one is told alone', async ({
+    db,
+  }) => {
     const app = oneNode(node, { db });
     const start = { input: { log: ['begun'] }, metadata: { tenant: 'acme' } };
     const send = (signalId: string) => app.signal('r', 'go', signalId, { by, signalId, start });
@@ -201,7 +210,9 @@ describe('signal() with start', () => {
       app.signal('r', name, payload, { by, signalId: '1', start: start as { input: object } });
     await expect(send('', 1, { input: {} })).rejects.toThrow(RangeError);
     await expect(send('go', 1n, { input: {} })).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
-    await expect(send('go', 1, { input: { log: [() => 1] } })).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    await expect(send('go', 1, { input: { log: [() => 1] } })).rejects.toMatchObject({
+      code: 'VALUE_NOT_STORABLE',
+    });
     await expect(send('go', 1, {})).rejects.toThrow(TypeError);
     expect((await app.list()).runs).toEqual([]);
     const { db: file } = internalsOf(app).store;
