@@ -145,6 +145,7 @@ const LONG = [
     'crash/service',
     'runs of a service, killed',
   ],
+  ['work', { DEVS_WORK_RUNS: 2000, DEVS_WORK_KILLS: 20 }, 'crash/works', 'workers over one file, killed'],
   [
     'reopened',
     { DEVS_REOPENED: 20 },

@@ -2,13 +2,14 @@
 import { serve } from '@hono/node-server';
 import { ledgerCall, openPosts } from './posts.ts';
 import { service } from './service.ts';
-import { Worker } from './Worker.ts';
 
 const [file = 'state.sqlite', ledger = 'ledger.jsonl', port = '8080'] = process.argv.slice(2);
 
 const app = openPosts(file, ledgerCall(ledger));
-const worker = new Worker(app);
-const http = service(app, worker);
+const leaving = new AbortController();
+const http = service(app, leaving.signal);
+// Runs that were started, answered or told something by any process, and those that another one has left.
+const worked = app.work({ concurrency: 20, signal: leaving.signal, onError: console.error });
 const server = serve({ fetch: http.fetch, hostname: '127.0.0.1', port: Number(port) }, (at) =>
   console.log(`http://${at.address}:${at.port}`),
 );
@@ -18,7 +19,8 @@ process.once('SIGTERM', () => void leave());
 /** What is in flight ends, each run stops at its next safe point, and readers connect to another process. */
 async function leave(): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
-  await worker.leave();
+  leaving.abort();
+  await worked;
   if ('closeAllConnections' in server) server.closeAllConnections();
   await closed;
   app.close();

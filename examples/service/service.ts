@@ -3,10 +3,9 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
 import type { Posts } from './posts.ts';
-import type { Worker } from './Worker.ts';
 
 /** The HTTP face of the runs of one app. Every process has the same one, and any of them may answer. */
-export function service(app: Posts, worker: Worker): Hono {
+export function service(app: Posts, leaving: AbortSignal): Hono {
   const http = new Hono();
 
   http.get('/runs', async (c) => c.json(await app.list(pageOf(c))));
@@ -16,7 +15,6 @@ export function service(app: Posts, worker: Worker): Hono {
     const id = c.req.param('id');
     const { topic } = await bodyOf(c);
     await app.start(id, { topic: String(topic) });
-    worker.take(id);
     return c.json({ id }, 202);
   });
 
@@ -35,7 +33,7 @@ export function service(app: Posts, worker: Worker): Hono {
     return streamSSE(c, async (sse) => {
       const reader = new AbortController();
       sse.onAbort(() => reader.abort());
-      const signal = AbortSignal.any([reader.signal, worker.leaving]);
+      const signal = AbortSignal.any([reader.signal, leaving]);
       for await (const event of app.stream(id, null, { after, signal })) {
         await sse.writeSSE({ id: String(event.seq), event: event.mode, data: JSON.stringify(event) });
       }
@@ -49,8 +47,7 @@ export function service(app: Posts, worker: Worker): Hono {
     const by = { kind: 'human', id: userOf(c) } as const;
     const { hash, ...answer } = await bodyOf(c);
     const shown = { sessionId: c.req.param('id'), artifactHash: String(hash) };
-    const { threadId, status } = await app.decide(shown, { ...answer, by });
-    if (threadId !== null) worker.take(threadId);
+    const { status } = await app.decide(shown, { ...answer, by });
     return c.json({ status });
   });
 

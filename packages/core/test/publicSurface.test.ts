@@ -274,6 +274,7 @@ describe('the public surface', () => {
         "TestCase",
         "VerifyRoute",
         "WaitResult",
+        "WorkOptions",
         "WorkResult",
         "Workspace",
       ]
@@ -309,6 +310,7 @@ describe('the public surface', () => {
         "StepOptions",
         "StreamEvent",
         "WaitResult",
+        "WorkOptions",
       ]
     `);
   });
@@ -435,6 +437,7 @@ describe('the public surface', () => {
         "stream",
         "updateState",
         "values",
+        "work",
       ]
     `);
   });

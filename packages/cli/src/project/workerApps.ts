@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { askGit } from '@devs/agents/internal';
-import { isDevsError, loadOrchestratorConfig, Orchestrator, type Runs } from '@devs/core';
+import { type DurableApp, isDevsError, loadOrchestratorConfig, Orchestrator, type Runs } from '@devs/core';
 import type { RunDriver } from '@devs/core/internal';
 import type { PostgresRuns } from '@devs/postgres';
 import { missingPackage } from '../cluster/loadPostgres.ts';
@@ -17,26 +17,36 @@ import type { Session } from './Session.ts';
 /** What a worker drives, and where its runs are. */
 export type ClusterApp = RunDriver & { readonly runs: PostgresRuns };
 
+/** A worker's app over a state file. */
+export type FileApp = Pick<DurableApp<unknown, unknown, unknown>, 'queue' | 'runs' | 'work' | 'close'>;
+
 interface LoadedApps {
   readonly apps: readonly ClusterApp[];
   readonly runs: PostgresRuns;
 }
 
 /**
- * The apps of a module that a worker can drive.
+ * The apps of a module that a worker can drive: over state files, or over one cluster.
  *
  * @param file - Absolute.
- * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no apps of one cluster.
+ * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, exports no app, or apps in files and in a cluster, or of
+ *   several clusters.
  */
-export async function loadApps(file: string): Promise<LoadedApps> {
+export async function loadApps(file: string): Promise<LoadedApps | readonly FileApp[]> {
   const module = await imported(file);
-  const apps = clusterAppsOf(module);
+  const fileApps = exportedBy(module).filter(isFileApp);
+  const apps = exportedBy(module).filter(isClusterApp);
   const [first] = apps;
   if (first === undefined) {
+    if (fileApps.length > 0) return fileApps;
     throw usageError(
-      `${file} does not export an app with runs in a cluster.`,
-      'Export durable(graph, { runs: postgres(url), graph: NAME }) as default or app, or a list of them as apps.',
+      `${file} does not export an app.`,
+      'Export durable(graph, { file }), or for a cluster durable(graph, { runs: postgres(url), name: NAME }), as default or app, or a list of them as apps.',
     );
+  }
+  if (fileApps.length > 0) {
+    const remedy = 'Move the apps with state files into a module of their own.';
+    throw usageError(`The apps of ${file} are in state files and in a cluster.`, remedy);
   }
   if (apps.some(({ runs }) => runs !== first.runs)) {
     const remedy = 'Call postgres(url) once, and pass the result to each app.';
@@ -59,9 +69,13 @@ async function imported(file: string): Promise<Readonly<Record<string, unknown>>
 }
 
 /** As `default`, `app` or `apps`, one or a list. Known by what they have: the module's packages may be other copies than the command's. */
-function clusterAppsOf(module: Readonly<Record<string, unknown>>): readonly ClusterApp[] {
-  const exported = [module['default'], module['app'], module['apps']].flat();
-  return [...new Set(exported)].filter(isClusterApp);
+function exportedBy(module: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return [...new Set([module['default'], module['app'], module['apps']].flat())];
+}
+
+function isFileApp(value: unknown): value is FileApp {
+  const { queue, work, runs } = Object(value) as Partial<Record<keyof FileApp, unknown>>;
+  return typeof Object(queue).graph === 'string' && typeof work === 'function' && runs === null;
 }
 
 function isClusterApp(value: unknown): value is ClusterApp {

@@ -28,10 +28,10 @@ declare function sessionOf(request: Request): Promise<string>;
 declare function personOf(session: string): { readonly kind: 'human'; readonly id: string } | null;
 
 export async function deployment() {
-  const app = durable(builder, { file: '/var/lib/posts/state.sqlite' });
+  const app = durable(builder, { file: '/var/lib/posts/state.sqlite', name: 'posts' });
   const stopping = new AbortController();
-  process.once('SIGTERM', () => stopping.abort()); // the run stops at its next safe point; another process resumes it
-  await app.run('post-42', { topic: 'green tea' }, { signal: stopping.signal });
+  process.once('SIGTERM', () => stopping.abort()); // runs stop at their next safe point; another process resumes them
+  await app.work({ concurrency: 20, signal: stopping.signal });
 }
 
 export const app = durable(builder, { runs: postgres(process.env.DEVS_DATABASE_URL ?? ''), graph: 'mail' });

@@ -393,7 +393,7 @@ CREATE TABLE threads (
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1))) STRICT;
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1)), graph_name TEXT) STRICT;
 
 CREATE TABLE waits (
   seq          INTEGER PRIMARY KEY,                      -- the order in which they began
@@ -477,6 +477,8 @@ CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
 CREATE INDEX threads_by_age ON threads (created_at);
 
 CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
+
+CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
 
 CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
 

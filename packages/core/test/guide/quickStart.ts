@@ -5,6 +5,6 @@ export async function record(): Promise<void> {
   await app.start('post-43', { topic: 'black tea' });
 }
 
-export function work(): void {
-  setInterval(() => void app.runDue(), 1000);
+export async function work(): Promise<void> {
+  await app.work();
 }

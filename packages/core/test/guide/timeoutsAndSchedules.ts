@@ -1,5 +1,5 @@
 // The programs of docs/guide/timeouts-and-schedules.md.
-import { durable, progress, sleep, step, waitFor } from '@devs/core/langgraph';
+import { durable, type Principal, progress, sleep, step, waitFor } from '@devs/core/langgraph';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 
 const HOUR = 60 * 60 * 1000;
@@ -31,6 +31,11 @@ export function reminder() {
   return remind;
 }
 
+export async function working(stopping: AbortController) {
+  const app = durable(builder, { file: 'state.sqlite' });
+  await app.work({ concurrency: 20, signal: stopping.signal });
+}
+
 export async function due() {
   const app = durable(builder, { file: 'state.sqlite' });
   const { driven, refused } = await app.runDue({ limit: 20 });
@@ -58,6 +63,15 @@ export async function signals() {
     { by: { kind: 'policy', id: 'bank' }, signalId: event.id },
   );
   return payment;
+}
+
+export async function signalWithStart(text: string, update: { readonly id: string }, customer: Principal) {
+  const app = durable(builder, { file: 'state.sqlite' });
+  await app.signal('chat-7', 'message', text, {
+    by: customer,
+    signalId: update.id,
+    start: { input: { count: 0 } },
+  });
 }
 
 export async function inTime() {

@@ -9,33 +9,40 @@ import { namedCluster } from '../../project/openCluster.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 import { loadApps, missingHere, pipelineDriver } from '../../project/workerApps.ts';
 import { usageError } from '../../usageError.ts';
+import { workFiles } from './workFiles.ts';
 
 interface WorkerFlags {
   readonly pipeline?: true;
   readonly check?: true;
-  readonly slots: string;
+  readonly concurrency?: string;
+  readonly slots?: string;
   readonly healthPort?: string;
   readonly drainMs: string;
 }
 
 /** Below the 30 s that Kubernetes waits. */
 const DRAIN_MS = '25000';
+const SLOTS = '10';
 
 export function addWorker(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('worker', options)
-    .description('execute the runs of your graphs in a cluster, until you stop it')
-    .argument('[module]', 'JavaScript file that exports an app over postgres(…), as default, app or apps')
+    .description('execute the runs of your graphs, in a state file or a cluster, until you stop it')
+    .argument('[module]', 'JavaScript file that exports a durable app, as default, app or apps')
     .option('--pipeline', 'execute pipeline runs, with the configuration of the project folder')
     .option('--check', 'print the programs that this machine lacks for --pipeline, then exit')
-    .option('--slots <number>', 'number of runs at the same time', '10')
-    .option('--health-port <number>', 'port that serves /livez, /readyz and /metrics (default: none)')
+    .option('--concurrency <number>', 'number of runs at the same time; per app in state files (default: 10)')
+    .option('--slots <number>', 'the same as --concurrency')
+    .option(
+      '--health-port <number>',
+      'port that serves /livez, /readyz and /metrics, in a cluster (default: none)',
+    )
     .option('--drain-ms <number>', 'how long calls in flight may take after SIGTERM, in ms', DRAIN_MS)
     .addHelpText(
       'after',
       examples(
         'devs worker ./app.js',
-        'devs worker ./app.js --slots 20 --health-port 8080',
+        'devs worker ./app.js --concurrency 20 --health-port 8080',
         'devs worker ./app.js --drain-ms 5000 --json',
         'devs worker --pipeline --db postgres://devs@db.example.org/devs',
         'devs worker --check',
@@ -48,12 +55,12 @@ export function addWorker(program: Command, start: Start, options?: CommandOptio
 
 async function runWorker(file: string | undefined, flags: WorkerFlags, session: Session): Promise<ExitCode> {
   if (flags.check) return checkHere(session);
-  const slots = toNumber('--slots', flags.slots, 1);
+  const slots = slotsOf(flags);
   const drainMs = toNumber('--drain-ms', flags.drainMs, 0);
   const healthPort = flags.healthPort === undefined ? undefined : parseHealthPort(flags.healthPort);
-  const { apps, runs } = flags.pipeline
-    ? await pipelineApps(session)
-    : await loadApps(moduleOf(file, session));
+  const loaded = flags.pipeline ? await pipelineApps(session) : await loadApps(moduleOf(file, session));
+  if (!('runs' in loaded)) return workFiles(loaded, { slots, drainMs, healthPort }, session);
+  const { apps, runs } = loaded;
   try {
     const onEvent = (event: WorkerEvent): void => printEvent(event, session);
     const { signal, drainsAlone } = session.io;
@@ -69,6 +76,13 @@ async function runWorker(file: string | undefined, flags: WorkerFlags, session: 
   } finally {
     await runs.close();
   }
+}
+
+/** @throws DevsError `CONFIG_INVALID` */
+function slotsOf({ concurrency, slots }: Pick<WorkerFlags, 'concurrency' | 'slots'>): number {
+  if (concurrency === undefined) return toNumber('--slots', slots ?? SLOTS, 1);
+  if (slots === undefined) return toNumber('--concurrency', concurrency, 1);
+  throw usageError('--concurrency and --slots are the same option.', 'Use --concurrency.');
 }
 
 async function checkHere(session: Session): Promise<ExitCode> {

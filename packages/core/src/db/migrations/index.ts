@@ -1113,6 +1113,21 @@ ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (k
 `,
   },
   {
+    version: 41,
+    name: '041_name_the_app_of_a_run',
+    sha256: '9671792cef8aba06bbc7c21ea9f023e5c5c2d9656aa833172f3ec3005aa980d4',
+    sql: `-- Which app a run is of, where several graphs share a file.
+
+-- The \`graphName\` of policies_json, for queries; NULL where the run was recorded by an app without a name, or by an earlier release.
+-- Written by ThreadStore only.
+ALTER TABLE threads ADD COLUMN graph_name TEXT;
+
+UPDATE threads SET graph_name = policies_json ->> '$.graphName' WHERE policies_json ->> '$.graphName' IS NOT NULL;
+
+CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
+`,
+  },
+  {
     version: 44,
     name: '044_number_gate_events',
     sha256: 'cd3cf7c06159e306c11f28e222075988d4e5f3b9e6359770491f05afed2dbb46',
@@ -1258,7 +1273,7 @@ export const WHOLE_SCHEMA: readonly string[] = [
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1))) STRICT`,
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER, keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1)), graph_name TEXT) STRICT`,
   `CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`,
   `CREATE TABLE thread_inputs (
@@ -1543,6 +1558,7 @@ END`,
   namespace TEXT    PRIMARY KEY,                         -- as in store_items
   items     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id)`,
   `CREATE TABLE gate_events (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE

@@ -2,9 +2,10 @@ import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunResult } from '../drive/RunResult.ts';
+import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { ExecuteOptions, Said, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { Principal } from '../gates/principals.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
@@ -28,6 +29,8 @@ export interface AppRuns<Graph, State, Update, Output>
     input: Update | null | undefined,
     options: StreamOptions & ExecuteOptions,
   ): AsyncGenerator<StreamEvent, void>;
+  /** Tells a run something; where there is none, it is started with it. */
+  signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt>;
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
@@ -80,6 +83,10 @@ export class LocalRuns<Graph, State, Update, Output>
     options: StreamOptions & ExecuteOptions,
   ): AsyncGenerator<StreamEvent, void> {
     return this.file.stream(id, input, options);
+  }
+
+  signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt> {
+    return this.file.signalOrStart(id, said, start);
   }
 
   follow(id: string): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>> {

@@ -11,9 +11,10 @@ import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import type { PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
+import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
@@ -67,7 +68,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * fingerprint.
    */
   readonly fingerprint: string;
-  /** The queue whose workers execute its runs in a cluster; without a name of the graph in one state file. */
+  /** The queue whose workers execute its runs in a cluster; the name is empty for an app without one in a state file. */
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;
@@ -118,9 +119,9 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. In one
-   * state file, call `runDue` then, or `run` with the id alone, in any process. In a cluster, a worker executes it; there
-   * the id alone resumes a run that was paused, failed or abandoned.
+   * Records a run as `run` does, without executing it. Use it in a service that answers before the work is done. A process
+   * that calls `work` executes it, in a cluster a worker; there the id alone resumes a run that was paused, failed or
+   * abandoned.
    *
    * @throws DevsError as `run`; in a cluster `THREAD_BUSY` for a new turn while a process has the run's lease.
    *
@@ -149,11 +150,11 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Executes every run that can continue without a person, one after the other: its timer is due, its signal arrived,
-   * its process died, or it was recorded ten seconds ago and has not been executed since. Several processes can call
-   * this at once; each run is executed by one of them. Call it every few seconds, or at the next `until`.
+   * Executes every run of the app that can continue without a person, one after the other: its timer is due, its signal
+   * arrived, its process died, or it was recorded ten seconds ago and has not been executed since. Several processes can
+   * call this at once. To execute runs for as long as your process lives, call `work`.
    *
-   * @returns The runs it executed, and the due runs it could not execute (for example runs of another graph).
+   * @returns The runs it executed, and the due runs it could not execute (for example runs of a changed graph).
    * @throws RangeError for a `limit` below 1 or an invalid `now`; DevsError `RUN_ELSEWHERE` in a cluster, where workers
    *   do this.
    *
@@ -164,6 +165,18 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
     return this.#runs.oneFile('runDue').runDue(options);
+  }
+
+  /**
+   * Executes the app's runs until `signal` is aborted and those in hand have stopped: due runs, and new runs, decisions
+   * and signals of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
+   *
+   * @example `await app.work({ concurrency: 20, signal: stopping.signal });`
+   * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read or was replaced;
+   *   `RUN_ELSEWHERE` in a cluster, where `devs worker` does this.
+   */
+  async work(options: WorkOptions<RunResult<Output>> = {}): Promise<void> {
+    return this.#runs.oneFile('work').work(options);
   }
 
   /**
@@ -208,6 +221,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
    * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
+   * With `start`, a run that does not exist is started with it, in the same transaction. An existing run is told only.
+   *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;
    *   `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`. The run is unchanged then.
@@ -215,9 +230,16 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @example
    * ```ts
    * await app.signal('order-7', 'payment', { amount: 120 }, { by: { kind: 'policy', id: 'bank' }, signalId: event.id });
+   * await app.signal('chat-ada', 'message', text, { by, signalId: update.id, start: { input: { user: 'ada' } } });
    * ```
    */
-  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+  async signal(
+    id: string,
+    name: string,
+    payload: unknown,
+    { start, ...options }: SignalOptions & { readonly start?: SignalStart<Update> },
+  ): Promise<SignalReceipt> {
+    if (start !== undefined) return this.#runs.signalOrStart(id, { name, payload, ...options }, start);
     return this.#runs.notify({ run: id }, messageNotice(id, name, payload, options));
   }
 

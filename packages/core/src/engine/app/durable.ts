@@ -24,6 +24,12 @@ export interface DurableOptions<
   Name extends string = string,
   Gates = { readonly [Node in Name]?: GateOf<State> },
 > extends AppOptions<State, Name, Gates> {
+  /**
+   * Name of the app, recorded with its runs: `[A-Za-z0-9_-]`, at most 40. Give each graph a name where several share a file:
+   * `runDue` and `work` then execute the app's own runs only. In a cluster it is the name of the queue, as `graph`.
+   * @defaultValue the name the graph was compiled with, if any
+   */
+  readonly name?: string;
   /** Path of the state file; created if missing. */
   readonly file?: string;
   /** An open state file from `createDatabase`. `app.close()` leaves it open. */
@@ -47,7 +53,7 @@ export interface DurableRuns {
   readonly runs?: Runs;
   /**
    * Name of the graph among those whose runs are there: `[A-Za-z0-9_-]`, at most 40.
-   * @defaultValue the name the graph was compiled with
+   * @defaultValue `name`
    */
   readonly graph?: string;
 }
@@ -85,17 +91,20 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     options.guards,
   ),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
-  const { file, db, runs, graph, busyTimeoutMs, encryptionKey, ...about } = options;
+  const { file, db, runs, graph, name, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected exactly one of `file`, `db` and `runs`.');
   if (runs !== undefined) {
     refuseKey(encryptionKey);
-    const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? own) };
+    if (graph !== undefined && name !== undefined && graph !== name)
+      throw new TypeError('`name` and `graph` differ: set one of them.');
+    const named = { ...known, recordedAs: (own: string | undefined) => graphName(graph ?? name ?? own) };
     const plan = planApp<Source>(source, about, named);
     if (about.store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
     return remoteApp(plan, runs);
   }
-  const plan = planApp<Source>(source, about, known);
+  if (name !== undefined) graphName(name, 'name');
+  const plan = planApp<Source>(source, about, { ...known, recordedAs: (own) => name ?? own });
   const opened = openStateFile({ file, db, busyTimeoutMs, encryptionKey });
   return localApp(plan.open({ db: opened.db, ...(store && { store }) }), opened.close);
 }
@@ -169,6 +178,7 @@ function appRuns<Graph, State, Update, Output>(
     claim: async (...claim) => (await load()).claim(...claim),
     notify: async (...notify) => (await load()).notify(...notify),
     start: async (...start) => (await load()).start(...start),
+    signalOrStart: async (...signal) => (await load()).signalOrStart(...signal),
     run: async (...run) => (await load()).run(...run),
     stream: (id, input, options) => {
       const { drain, signal = options.abort } = options;
@@ -207,6 +217,7 @@ async function* reading(
 const elsewhere = (what: string): DevsError =>
   new DevsError(`These runs are not in a local state file, which ${what} needs.`, {
     code: 'RUN_ELSEWHERE',
-    remedy: 'Start a worker: it executes due runs. To delete ended runs, list them and delete each.',
+    remedy:
+      'Start a worker, devs worker ./app.js: it executes due runs. To delete ended runs, list them and delete each.',
     context: { what },
   });

@@ -17,6 +17,7 @@ import { dueCriteria, hasContinuableChild } from './due.ts';
 import type { Engine } from './Engine.ts';
 import { type ActiveLease, holdLease, releaseIgnoringErrors, releasing, takeRoom } from './lease.ts';
 import { ended, isOver, type SessionOutcome, stopped } from './outcome.ts';
+import type { OwnRuns } from './ownRuns.ts';
 import { recordedOptions } from './runInput.ts';
 
 /** How a run is executed. */
@@ -155,7 +156,29 @@ export interface DueRuns<Result> {
 }
 
 /** Drives one run, if `isDue` still says so once it is held. */
-type DriveOne<Result> = (id: string, options: DriveOptions) => Promise<Result>;
+export type DriveOne<Result> = (id: string, options: DriveOptions) => Promise<Result>;
+
+/** Which runs are driven, and how. */
+export interface DueWork<Result> {
+  readonly own: OwnRuns;
+  readonly store: EngineStore;
+  readonly drive: DriveOne<Result>;
+}
+
+interface DueId {
+  readonly id: string;
+  /** Drivers that have died with it. */
+  readonly deaths: number;
+}
+
+/** Runs that may be due, those that drivers have died with last. @param limit - @defaultValue all */
+export function dueOf(own: OwnRuns, since: DueCriteria, store: EngineStore, limit = -1): readonly DueId[] {
+  const { waits, children, threads } = store;
+  const due = own.among((scope) => waits.dueRuns(since, scope), limit);
+  const parents = own.among((scope) => children.waitingParents(scope), -1);
+  const ids = [...new Set([...due, ...parents])];
+  return ids.map((id) => ({ id, deaths: threads.deathsOf(id) })).toSorted((a, b) => a.deaths - b.deaths);
+}
 
 /**
  * Drives every run that can go on without a human, one after the other, the one that is due longest first; those that drivers
@@ -166,20 +189,17 @@ type DriveOne<Result> = (id: string, options: DriveOptions) => Promise<Result>;
  */
 export async function runDue<Result extends object>(
   { now, limit = Number.POSITIVE_INFINITY, ...options }: RunDueOptions,
-  store: EngineStore,
-  drive: DriveOne<Result>,
+  { own, store, drive }: DueWork<Result>,
 ): Promise<DueRuns<Result>> {
   if (now !== undefined && !Number.isFinite(now)) throw new RangeError(`now: expected a time, got ${now}`);
   if (!(limit >= 1)) throw new RangeError(`limit: expected 1 or more, got ${limit}`);
-  const { waits, children, now: clock } = store;
+  const { now: clock } = store;
   const since = dueCriteria(clock(), now);
   const how = { ...options, ...(now !== undefined && { now }) };
   const isLeaving = (): boolean => isAborted([options.drain, options.signal, options.abort]);
   const driven: (Result & { readonly id: string })[] = [];
   const refused: RefusedRun[] = [];
-  const due = [...new Set([...waits.dueRuns(since), ...children.waitingParents()])];
-  const deaths = new Map(due.map((id) => [id, store.threads.deathsOf(id)]));
-  for (const id of due.toSorted((a, b) => (deaths.get(a) ?? 0) - (deaths.get(b) ?? 0))) {
+  for (const { id } of dueOf(own, since, store)) {
     if (driven.length >= limit || isLeaving()) break;
     const looked = await driveIfDue(id, { since, how, drive }, store);
     if (looked === null) continue;
@@ -189,12 +209,12 @@ export async function runDue<Result extends object>(
   return { driven, refused };
 }
 
-type DueLook<Result> =
+export type DueLook<Result> =
   | { readonly isDriven: true; readonly result: Result }
   | { readonly isDriven: false; readonly error: unknown };
 
 /** `null` where another process has the run, or was faster. */
-async function driveIfDue<Result>(
+export async function driveIfDue<Result>(
   id: string,
   {
     since,

@@ -31,7 +31,11 @@ export const dueCriteria = (clock: number, at: number = clock): DueCriteria => (
   now: at,
   leftFor: ASKED_TO_STOP,
   begunBy: clock - LEASE_TTL_MS,
+  takesWoken: 0,
 });
+
+/** The same for who drives whatever can go on: what was decided, told or handed over is due at once. */
+export const workCriteria = (clock: number): DueCriteria => ({ ...dueCriteria(clock), takesWoken: 1 });
 
 /** Whether driving a run whose child this is leads anywhere: the child has ended, or can go on and nobody drives it. */
 function canContinue(childId: string, since: DueCriteria, store: EngineStore): boolean {

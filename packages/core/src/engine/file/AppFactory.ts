@@ -107,7 +107,7 @@ export interface KnownGraph<State> {
    * What its runs are recorded as, among those of other graphs, of the name it was compiled with.
    * @defaultValue a run is known by the shape of its graph alone
    */
-  readonly recordedAs?: (compiled: string | undefined) => string;
+  readonly recordedAs?: (compiled: string | undefined) => string | undefined;
 }
 
 type PlanOptions<State> = AppOptions<State, string, object>;

@@ -9,13 +9,23 @@ import {
   rewindTo,
 } from '../change/rewindTo.ts';
 import { outputOf, readState, readValues, readValuesAt } from '../drive/compiledGraph.ts';
-import { type DriveOptions, type DueRuns, drive, type RunDueOptions, runDue } from '../drive/drive.ts';
+import {
+  type DriveOptions,
+  type DueRuns,
+  type DueWork,
+  drive,
+  type RunDueOptions,
+  runDue,
+} from '../drive/drive.ts';
 import { waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
 import { throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
+import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
+import { type SignalReceipt, signalRun } from '../drive/signals.ts';
+import { type WorkOptions, work } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
@@ -27,9 +37,15 @@ import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from '../stream/streamRun.ts';
 import type { ChildApp } from '../waits/children.ts';
 import type { AppInternals, OwnDriveOptions } from './appInternals.ts';
-import type { RunOptions, RunStartOptions } from './RunOptions.ts';
+import type { RunOptions, RunStartOptions, Said, SignalStart } from './RunOptions.ts';
 
 type OwnRunOptions = RunOptions & Pick<DriveOptions, 'prepare' | 'lost'>;
+
+function givenTo(input: unknown, { turn, ...options }: RunStartOptions) {
+  if (turn !== undefined) assertTurnKey(turn);
+  const { by, budget } = options;
+  return { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
+}
 
 /**
  * A graph over one open state file: records, executes and reads the runs in it. The file is a user's own, a copy, or that of a
@@ -82,11 +98,19 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return this.arrived(this.#starts.admit(admission));
   }
 
-  async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
-    if (turn !== undefined) assertTurnKey(turn);
-    const { by, budget } = options;
-    const given = { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
-    return this.arrived(this.#starts.begin(id, given));
+  /** Records a run for whoever drives what is due. */
+  async start(id: string, input?: Update, options: RunStartOptions = {}): Promise<void> {
+    return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
+  }
+
+  /** Tells a run something, and starts it in the same transaction where there is none. */
+  async signalOrStart(
+    id: string,
+    said: Said,
+    { input, ...options }: Pick<SignalStart<Update>, 'input'> & RunStartOptions,
+  ): Promise<SignalReceipt> {
+    const tell = (): SignalReceipt => signalRun(id, said, this);
+    return this.arrived(this.#starts.beginWith(id, givenTo(input, options), tell));
   }
 
   async run(
@@ -96,7 +120,8 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
       return this.#heard(id, await this.#drive(id, options), options);
-    await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
+    const given = givenTo(input, { ...options, ...(turn !== undefined && { turn }) });
+    await this.arrived(this.#starts.begin(id, given));
     return this.#heard(id, await this.#driveTurn(id, turn ?? null, options), options);
   }
 
@@ -110,7 +135,17 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
 
   /** Executes every due run of the file. */
   runDue(options: RunDueOptions): Promise<DueRuns<RunResult<Output>>> {
-    return runDue(options, this.store, (id, how) => this.#driveOnce(id, how));
+    return runDue(options, this.#dueWork());
+  }
+
+  /** Executes what is due and what comes, until it is told to stop. */
+  work(options: WorkOptions<RunResult<Output>>): Promise<void> {
+    return work(options, this.#dueWork());
+  }
+
+  #dueWork(): DueWork<RunResult<Output>> {
+    const { store, engine } = this;
+    return { own: new OwnRuns(engine), store, drive: (id, how) => this.#driveOnce(id, how) };
   }
 
   async #driveTurn(id: string, turn: string | null, options: OwnRunOptions): Promise<RunResult<Output>> {

@@ -1,4 +1,5 @@
 import type { DriveOptions } from '../drive/drive.ts';
+import type { SignalOptions } from '../drive/signals.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
@@ -38,3 +39,9 @@ export type StartOptions = RunStartOptions & QueueOptions;
 
 /** Options with which a run is recorded and executed. */
 export type ExecuteOptions = RunOptions & StartOptions;
+
+/** A signal, as it is sent. */
+export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;
+
+/** What a run is started with that a signal finds missing. */
+export type SignalStart<Update> = { readonly input: Update } & StartOptions;

@@ -32,9 +32,11 @@ export function graphFingerprint(shape: GraphShape): string {
 }
 
 /** What runs of a graph are called among those of others. @throws TypeError */
-export function graphName(name: string | undefined): string {
-  if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
-  throw new TypeError(`\`graph\` must be a name of 1 to 40 characters A-Z a-z 0-9 _ -, got ${String(name)}.`);
+export function graphName(name: string | undefined, option = 'graph'): string {
+  if (typeof name === 'string' && /^[\w-]{1,40}$/.test(name)) return name;
+  throw new TypeError(
+    `\`${option}\` must be a name of 1 to 40 characters A-Z a-z 0-9 _ -, got ${String(name)}.`,
+  );
 }
 
 /**

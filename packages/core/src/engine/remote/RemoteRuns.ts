@@ -7,15 +7,24 @@ import { nullIfBusy } from '../drive/lease.ts';
 import { isOver, throwIfAborted } from '../drive/outcome.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
+import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, RunOptions, RunStartOptions, StartOptions } from '../file/RunOptions.ts';
+import type {
+  ExecuteOptions,
+  RunOptions,
+  RunStartOptions,
+  Said,
+  SignalStart,
+  StartOptions,
+} from '../file/RunOptions.ts';
 import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
 import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
+import { messageNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -40,13 +49,9 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     this.#queue = queue;
   }
 
-  async start(
-    id: string,
-    input: Update | undefined,
-    { tenant, priority, ...given }: StartOptions,
-  ): Promise<void> {
+  async start(id: string, input: Update | undefined, options: StartOptions): Promise<void> {
+    const { given, place } = placedStart(options);
     if (isIdAlone(input, given)) return this.#goOn(id);
-    const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;
     const isTurn = await this.read(id, async (file) => {
       if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
@@ -54,6 +59,23 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
       return false;
     });
     if (isTurn) await this.claim(id, (file) => file.start(id, input, given));
+  }
+
+  /** The file of a new run has the signal. */
+  async signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt> {
+    const { input, ...options } = start;
+    const { given, place } = placedStart(options);
+    if (input === undefined) throw new TypeError('start.input: a new run needs an input.');
+    let sent: SignalReceipt | undefined;
+    const queued = { ...place, queue: this.#queue, events: new EventBus() };
+    const record = async (file: FileApp<Graph, State, Update, Output>): Promise<boolean> => {
+      sent = await file.signalOrStart(id, said, { input, ...given });
+      return true;
+    };
+    const isStarted = await this.create(id, queued, record).catch((error) => this.#unlessKnown(id, error));
+    if (isStarted && sent !== undefined) return sent;
+    const { name, payload, by, signalId } = said;
+    return this.notify({ run: id }, messageNotice(id, name, payload, { by, signalId }));
   }
 
   #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
@@ -163,6 +185,11 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     await opened.drive((told) => file.drive(held.id, { drain, signal, ...told }));
     return standingOf(held.id, file, this.#queue);
   }
+}
+
+function placedStart({ tenant, priority, ...given }: StartOptions) {
+  const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
+  return { given, place };
 }
 
 /** Where a run stands; a run of this shape is this graph's from then on. */

@@ -1,3 +1,4 @@
+import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
@@ -42,6 +43,8 @@ interface GivenToTurn {
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
+  /** Whether it is due at once; else whoever records it is about to drive it. @defaultValue false */
+  readonly isHandedOver?: boolean;
 }
 
 /** A run as it would be recorded. */
@@ -76,7 +79,31 @@ export class RunStarts {
     const { dumped, record } = await this.#prepare({ threadId, ...given });
     if (known === null && store.commit((emit) => record(store, emit)).created) return;
     if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
-    return startTurn({ threadId, key: turn, given: dumped }, this.#engine);
+    const { isHandedOver = false } = given;
+    return startTurn({ threadId, key: turn, given: dumped, isHandedOver }, this.#engine);
+  }
+
+  /**
+   * Does `tell` to a run; records the run before, in the same transaction, where there is none. A run that is known takes
+   * nothing of what is given.
+   *
+   * @throws DevsError as {@link begin} for a run that is to be recorded; what `tell` throws: nothing is recorded then.
+   */
+  async beginWith<T>(threadId: string, given: GivenToTurn, tell: () => T): Promise<T> {
+    const { store, graph } = this.#engine;
+    if (store.threads.get(threadId) !== null) return whenFree(store.db, tell);
+    const { input, options } = given;
+    if (input === undefined) throw new TypeError('start.input: a new run needs an input.');
+    assertInput(input, threadId);
+    assertInvokeOptions(options, threadId);
+    await assertContext(graph, options, threadId);
+    const { record } = await this.#prepare({ threadId, ...given });
+    return whenFree(store.db, () =>
+      store.commit((emit) => {
+        record(store, emit);
+        return tell();
+      }),
+    );
   }
 
   /**
@@ -101,6 +128,7 @@ export class RunStarts {
     turn,
     redacted = 0,
     policies,
+    isHandedOver = false,
     ...about
   }: NewRunRecord & GivenToTurn): Promise<Prepared> {
     const dumped = await dumpGiven({ input, options }, threadId, this.#engine.saver);
@@ -124,6 +152,7 @@ export class RunStarts {
         },
       });
       if (created) store.inputs.insert(threadId, dumped, turn);
+      if (created && isHandedOver) store.threads.signals.wake(threadId);
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };

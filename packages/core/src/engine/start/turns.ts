@@ -21,6 +21,8 @@ interface AskedTurn {
 /** A turn as its caller gives it to a run that exists. */
 interface GivenTurn extends AskedTurn {
   readonly given: TypedBytes;
+  /** Whether it is due at once; else its caller is about to drive it. */
+  readonly isHandedOver: boolean;
 }
 
 type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
@@ -99,7 +101,7 @@ function findOrBegin(
 }
 
 function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnEngine): void {
-  const { threadId, key, given } = asked;
+  const { threadId, key, given, isHandedOver } = asked;
   const { store } = engine;
   const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
   takeUpGraph(thread, asked, engine);
@@ -113,6 +115,7 @@ function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnE
   waits.keepOnly(threadId, []);
   inputs.insert(threadId, given, key);
   threads.beginTurn(lease);
+  if (isHandedOver) threads.signals.wake(threadId);
 }
 
 /** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */

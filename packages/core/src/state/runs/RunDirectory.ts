@@ -52,6 +52,9 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
+const SELECT_NAMES = `
+  SELECT DISTINCT graph_name FROM threads WHERE graph_fingerprint = ? AND graph_name IS NOT NULL LIMIT 2`;
+
 const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
 
 const SELECT_IDS = `SELECT thread_id AS id FROM threads ${NEWEST_FIRST}`;
@@ -80,6 +83,11 @@ export class RunDirectory {
     const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
     const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
     return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
+  }
+
+  /** Names of apps that have recorded runs of a graph: two, where there are more. */
+  namesOf(fingerprint: string): readonly string[] {
+    return prepare<[string], string>(this.#db, SELECT_NAMES).pluck().all(fingerprint);
   }
 
   /** Every run by its id, newest first. */

@@ -3,7 +3,7 @@ import { prepare } from '../../db/prepare.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { CHILD_SEAL, isSound, resealed, type StoreOptions, sealOf, useSeals } from '../rows/rows.ts';
 import { ENDED_SQL as ENDED, type ThreadStatus } from './threadRecords.ts';
-import { IS_ASKED } from './WaitStore.ts';
+import { type DueRun, type DueScope, IS_ASKED, IS_IN_SCOPE } from './WaitStore.ts';
 
 /** How a child had ended when its parent was told. */
 export interface ChildEnd {
@@ -96,8 +96,10 @@ const SELECT_UNTIL = `
   WHERE w.state = 'pending' AND ${IS_ASKED}`;
 
 const SELECT_PARENTS = `
-  SELECT w.thread_id AS id FROM waits AS w JOIN threads AS t ON t.thread_id = w.thread_id
-  WHERE w.purpose = 'child' AND w.state = 'pending' AND t.status = 'waiting' GROUP BY w.thread_id ORDER BY min(w.seq)`;
+  SELECT w.thread_id AS threadId, t.graph_fingerprint AS fingerprint, t.graph_name AS graphName
+  FROM waits AS w JOIN threads AS t ON t.thread_id = w.thread_id
+  WHERE w.purpose = 'child' AND w.state = 'pending' AND t.status = 'waiting' AND ${IS_IN_SCOPE}
+  GROUP BY w.thread_id ORDER BY min(w.seq) LIMIT @limit`;
 
 /** Which run is whose child. A child has one parent, for ever, and what the parent is told of its end does not change. */
 export class ChildStore {
@@ -164,8 +166,8 @@ export class ChildStore {
   }
 
   /** Runs that wait for a child, the one that began to first in front. */
-  waitingParents(): readonly string[] {
-    return rowIds(prepare<[object], IdRow>(this.#db, SELECT_PARENTS).all({}));
+  waitingParents(scope: DueScope): readonly DueRun[] {
+    return prepare<[object], DueRun>(this.#db, SELECT_PARENTS).all(scope);
   }
 
   /** When the first timer of these runs is due, or of the runs they wait for, in ms since the Unix epoch; `null` for none. */

@@ -111,6 +111,12 @@ export class SignalStore {
     return seq;
   }
 
+  /** Has a run looked at that was handed over to whoever drives what is due. Must run inside a transaction. */
+  wake(threadId: string): void {
+    this.#wake.get({ threadId, now: this.#now() });
+    tellNews(this.#db);
+  }
+
   find(id: string): Signal | null {
     const row = this.#selectById.get(id);
     return row === undefined ? null : signalFromRow(row);

@@ -50,6 +50,24 @@ export interface DueCriteria {
   readonly leftFor: string;
   /** Who has recorded a run or turn by then, in milliseconds since the Unix epoch, is not about to drive it any more. */
   readonly begunBy: number;
+  /** 1: also what was decided, told or handed over since it was left; 0: whoever did so is about to drive it. */
+  readonly takesWoken: 0 | 1;
+}
+
+/** A run that is due. */
+export interface DueRun {
+  readonly threadId: string;
+  readonly fingerprint: string;
+  /** The app that has recorded it; `null` for one without a name. */
+  readonly graphName: string | null;
+}
+
+/** Of which apps runs are looked for: of a name, and those without one, but of these shapes. */
+export interface DueScope {
+  readonly graphName: string | null;
+  /** Fingerprints, as a JSON list. */
+  readonly others: string;
+  readonly limit: number;
 }
 
 const COLUMNS = `
@@ -121,6 +139,11 @@ const HAS_COME = `
     SELECT 1 FROM threads AS c
     WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
 
+// Who has asked for a pause is not overtaken. A run that was started for others is woken with its record.
+const IS_WOKEN = `
+  t.status IN ('created', 'waiting') AND t.wake_seq > t.handled_seq AND NOT EXISTS (
+    SELECT 1 FROM signals AS s WHERE s.thread_id = t.thread_id AND s.consumed_at IS NULL AND s.kind = 'pause')`;
+
 // A run that waits; one whose driver is gone or was told to leave; and one that was given a turn that nobody has driven.
 const DUE = `
   SELECT t.thread_id AS threadId, coalesce(w.due_at, w.created_at) AS since, t.rowid AS place
@@ -128,11 +151,23 @@ const DUE = `
   WHERE t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME})
   UNION ALL
   SELECT t.thread_id, t.updated_at, t.rowid FROM threads AS t
-  WHERE t.status = 'running' OR (t.status = 'paused' AND t.reason = @leftFor)
+  WHERE t.status = 'running' OR (@takesWoken AND ${IS_WOKEN}) OR (t.status = 'paused' AND t.reason = @leftFor)
      OR (t.status = 'created' AND @begunBy >= coalesce(
           (SELECT max(i.begun_at) FROM thread_inputs AS i WHERE i.thread_id = t.thread_id), t.created_at))`;
 
-const SELECT_DUE = `SELECT threadId FROM (${DUE}) GROUP BY threadId ORDER BY min(since), place`;
+/** Of `threads AS t`. */
+export const IS_IN_SCOPE = `
+  (t.graph_name IS @graphName OR t.graph_name IS NULL)
+  AND NOT (t.graph_name IS NULL AND t.graph_fingerprint IN (SELECT value FROM json_each(@others)))`;
+
+const SELECT_DUE = `
+  SELECT t.thread_id AS threadId, t.graph_fingerprint AS fingerprint, t.graph_name AS graphName
+  FROM (SELECT threadId, min(since) AS since, place FROM (${DUE}) GROUP BY threadId) AS d
+  JOIN threads AS t ON t.thread_id = d.threadId
+  WHERE ${IS_IN_SCOPE} ORDER BY d.since, d.place LIMIT @limit`;
+
+const SELECT_NEXT_TIME = `
+  SELECT min(due_at) FROM waits INDEXED BY waits_by_due WHERE state = 'pending' AND due_at > ?`;
 
 const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;
 
@@ -204,10 +239,13 @@ export class WaitStore {
   }
 
   /** Runs that can go on without a human, those whose time came first in front. */
-  dueRuns(since: DueCriteria): readonly string[] {
-    return prepare<[object], { readonly threadId: string }>(this.#db, SELECT_DUE)
-      .all(since)
-      .map(({ threadId }) => threadId);
+  dueRuns(since: DueCriteria, scope: DueScope): readonly DueRun[] {
+    return prepare<[object], DueRun>(this.#db, SELECT_DUE).all({ ...since, ...scope });
+  }
+
+  /** When the next timer after `now` goes off, in milliseconds since the Unix epoch; `null` for none. */
+  nextTime(now: number): number | null {
+    return prepare<[number], number | null>(this.#db, SELECT_NEXT_TIME).pluck().get(now) ?? null;
   }
 
   /** Whether a run is among {@link dueRuns}. */

@@ -131,8 +131,9 @@ const ENDED_AT = `ended_at = iif(@status IN ${ENDED_SQL}, @now, NULL)`;
 
 export const INSERT = `
   INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
-                       created_at, updated_at, keeps_exactly, declared_sha256)
-  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now, @keepsExactly,
+                       graph_name, created_at, updated_at, keeps_exactly, declared_sha256)
+  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson,
+          @policiesJson ->> '$.graphName', @now, @now, @keepsExactly,
           ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})`;
 
 export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;
@@ -200,6 +201,9 @@ export const REVIVE = `
   UPDATE threads SET status = 'paused', reason = @reason, ended_at = NULL, recoveries = 0, recovery_counted_at = NULL,
                      updated_at = @now
   WHERE thread_id = @threadId AND status = 'dead_letter'`;
+
+/** Policies, with what is looked for by its column. */
+export const SET_POLICIES = updateThread("policies_json = @value, graph_name = @value ->> '$.graphName'");
 
 export const REOPEN = `
   UPDATE threads SET status = @status, reason = @reason, ${ENDED_AT}, recoveries = 0, updated_at = @now

@@ -8,6 +8,7 @@ import { durable } from '../../app/durable.ts';
 import { EngineStore } from '../../gates/EngineStore.ts';
 import type { Gate } from '../../gates/Gate.ts';
 import { step } from '../../node/step.ts';
+import { waitFor } from '../../node/waitFor.ts';
 import { applySignals } from '../LeasedApp.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
@@ -63,6 +64,30 @@ describe('an app whose runs have a file each', () => {
     await expect(app.start('mail-1', { log: [] }, wrong)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await app.start('mail-1', { log: [] }, { context: { tenant: 'acme' } });
     await expect(app.start('mail-1', { log: [] }, wrong)).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+  });
+
+  test('a signal starts a run that is not there, once, with the file that has both', async () => {
+    const runs = new MemoryRuns();
+    const graph = () =>
+      new StateGraph(Mail)
+        .addNode('wait', async () => ({ log: [await waitFor<string>('go')] }))
+        .addEdge(START, 'wait')
+        .addEdge('wait', END);
+    const app = durable(graph(), { runs, name: 'mail' });
+    const start = { input: { log: ['begun'] }, tenant: 'acme' };
+    const send = (signalId: string) => app.signal('mail-1', 'go', signalId, { by: ADA, signalId, start });
+    const sent = await Promise.all([send('a'), send('a'), send('b')]);
+    expect(sent.filter(({ isNew }) => isNew)).toHaveLength(2);
+    expect(await send('a')).toEqual({ isNew: false });
+    const { status, values } = await app.run('mail-1');
+    expect(status).toBe('completed');
+    expect(values?.log).toHaveLength(2);
+    await expect(send('c')).rejects.toMatchObject({ code: 'SIGNAL_NOT_TAKEN' });
+    const wrong = { by: ADA, signalId: '1', start: { input: { log: [() => 1] as never } } };
+    await expect(app.signal('mail-2', 'go', 1, wrong)).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    await expect(app.result('mail-2')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    await expect(app.work()).rejects.toMatchObject({ code: 'RUN_ELSEWHERE' });
+    expect(() => durable(graph(), { runs, name: 'mail', graph: 'bill' })).toThrow(TypeError);
   });
 
   test('run drives here, and stays until a decision', async () => {

@@ -63,26 +63,68 @@ describe('runDue()', () => {
       await expect(app.runDue({ now })).rejects.toThrow(RangeError);
   });
 
+  const sleeper = (node: string, options: { readonly name?: string; readonly version?: string } = {}) => {
+    return (db: Database, clock: AClock) =>
+      durable(
+        new StateGraph(OwnState)
+          .addNode(node, async () => {
+            await sleep(1);
+            return {};
+          })
+          .addEdge(START, node)
+          .addEdge(node, END),
+        { db, now: clock.now, ...options },
+      );
+  };
+
   test('tells of runs that it cannot drive, which keep no other from it', async ({ db }) => {
     const clock = new AClock();
-    const other = durable(
-      new StateGraph(OwnState)
-        .addNode('other', async () => {
-          await sleep(1);
-          return {};
-        })
-        .addEdge(START, 'other')
-        .addEdge('other', END),
-      { db, now: clock.now },
-    );
-    await other.run('foreign', {});
-    const app = napping(db, clock);
+    const older = sleeper('nap')(db, clock);
+    await older.run('old', {});
+    const app = sleeper('nap', { version: '2' })(db, clock);
     await app.run('own', {});
     clock.step(HOUR);
     const { driven, refused } = await app.runDue({ limit: 1 });
     expect(only(driven)).toMatchObject({ id: 'own', status: 'completed' });
-    expect(only(refused)).toMatchObject({ id: 'foreign', error: { code: 'GRAPH_CHANGED' } });
-    expect((await other.runDue()).driven).toMatchObject([{ id: 'foreign', status: 'completed' }]);
+    expect(only(refused)).toMatchObject({ id: 'old', error: { code: 'GRAPH_CHANGED' } });
+    expect((await older.runDue()).driven).toMatchObject([{ id: 'old', status: 'completed' }]);
+  });
+
+  test.for([
+    ['of other nodes', {}, 'other', {}],
+    ['of the same shape and another name', { name: 'mail' }, 'nap', { name: 'bill' }],
+    ['of a changed shape and another name', { name: 'mail' }, 'nap', { name: 'bill', version: '2' }],
+    ['without a name', { name: 'mail', version: '2' }, 'other', {}],
+  ] as const)('looks at no run of another graph: %s', async ([, options, node, others], { db }) => {
+    const clock = new AClock();
+    const app = sleeper('nap', options)(db, clock);
+    const other = sleeper(node, others)(db, clock);
+    for (let index = 0; index < 5; index += 1) {
+      await app.run(`own-${index}`, {});
+      await other.run(`other-${index}`, {});
+    }
+    clock.step(HOUR);
+    for (const [one, prefix] of [
+      [app, 'own'],
+      [other, 'other'],
+    ] as const) {
+      const { driven, refused } = await one.runDue();
+      expect(refused).toEqual([]);
+      expect(driven.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((index) => `${prefix}-${index}`));
+    }
+  });
+
+  test('goes on with runs that were recorded before the app had a name, and not with those of another', async ({
+    db,
+  }) => {
+    const clock = new AClock();
+    await sleeper('nap')(db, clock).run('mine', {});
+    await sleeper('nap', { version: '2' })(db, clock).run('theirs', {});
+    await sleeper('nap', { version: '2', name: 'bill' })(db, clock).run('bill', {});
+    clock.step(HOUR);
+    const { driven, refused } = await sleeper('nap', { name: 'mail' })(db, clock).runDue();
+    expect(only(driven)).toMatchObject({ id: 'mine', status: 'completed' });
+    expect(refused).toEqual([]);
   });
 
   test('leaves a run alone that another process drives, or has driven meanwhile', async ({ db }) => {

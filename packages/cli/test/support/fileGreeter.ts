@@ -1,0 +1,17 @@
+import { env } from 'node:process';
+import { durable } from '@devs/core';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+
+// What a user gives to `devs worker`: a module that exports apps over one state file.
+const State = Annotation.Root({ name: Annotation<string>, greeting: Annotation<string> });
+const greeter = (greeting: string) =>
+  new StateGraph(State)
+    .addNode('greet', ({ name }) => ({ greeting: `${greeting}, ${name}` }))
+    .addEdge(START, 'greet')
+    .addEdge('greet', END);
+
+const file = String(env['GREETER_FILE']);
+
+export const hello = durable(greeter('Hello'), { file, name: 'hello' });
+export const bye = durable(greeter('Bye'), { file, name: 'bye' });
+export const apps = [hello, bye];
