@@ -1112,6 +1112,21 @@ CREATE TABLE store_counts (
 ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (keeps_exactly IN (0, 1));
 `,
   },
+  {
+    version: 42,
+    name: '042_order_graphs',
+    sha256: '8175de2ff5ecafa26918a5fac6c1a74e478da201ebecc187611eaafed16038da',
+    sql: `-- The graphs that have driven runs of a file, in the order in which they came: an older one must not go on with a newer one's run.
+-- Written by GraphOrderStore only.
+CREATE TABLE graph_order (
+  seq         INTEGER PRIMARY KEY,
+  fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex
+) STRICT;
+
+INSERT INTO graph_order (fingerprint)
+SELECT graph_fingerprint FROM threads GROUP BY graph_fingerprint ORDER BY min(created_at), min(rowid);
+`,
+  },
 ];
 
 /** What all of them make of an empty file, a statement each; those of the schema as SQLite keeps them. */
@@ -1531,5 +1546,9 @@ END`,
   namespace TEXT    PRIMARY KEY,                         -- as in store_items
   items     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE graph_order (
+  seq         INTEGER PRIMARY KEY,
+  fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex
+) STRICT`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

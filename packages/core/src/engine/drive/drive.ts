@@ -7,7 +7,6 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { assertSameGraph } from '../graph/graphShape.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
 import { DrainControl, drainOnAbort, SignalWatch } from './draining.ts';
@@ -55,8 +54,7 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
 /**
  * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
  *
- * @throws DevsError `THREAD_BUSY` while another process drives the run; `GRAPH_CHANGED` when the run was started on
- *   a different graph; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+ * @throws DevsError `THREAD_BUSY` while another process drives the run; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
  */
 export async function drive(
   threadId: string,
@@ -73,7 +71,6 @@ async function driveAlone(
 ): Promise<SessionOutcome> {
   const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
-  assertSameGraph(thread, engine.shape);
   const signals = [options.signal, options.abort];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
   if (leave === null) return asItIs(threadId, engine.store);
