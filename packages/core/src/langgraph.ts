@@ -7,6 +7,7 @@
 export type { Limits } from './config/limits.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
+export type { UpgradeCheck } from './engine/change/checkUpgrade.ts';
 export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';

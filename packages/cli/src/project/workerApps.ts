@@ -29,7 +29,7 @@ interface LoadedApps {
  * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no apps of one cluster.
  */
 export async function loadApps(file: string): Promise<LoadedApps> {
-  const module = await imported(file);
+  const module = await importedModule(file);
   const apps = clusterAppsOf(module);
   const [first] = apps;
   if (first === undefined) {
@@ -45,7 +45,8 @@ export async function loadApps(file: string): Promise<LoadedApps> {
   return { apps, runs: first.runs };
 }
 
-async function imported(file: string): Promise<Readonly<Record<string, unknown>>> {
+/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */
+export async function importedModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
