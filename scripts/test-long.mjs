@@ -40,6 +40,12 @@ const LONG = [
   ],
   ['checkouts', { DEVS_CHECKOUTS: 200 }, 'HeldFile', 'run files that processes take from each other'],
   ['adoptions', { DEVS_ADOPTIONS: 200 }, 'adopt.test', 'changes of agents and a person, adopted'],
+  [
+    'upgrades',
+    { DEVS_UPGRADE_PAIRS: 500 },
+    'change/__tests__/upgrades',
+    'pairs of graphs: what a check says, what a drive does, and what LangGraph alone ends with',
+  ],
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   [
     'deaths',

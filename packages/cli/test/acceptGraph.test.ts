@@ -6,12 +6,13 @@ import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 import { waitingSum } from './support/sumProject.ts';
 
-/** Makes the run `sum` one of a `devs` whose pipeline called `verify` something else. */
+/** Makes the run `sum` one of a `devs` whose pipeline called `verify` something else, and was of another version. */
 function startedByOther(dir: string): void {
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
   db.exec(`
     UPDATE threads SET graph_fingerprint = 'of another pipeline',
-                       policies_json = replace(policies_json, '"verify"', '"inspect"'), declared_sha256 = NULL`);
+                       policies_json =
+                         json_set(replace(policies_json, '"verify"', '"inspect"'), '$.graph.version', '0'), declared_sha256 = NULL`);
   db.close();
 }
 
@@ -32,7 +33,8 @@ describe('devs accept-graph', () => {
 
     const accepted = await callMain(dir, ['accept-graph', 'sum', '--node', 'inspect=verify', '--by', 'ada']);
     expect(accepted.stdout).toBe(
-      'accepted: node "inspect" is gone\naccepted: node "verify" is new\nrecorded; to resume: devs resume sum\n',
+      'accepted: node "inspect" is gone\naccepted: node "verify" is new\n' +
+        'accepted: version "0" became "1"\nrecorded; to resume: devs resume sum\n',
     );
     expect((await callMain(dir, ['accept-graph', 'sum'])).stdout).toContain('nothing to accept');
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);

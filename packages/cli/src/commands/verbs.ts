@@ -142,9 +142,14 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await reading()).addRevive,
   },
   {
-    usage: 'accept-graph [options] <id>',
+    usage: 'accept-graph [options] [id]',
     description: 'allow a run to continue with a changed graph; does not resume the run',
     load: async () => (await reading()).addAcceptGraph,
+  },
+  {
+    usage: 'upgrade [options] <module>',
+    description: 'check before a deploy which waiting runs a changed graph continues; executes nothing',
+    load: async () => (await reading()).addUpgrade,
   },
   {
     usage: 'doctor',

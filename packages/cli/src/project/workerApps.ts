@@ -33,7 +33,7 @@ interface LoadedApps {
  *   several clusters.
  */
 export async function loadApps(file: string): Promise<LoadedApps | readonly FileApp[]> {
-  const module = await imported(file);
+  const module = await importedModule(file);
   const fileApps = exportedBy(module).filter(isFileApp);
   const apps = exportedBy(module).filter(isClusterApp);
   const [first] = apps;
@@ -55,7 +55,8 @@ export async function loadApps(file: string): Promise<LoadedApps | readonly File
   return { apps, runs: first.runs };
 }
 
-async function imported(file: string): Promise<Readonly<Record<string, unknown>>> {
+/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded. */
+export async function importedModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {

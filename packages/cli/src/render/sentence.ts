@@ -187,6 +187,7 @@ const SENTENCES: Sentences = {
   RUN_REMOVED: ({ id, principal }) => `run ${id} removed by ${principal}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
   GRAPH_ACCEPTED: ({ principal, changes }) => `changed graph accepted by ${principal}: ${changes}`,
+  GRAPH_TAKEN: ({ changes }) => `continued on a changed graph: ${changes}`,
   LEASE_LOST: () => 'lease lost: another process took over the run',
   USAGE_REFUSED: ({ step, reason }) => `usage reported by ${step} ignored: ${reason}`,
   CALL_NOT_RECORDED: ({ node, what, name }) => `${node} called ${what} ${name} outside of a step`,

@@ -178,6 +178,11 @@ CREATE TABLE git_stands (
   left_tree TEXT                                         -- as the engine left the folder; NULL before
 , row_sha256 BLOB) STRICT;
 
+CREATE TABLE graph_order (
+  seq         INTEGER PRIMARY KEY,
+  fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex
+) STRICT;
+
 CREATE TABLE guard_firings (
   thread_id TEXT NOT NULL,
   firing    TEXT NOT NULL,                               -- event, measure, task and episode

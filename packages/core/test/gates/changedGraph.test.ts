@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
-import type { DeclaredChanges } from '../../src/engine/change/GraphMapping.ts';
+import type { DeclaredChanges } from '../../src/engine/graph/DeclaredChanges.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
@@ -77,7 +77,12 @@ class World {
 /** Whatever is told to a run is taken at another time by each who looks. */
 const AT = Date.UTC(2030, 0, 1);
 
-function program(db: Database, world: World, changes: Partial<Variation> = {}) {
+function program(
+  db: Database,
+  world: World,
+  changes: Partial<Variation> = {},
+  graphChanges?: DeclaredChanges,
+) {
   const now = { ...BEFORE, ...changes };
   const names = [now.draft, now.url, 'said', now.extra].filter((name) => name !== null);
   const schema = Annotation.Root(Object.fromEntries(names.map((name) => [name, text])));
@@ -105,6 +110,7 @@ function program(db: Database, world: World, changes: Partial<Variation> = {}) {
     now: () => AT,
     db,
     version: now.version,
+    ...(graphChanges && { graphChanges }),
     gates: {
       ...(now.gateAtPublish && { [now.publish]: (state: State) => state[now.draft] }),
       ...(now.gateAtAnnounce &&
@@ -177,6 +183,17 @@ const ACCEPTED: Readonly<Record<string, readonly [Partial<Variation>, DeclaredCh
   ],
 };
 
+/** What LangGraph takes: nothing that a run stands on has changed. */
+const TAKEN = [
+  'a node added',
+  'a channel added',
+  'a question inserted further on',
+  'a node behind renamed',
+  'a node ahead renamed',
+  'the channel at the gate renamed',
+  'a channel ahead renamed',
+];
+
 /** Every change where most can be lost, and everything at once where there is little. */
 const cases = Object.keys(PLACES).flatMap((place) =>
   Object.keys(ACCEPTED)
@@ -198,10 +215,8 @@ describe('a run whose graph has changed', () => {
       const now = program(db, world, variation);
 
       const rows = everyTable(db);
-      await expect(now.run('run')).rejects.toMatchObject({
-        code: 'GRAPH_CHANGED',
-        context: { threadId: 'run' },
-      });
+      const refused = { code: 'GRAPH_CHANGED', context: { threadId: 'run' } };
+      if (!TAKEN.includes(change)) await expect(now.run('run')).rejects.toMatchObject(refused);
       expect(everyTable(db)).toBe(rows);
 
       const { changes } = await now.acceptGraph('run', { by: ada, ...declared });
@@ -224,6 +239,73 @@ describe('a run whose graph has changed', () => {
       expect(await now.gates('run')).toEqual([]);
     },
   );
+});
+
+describe('a run whose program declares what became of its names', () => {
+  const declared = cases.filter(
+    ([change]) => change !== 'two nodes swapped' && (ACCEPTED[change]?.[0].version ?? '1') === '1',
+  );
+
+  test.for(declared)('%s, %s: goes on, and ends as an unchanged run does', async ([change, place], { db }) => {
+    const [variation, graphChanges] = ACCEPTED[change] as (typeof ACCEPTED)[string];
+    const renamed = graphChanges.renamed?.channels ?? {};
+    const world = new World();
+    const before = program(db, world);
+    await PLACES[place]?.(before, world);
+    const now = program(db, world, variation, graphChanges);
+
+    expect(await finish(now, world)).toEqual({
+      status: 'completed',
+      values: {
+        [renamed['draft'] ?? 'draft']: 'draft',
+        [renamed['url'] ?? 'url']: 'upload of draft',
+        said: 'see upload of draft, tell',
+      },
+      calls: ['draft', 'upload', 'tell'],
+    });
+    const log = internalsOf(now)
+      .store.log.list('run')
+      .filter(({ name }) => name === 'GRAPH_TAKEN');
+    expect(only(log).payload).toMatchObject({ changes: expect.stringMatching(/ is new| asks for /) });
+    await before.run('other', {});
+    await expect(before.run('run')).resolves.toMatchObject({ status: 'completed' });
+  });
+
+  test('a gate that is gone is declared as removed, or the run is refused', async ({ db }) => {
+    const world = new World();
+    await program(db, world, { gateAtAnnounce: true }).run('run', {});
+    const rows = everyTable(db);
+    await expect(program(db, world).run('run')).rejects.toMatchObject({
+      code: 'GRAPH_CHANGED',
+      context: { reason: 'gate_removed' },
+    });
+    await expect(program(db, world).acceptGraph('run', { by: ada })).rejects.toMatchObject({
+      code: 'GRAPH_NOT_ACCEPTED',
+      context: { reason: 'gate_removed' },
+    });
+    expect(everyTable(db)).toBe(rows);
+    const { calls } = await finish(program(db, world, {}, { removed: ['announce'] }), world);
+    expect(calls).toEqual(['draft', 'upload', 'tell']);
+  });
+
+  test('a name that was renamed twice is followed', async ({ db }) => {
+    const world = new World();
+    await program(db, world).run('run', {});
+    const nodes = { publish: 'release', release: 'deliver' };
+    const now = program(db, world, { publish: 'deliver' }, { renamed: { nodes } });
+    expect((await finish(now, world)).calls).toEqual(['draft', 'upload', 'tell']);
+  });
+
+  test.for([
+    [{ renamed: { nodes: { publish: 'realese' } } }, 'no node "realese"'],
+    [{ renamed: { gates: {} } }, 'no option "gates"'],
+    [{ removed: [1] }, 'expected names'],
+    [{ rename: {} }, 'no option "rename"'],
+    [[], 'expected { renamed, removed }'],
+  ] as const)('%o is no declaration', ([graphChanges, why], { db }) => {
+    expect(() => program(db, new World(), {}, graphChanges as never)).toThrow(TypeError);
+    expect(() => program(db, new World(), {}, graphChanges as never)).toThrow(why);
+  });
 });
 
 /** What is not accepted: why, the new program, what is declared, and where the run is. */

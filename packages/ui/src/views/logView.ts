@@ -81,6 +81,7 @@ const KINDS: Readonly<Record<EventName, readonly LogKind[]>> = {
   RUN_REMOVED: [],
   RUN_FINISHED: [],
   GRAPH_ACCEPTED: [],
+  GRAPH_TAKEN: [],
   LEASE_LOST: [],
   USAGE_REFUSED: ['guards'],
   CALL_NOT_RECORDED: ['guards'],

@@ -1,7 +1,8 @@
-import type { DeclaredChanges } from '@devs/core';
+import { type DeclaredChanges, isDevsError, type Principal } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
+import { withModuleApps } from '../../project/moduleApps.ts';
 import { withRuns } from '../../project/openProject.ts';
 import { examples, type Session, type Start } from '../../project/Session.ts';
 import { resumeCommand } from '../../render/nextCommands.ts';
@@ -10,6 +11,9 @@ import { usageError } from '../../usageError.ts';
 interface AcceptGraphFlags {
   readonly node: readonly string[];
   readonly channel: readonly string[];
+  readonly gate: readonly string[];
+  readonly app?: string;
+  readonly all?: true;
   readonly by?: string;
 }
 
@@ -17,29 +21,39 @@ export function addAcceptGraph(program: Command, start: Start, options?: Command
   program
     .command('accept-graph', options)
     .description('allow a run to continue with a changed graph; does not resume the run')
-    .argument('<id>', 'run')
+    .argument('[id]', 'run')
     .option('--node <old=new>', 'a renamed node; old= if it was removed', collect, [])
     .option('--channel <old=new>', 'a renamed channel; old= if it was removed', collect, [])
+    .option('--gate <name>', 'a removed gate; the run is not asked there any more', collect, [])
+    .option('--app <module>', 'JavaScript file that exports your app (default: the pipeline)')
+    .option('--all', 'every run that the graph of --app refuses')
     .option('--by <name>', 'your name for the record (default: your user name)')
     .addHelpText(
       'after',
       examples(
         'devs admin accept-graph csv-export',
         'devs admin accept-graph csv-export --node check=verify --channel notes=',
+        'devs admin accept-graph --app ./app.js order-7 --gate publish',
+        'devs admin accept-graph --app ./app.js --all --by ada',
       ),
     )
-    .action((id: string, declared: AcceptGraphFlags, command: Command) =>
+    .action((id: string | undefined, declared: AcceptGraphFlags, command: Command) =>
       start(command, (session) => acceptGraph(id, declared, session)),
     );
 }
 
 async function acceptGraph(
-  id: string,
-  { node, channel, by }: AcceptGraphFlags,
+  id: string | undefined,
+  { node, channel, gate, app, by, ...flags }: AcceptGraphFlags,
   session: Session,
 ): Promise<ExitCode> {
   const human = humanFrom(by);
-  const declared = declaredBy({ nodes: node.map(parsePair), channels: channel.map(parsePair) });
+  const all = flags.all === true;
+  const declared = declaredBy({ nodes: node.map(parsePair), channels: channel.map(parsePair), gates: gate });
+  if ((id === undefined) !== all || (all && app === undefined))
+    throw usageError('Which run?', 'Name one run, or all runs of an app: --app MODULE --all.');
+  if (app !== undefined) return acceptOfApp(id ?? null, { file: app, declared, by: human }, session);
+  if (id === undefined) return EXIT.usage;
   return withRuns(session, async (devs) => {
     const run = await devs.run(id);
     const { changes } = await run.acceptGraph({ by: human, ...declared });
@@ -53,17 +67,57 @@ async function acceptGraph(
   });
 }
 
+interface AppAcceptance {
+  readonly file: string;
+  readonly declared: DeclaredChanges;
+  readonly by: Principal;
+}
+
+/** @param id - `null`: every run that its graph refuses. */
+async function acceptOfApp(
+  id: string | null,
+  { file, declared, by }: AppAcceptance,
+  session: Session,
+): Promise<ExitCode> {
+  const accepted: { readonly id: string; readonly changes: readonly string[] }[] = [];
+  const refused: { readonly id: string; readonly code: string; readonly why: string }[] = [];
+  await withModuleApps(file, session, async (apps) => {
+    const [only] = apps;
+    if (id !== null && apps.length > 1)
+      throw usageError(`${file} exports several apps.`, 'Export one of them, or use --all.');
+    for (const app of apps) {
+      const ids = id === null ? (await app.checkUpgrade()).refused.map((run) => run.id) : [id];
+      for (const each of ids) {
+        try {
+          const { changes } = await (id === null ? app : (only ?? app)).acceptGraph(each, { by, ...declared });
+          accepted.push({ id: each, changes });
+        } catch (error) {
+          if (id !== null || !isDevsError(error)) throw error;
+          refused.push({ id: each, code: error.code, why: error.message });
+        }
+      }
+    }
+  });
+  session.out.result({ accepted, refused, principal: by }, [
+    ...accepted.map((run) => `${run.id}: accepted: ${run.changes.join('; ') || 'nothing to accept'}`),
+    ...refused.map((run) => `${run.id}: not accepted: ${run.code}: ${run.why}`),
+    { style: 'bold', text: `${accepted.length} accepted, ${refused.length} not accepted` },
+  ]);
+  return refused.length === 0 ? EXIT.ok : EXIT.gateRefused;
+}
+
 type Pair = readonly [old: string, now: string];
 
 function declaredBy(pairs: {
   readonly nodes: readonly Pair[];
   readonly channels: readonly Pair[];
+  readonly gates: readonly string[];
 }): DeclaredChanges {
   const renamed = (all: readonly Pair[]) => Object.fromEntries(all.filter(([, now]) => now !== ''));
   const removed = (all: readonly Pair[]) => all.filter(([, now]) => now === '').map(([old]) => old);
   return {
     renamed: { nodes: renamed(pairs.nodes), channels: renamed(pairs.channels) },
-    removed: { nodes: removed(pairs.nodes), channels: removed(pairs.channels) },
+    removed: { nodes: removed(pairs.nodes), channels: removed(pairs.channels), gates: pairs.gates },
   };
 }
 

@@ -145,6 +145,10 @@ const EXAMPLES: Examples = {
     { principal: 'human:ada', changes: 'node "check" is new', fingerprint: 'f' },
     'changed graph accepted by human:ada: node "check" is new',
   ],
+  GRAPH_TAKEN: [
+    { changes: 'node "check" is new', fingerprint: 'f' },
+    'continued on a changed graph: node "check" is new',
+  ],
   LEASE_LOST: [{ epoch: 3 }, 'lease lost: another process took over the run'],
   USAGE_REFUSED: [
     { node: 'implement', step: 'code', reason: 'Expected tokensIn.' },

@@ -1128,6 +1128,21 @@ CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_
 `,
   },
   {
+    version: 42,
+    name: '042_order_graphs',
+    sha256: '8175de2ff5ecafa26918a5fac6c1a74e478da201ebecc187611eaafed16038da',
+    sql: `-- The graphs that have driven runs of a file, in the order in which they came: an older one must not go on with a newer one's run.
+-- Written by GraphOrderStore only.
+CREATE TABLE graph_order (
+  seq         INTEGER PRIMARY KEY,
+  fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex
+) STRICT;
+
+INSERT INTO graph_order (fingerprint)
+SELECT graph_fingerprint FROM threads GROUP BY graph_fingerprint ORDER BY min(created_at), min(rowid);
+`,
+  },
+  {
     version: 44,
     name: '044_number_gate_events',
     sha256: 'cd3cf7c06159e306c11f28e222075988d4e5f3b9e6359770491f05afed2dbb46',
@@ -1559,6 +1574,10 @@ END`,
   items     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id)`,
+  `CREATE TABLE graph_order (
+  seq         INTEGER PRIMARY KEY,
+  fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex
+) STRICT`,
   `CREATE TABLE gate_events (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE

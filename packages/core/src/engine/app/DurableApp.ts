@@ -1,4 +1,5 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import { isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
@@ -6,6 +7,7 @@ import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
+import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
@@ -42,6 +44,9 @@ import type { StreamOptions } from '../stream/streamRun.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
 
+const UNENDED = ['created', 'running', 'paused', 'waiting'] as const;
+const UPGRADES_A_PAGE = 100;
+
 /** Properties of an app. */
 interface AboutApp<Graph> {
   readonly graph: Graph;
@@ -64,8 +69,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   /** Events of runs that this process executes, after they have arrived in storage. */
   readonly events: EventBus;
   /**
-   * SHA-256 (hex) of node and channel names, gates and the author's version. A run continues only on a graph with its
-   * fingerprint.
+   * SHA-256 (hex) of node and channel names, gates and the author's version. A run of another one continues unless it stands on
+   * what has changed; see `checkUpgrade`.
    */
   readonly fingerprint: string;
   /** The queue whose workers execute its runs in a cluster; the name is empty for an app without one in a state file. */
@@ -381,8 +386,48 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Lets a run continue on this graph after `GRAPH_CHANGED`. Declare every name that is gone. Executes nothing.
-   * Accepting the run's own graph changes nothing. In a cluster also for a run of a graph with another name: workers with
+   * Says before a deploy what this graph means for every run that has not ended: which continue on it, and which it refuses with
+   * `GRAPH_CHANGED`, and why. Executes and writes nothing.
+   *
+   * @throws DevsError `STATE_…` if the runs cannot be read.
+   *
+   * @example
+   * ```ts
+   * const { refused } = await app.checkUpgrade();
+   * for (const { id, why } of refused) console.error(id, why);
+   * ```
+   */
+  async checkUpgrade(): Promise<UpgradeCheck> {
+    const looks: UpgradeLook[] = [];
+    const others: string[] = [];
+    let after: string | undefined;
+    do {
+      const filter = { status: UNENDED, limit: UPGRADES_A_PAGE, ...(after !== undefined && { after }) };
+      const { runs, next } = await this.#runs.list(filter);
+      for (const { id } of runs) {
+        const look = await this.#checkRun(id);
+        if (look === null) others.push(id);
+        else looks.push(look);
+      }
+      after = next ?? undefined;
+    } while (after !== undefined);
+    const { others: unnamed, ...check } = upgradeCheckOf(looks.toReversed());
+    return { ...check, others: [...others.toReversed(), ...unnamed] };
+  }
+
+  /** `null` for a run of a graph with another name, and one that is gone by now. */
+  async #checkRun(id: string): Promise<UpgradeLook | null> {
+    try {
+      return await this.#runs.read(id, ({ engine }) => outsideGraphs(() => checkRun(id, engine)));
+    } catch (error) {
+      if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * Lets a run continue on this graph after `GRAPH_CHANGED`. Declare every name that is gone, and every gate, here or in
+   * `graphChanges`. Executes nothing. Accepting the run's own graph changes nothing. In a cluster also for a run of a graph with another name: workers with
    * this graph then execute it.
    *
    * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if recorded or due work would be lost;

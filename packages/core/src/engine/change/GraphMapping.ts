@@ -1,16 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
+import { type DeclaredChanges, removedNames } from '../graph/DeclaredChanges.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
-
-/** Old names that a changed graph no longer has. */
-export interface DeclaredChanges {
-  /** Old name → new name. */
-  readonly renamed?: {
-    readonly nodes?: Readonly<Record<string, string>>;
-    readonly channels?: Readonly<Record<string, string>>;
-  };
-  /** Removed for good; the values of removed channels are dropped. */
-  readonly removed?: { readonly nodes?: readonly string[]; readonly channels?: readonly string[] };
-}
 
 export interface ChangedShape {
   readonly threadId: string;
@@ -35,16 +25,19 @@ export class GraphMapping {
     const refuse: Refuse = (reason, why) => {
       throw notAccepted(threadId, reason, why);
     };
+    const { nodes = [], channels = [], gates = [] } = removedNames(removed, before, now);
+    const stranger = gates.find((name) => !Object.hasOwn(before.gates, name));
+    if (stranger !== undefined) refuse('unknown_name', `its graph has no node, channel or gate "${stranger}"`);
     this.#nodes = targetsOf(
       { what: 'node', before: before.nodes, now: now.nodes },
       new Map(Object.entries(renamed.nodes ?? {})),
-      removed.nodes ?? [],
+      nodes,
       refuse,
     );
     this.#channels = targetsOf(
       { what: 'channel', before: before.channels, now: now.channels },
       new Map(Object.entries(renamed.channels ?? {})),
-      removed.channels ?? [],
+      channels,
       refuse,
     );
     this.#oldNodes = new Map(
@@ -170,7 +163,7 @@ function mapKeys<T>(
 }
 
 /** Why a changed graph cannot be accepted for a run as it was declared. */
-type NotAcceptedReason =
+export type NotAcceptedReason =
   /** The run is older than the record of its graph's names. */
   | 'not_recorded'
   /** The run has ended. */
@@ -183,6 +176,8 @@ type NotAcceptedReason =
   | 'unknown_target'
   /** Two old names became one. */
   | 'ambiguous'
+  /** A gate is gone, and nothing says that it was removed. */
+  | 'gate_removed'
   /** What the run is about to do, the new graph cannot do. */
   | 'pending_visit'
   /** A question that is open or answered would not be asked in the same place. */
@@ -210,6 +205,7 @@ const REMEDIES: Readonly<Record<NotAcceptedReason, string>> = {
   undeclared: 'Declare it as renamed or as removed.',
   unknown_target: CORRECT,
   ambiguous: CORRECT,
+  gate_removed: 'Declare it as removed, if the run may pass without being asked there.',
   pending_visit: FINISH_WITH_OLD,
   gate_changed: FINISH_WITH_OLD,
   call_in_flight:

@@ -11,10 +11,10 @@ import {
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfExecution, type StepSummary } from '../../state/steps/stepRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
+import { takesAnswersOf } from '../gates/parsedGates.ts';
 import { interruptIds, isFrameQuestion } from '../gates/question.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
-import type { GraphShape } from '../graph/graphShape.ts';
-import { openQuestions } from '../saver/openQuestions.ts';
+import { isOutput, openQuestions } from '../saver/openQuestions.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import { type ChangedShape, type GraphMapping, notAccepted, triggersOf } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';
@@ -23,6 +23,8 @@ import { dueIn, type MovedTuple, movedTuple } from './movedCheckpoint.ts';
 interface MoveRequest extends ChangedShape {
   readonly mapping: GraphMapping;
   readonly steps: readonly StepSummary[];
+  /** The turn has ended, and the next one is not recorded: nothing is due. @defaultValue false */
+  readonly isBetweenTurns?: boolean;
 }
 
 /** What has to be written so that the run goes on under the new names. */
@@ -52,12 +54,20 @@ export async function planMove(
   change: MoveRequest,
   { graph, saver, now }: Pick<Engine, 'graph' | 'now' | 'saver'>,
 ): Promise<GraphMove | null> {
-  assertDue(tuple, change, graph);
   const nextVersion = (current: number | undefined): number => saver.getNextVersion(current);
+  if (change.isBetweenTurns === true) {
+    const ended = movedTuple({ ...tuple, pendingWrites: [] }, change.mapping, { nextVersion, now });
+    return ended === null ? null : { staged: stagedOf(ended, tuple, []), visits: [] };
+  }
+  assertDue(tuple, change, graph);
   const moved = movedTuple(tuple, change.mapping, { nextVersion, now });
   const visits = await pendingNodes(graph, moved?.checkpoint ?? tuple.checkpoint, tuple, change.mapping);
   const isBegun = begunIn(tuple, change);
-  for (const visit of visits.filter(isBegun)) assertSameGate(visit, change);
+  const isFinished = finishedIn(tuple);
+  for (const visit of visits.filter((each) => !isFinished(each))) {
+    assertSameKind(visit, change);
+    if (isBegun(visit)) assertSameGate(visit, change);
+  }
   if (moved === null) return null;
 
   const movable = visits
@@ -118,6 +128,20 @@ function begunIn(
     begun.has(id) || (id !== null && steps.some((step) => isOfExecution(step, id)));
 }
 
+/** Nothing of it is executed again. */
+function finishedIn({ pendingWrites = [] }: CheckpointTuple): (visit: PendingNode) => boolean {
+  const finished = new Set(pendingWrites.filter(([, name]) => isOutput(name)).map(([taskId]) => taskId));
+  return ({ oldTaskId: id }) => id !== null && finished.has(id);
+}
+
+/** Runs of older releases do not say which of their nodes were graphs. */
+function assertSameKind({ node, oldNode }: PendingNode, { threadId, before, now }: MoveRequest): void {
+  if (before.subgraphs === undefined) return;
+  const [was, is] = [before.subgraphs.includes(oldNode), now.subgraphs?.includes(node) === true];
+  if (was === is) return;
+  throw pending(threadId, `node "${oldNode}", which is due, ${is ? 'became' : 'is no longer'} a subgraph`);
+}
+
 /** What belongs to a visit is found under the id it had. */
 function knownNode({ oldTaskId, ...visit }: PendingNode, { threadId }: MoveRequest): KnownNode {
   if (oldTaskId === null) throw pending(threadId, `node "${visit.oldNode}" was started as a branch`);
@@ -126,13 +150,21 @@ function knownNode({ oldTaskId, ...visit }: PendingNode, { threadId }: MoveReque
 
 /** Its answers are told apart by position in the visit, and a gate is a promise about all of the node's work. */
 function assertSameGate({ node, oldNode }: PendingNode, { threadId, before, now }: MoveRequest): void {
-  if (isDeepStrictEqual(gatesAt(oldNode, before), gatesAt(node, now))) return;
-  const had = gatesAt(oldNode, before).size === 0 ? 'without a gate' : 'at a gate';
+  const [was, is] = [gatesAt(oldNode, before.gates), gatesAt(node, now.gates)];
+  if (isDeepStrictEqual(was, is)) {
+    const answers = gatesAt(node, now.answers ?? {});
+    for (const [gate, form] of gatesAt(oldNode, before.answers ?? {})) {
+      if (takesAnswersOf(form, answers.get(gate) ?? form)) continue;
+      throw notAccepted(threadId, 'gate_changed', `gate "${oldNode}${gate}" takes another form of answer`);
+    }
+    return;
+  }
+  const had = was.size === 0 ? 'without a gate' : 'at a gate';
   throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was started ${had}, unlike "${node}"`);
 }
 
 /** The gates before a node and before nodes of a graph in it, by what follows its name. */
-function gatesAt(node: string, { gates }: Pick<GraphShape, 'gates'>): ReadonlyMap<string, string> {
+function gatesAt(node: string, gates: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const own = Object.entries(gates).filter(([name]) => name === node || name.startsWith(`${node}:`));
   return new Map(own.map(([name, kind]) => [name.slice(node.length), kind]));
 }

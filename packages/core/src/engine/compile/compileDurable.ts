@@ -23,7 +23,7 @@ import {
 import { asThrowable } from '../execution/thrown.ts';
 import { answerWithAuthor } from '../gates/answers.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { DeclaredGates } from '../gates/parsedGates.ts';
+import { answerForm, type DeclaredGates } from '../gates/parsedGates.ts';
 import { type GraphShape, graphShape } from '../graph/graphShape.ts';
 import type { CompilableBuilder, CompileSettings } from '../graph/graphSource.ts';
 import type { NodeEngine, NodeUpdate } from '../graph/NodeEngine.ts';
@@ -38,7 +38,7 @@ import {
   withoutGuards,
 } from '../node/nodeOutput.ts';
 import { type GuardedNode, guardNode, type NodeFunction } from '../node/runNode.ts';
-import { callOf, gatedGraph, gatesWithin, type NodeRunnable } from './gatedGraph.ts';
+import { callOf, gatedGraph, gatesWithin, isGraph, type NodeRunnable } from './gatedGraph.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
 const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
@@ -96,7 +96,12 @@ export function compileDurable<
   });
   const channels = [...new Set([...Object.keys(guarded.channels), ...GUARD_NAMES])];
   const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
-  const shape = graphShape({ nodes, channels, gates: { ...engine.profile.gates, ...declared }, version });
+  const shape = graphShape({
+    ...{ nodes, channels, version },
+    gates: { ...engine.profile.gates, ...declared },
+    subgraphs: nodes.filter((name) => isGraph(builder.nodes[name as Name]?.runnable)),
+    answers: Object.fromEntries([...gates].map(([name, gate]) => [name, answerForm(gate)])),
+  });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
   return { graph: graph as unknown as CompiledOf<Builder>, shape, breakpoints };
 }

@@ -129,7 +129,8 @@ function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
   return (nodes as unknown as { readonly node: { readonly runnable: NodeRunnable } }).node.runnable;
 }
 
-const isGraph = (runnable: unknown): runnable is PregelFields =>
+/** Whether what a node runs is a compiled graph. */
+export const isGraph = (runnable: unknown): runnable is PregelFields =>
   (Object(runnable) as Partial<PregelFields>).lg_is_pregel === true;
 
 type InnerNode<State> = Pick<GuardedNode<State>, 'name' | 'run' | 'fold' | 'reduces'> & {

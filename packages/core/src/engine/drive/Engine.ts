@@ -3,6 +3,7 @@ import type { Lease } from '../../state/threads/threadRecords.ts';
 import type { Breakpoints } from '../breakpoints/Breakpoint.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { NamedGates } from '../gates/parsedGates.ts';
+import type { DeclaredChanges } from '../graph/DeclaredChanges.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import type { EndOfRun, GoalReader, NodeEngine } from '../graph/NodeEngine.ts';
@@ -21,6 +22,8 @@ export interface Engine
   readonly shape: GraphShape;
   /** The name that its runs are recorded under. @defaultValue a run is known by the shape of its graph alone */
   readonly recordedAs?: string | undefined;
+  /** What became of the names of earlier versions. @defaultValue nothing is said */
+  readonly graphChanges?: DeclaredChanges | undefined;
   /** Where the graph was compiled to stop. */
   readonly breakpoints: Breakpoints;
   readonly goals: GoalReader;

@@ -9,7 +9,6 @@ import { withDriveContext } from '../execution/driveContext.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';
 import { StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import { assertSameGraph } from '../graph/graphShape.ts';
 import type { Goal } from '../graph/NodeEngine.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
 import { followStops, SignalWatch } from './draining.ts';
@@ -67,8 +66,7 @@ function asItIs(threadId: string, { threads, sessions, children }: EngineStore):
 /**
  * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
  *
- * @throws DevsError `THREAD_BUSY` while another process drives the run; `GRAPH_CHANGED` when the run was started on
- *   a different graph; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+ * @throws DevsError `THREAD_BUSY` while another process drives the run; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
  */
 export async function drive(
   threadId: string,
@@ -85,7 +83,6 @@ async function driveAlone(
 ): Promise<SessionOutcome> {
   const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
-  assertSameGraph(thread, engine.shape);
   const signals = [options.drain, options.signal, options.abort, options.above?.drained];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });
   if (leave === null) return asItIs(threadId, engine.store);

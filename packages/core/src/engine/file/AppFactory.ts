@@ -17,6 +17,7 @@ import type { FencedLease } from '../../state/commits/immediateTransaction.ts';
 import { NullRunStore } from '../../state/NullRunStore.ts';
 import type { HostIdentity } from '../../state/threads/hostIdentity.ts';
 import { type InnerBreakpoints, innerBreakpoints } from '../breakpoints/Breakpoint.ts';
+import { assertGraphChanges } from '../change/graphChanges.ts';
 import { type CompiledOf, compileDurable } from '../compile/compileDurable.ts';
 import type { Engine, ReleaseRun } from '../drive/Engine.ts';
 import type { AgentAction } from '../entropy/EntropyPart.ts';
@@ -25,6 +26,7 @@ import { EngineFaults } from '../execution/EngineFaults.ts';
 import type { GateOf } from '../gates/DeclaredGate.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { type DeclaredGates, type GivenGates, parsedGates } from '../gates/parsedGates.ts';
+import type { DeclaredChanges } from '../graph/DeclaredChanges.ts';
 import type { EngineGraph } from '../graph/EngineGraph.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import {
@@ -87,6 +89,8 @@ export interface AppOptions<
   readonly prices?: PriceTable | string;
   /** Stream events to store per run; `false` stores none. @defaultValue 10,000 events */
   readonly streams?: StreamsOptions | false;
+  /** Nodes, channels and gates of earlier versions that were renamed or removed; for every run that was started with one. */
+  readonly graphChanges?: DeclaredChanges;
   /** Version of your graph. Change it if waiting runs cannot continue with the new code. @defaultValue "1" */
   readonly version?: string;
   /** Secrets to mask in output. @defaultValue the environment's secrets */
@@ -209,6 +213,7 @@ export class AppFactory<Graph, State, Update, Output = State> {
       budget: this.#budget,
       gates: this.#gates,
       recordedAs: this.recordedAs,
+      graphChanges: this.#options.graphChanges,
     };
     return new FileApp(engine, graph, isDriven);
   }
@@ -249,6 +254,8 @@ export class AppFactory<Graph, State, Update, Output = State> {
       version,
       carried,
     });
+    const { graphChanges } = this.#options;
+    if (graphChanges !== undefined) assertGraphChanges(graphChanges, compiled.shape);
     // The copy has the types of the builder that it is of.
     return { ...compiled, graph: graph as unknown as Graph };
   }

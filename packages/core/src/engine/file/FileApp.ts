@@ -8,6 +8,7 @@ import {
   type RecordUpdate,
   rewindTo,
 } from '../change/rewindTo.ts';
+import { planTake, takeGraph } from '../change/takeGraph.ts';
 import { outputOf, readState, readValues, readValuesAt } from '../drive/compiledGraph.ts';
 import {
   type DriveOptions,
@@ -20,7 +21,7 @@ import {
 import { waitUntilWoken } from '../drive/due.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { holdRun, nullIfBusy } from '../drive/lease.ts';
-import { throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
+import { isOver, type SessionOutcome, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import { OwnRuns } from '../drive/ownRuns.ts';
 import type { RunResult } from '../drive/RunResult.ts';
 import { assertIsRun, hasNoOptions, pickInvokeOptions } from '../drive/runInput.ts';
@@ -30,7 +31,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
-import { graphFingerprint } from '../graph/graphShape.ts';
+import { assertSameGraph, graphFingerprint } from '../graph/graphShape.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -145,7 +146,12 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
 
   #dueWork(): DueWork<RunResult<Output>> {
     const { store, engine } = this;
-    return { own: new OwnRuns(engine), store, drive: (id, how) => this.#driveOnce(id, how) };
+    const drive = async (id: string, how: DriveOptions): Promise<RunResult<Output>> => {
+      // The app of a child is not this one where the graphs differ: its parent knows it.
+      if (store.children.find(id) !== null) assertSameGraph(store.threads.require(id), engine.shape);
+      return this.#driveOnce(id, how);
+    };
+    return { own: new OwnRuns(engine), store, drive };
   }
 
   async #driveTurn(id: string, turn: string | null, options: OwnRunOptions): Promise<RunResult<Output>> {
@@ -192,7 +198,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<Output>> {
     const { store } = this;
     assertIsRun(id, store);
-    const outcome = await drive(id, this.engine, options);
+    const outcome = await this.#takeAndDrive(id, options);
     const gates = outcome.gates.map((session) => gateWithDeadlines(session, store));
     const turn = store.inputs.latest(id)?.key ?? null;
     const values = await this.values(id).catch((error: unknown) => {
@@ -202,6 +208,18 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     });
     const output = outputOf<Output>(this.graph, values);
     return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
+  }
+
+  /** A graph that does not take the run is refused before it is claimed, and nothing of it is executed before it is taken. */
+  async #takeAndDrive(id: string, options: DriveOptions): Promise<SessionOutcome> {
+    const { engine, store } = this;
+    const thread = store.threads.require(id);
+    if (!isOver(thread.status)) await outsideGraphs(() => planTake(thread, engine));
+    const prepare: DriveOptions['prepare'] = async (lease) => {
+      await outsideGraphs(() => takeGraph(lease, engine));
+      await options.prepare?.(lease);
+    };
+    return drive(id, engine, { ...options, prepare });
   }
 
   /** Executes a run and yields its events; with `null` as input it only reads. */

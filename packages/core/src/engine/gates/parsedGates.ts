@@ -2,6 +2,7 @@ import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import type { Policies } from '../../state/threads/threadRecords.ts';
+import { hashOf } from '../../values/canonicalJson.ts';
 import type { NodeUpdate } from '../execution/nodeExecution.ts';
 import { unfit } from './answerForms.ts';
 import { assertApprovals, parsedDeadlines, warnOfUnnamed } from './approvals.ts';
@@ -95,6 +96,20 @@ function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
     ...deadlinesOf(name, gate),
   };
 }
+
+/** What a gate takes as its answer, in a word that a run is recorded with: a yes or no, an edit, calls one by one, or a value. */
+export function answerForm<State>(gate: AnyGate<State>): string {
+  if ('showCall' in gate) return 'calls';
+  if (gate.answer !== undefined) {
+    const { responseSchema } = gate.answer;
+    return responseSchema === undefined ? 'value' : `value ${hashOf(responseSchema).slice(0, 12)}`;
+  }
+  return gate.edit === undefined ? 'approval' : 'edit';
+}
+
+/** Whether every answer to the gate as it was is one to the gate as it is. */
+export const takesAnswersOf = (before: string, now: string): boolean =>
+  before === now || (before === 'approval' && now === 'edit');
 
 function deadlinesOf<State>(
   name: string,

@@ -1,5 +1,6 @@
 // Which graph a run belongs to: its shape, how that differs from the recorded one, and the name of the graph.
 
+import { isDeepStrictEqual } from 'node:util';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSessionKind } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
@@ -19,16 +20,34 @@ export interface GraphShape {
   readonly gates: Readonly<Record<string, HitlSessionKind>>;
   /** The author's own word for "compatible". */
   readonly version: string;
+  /** Nodes that are graphs; sorted. Not part of the fingerprint. @defaultValue a run of an older release does not know */
+  readonly subgraphs?: readonly string[];
+  /** What each declared gate takes as its answer. Not part of the fingerprint. @defaultValue as `subgraphs` */
+  readonly answers?: Readonly<Record<string, string>>;
 }
 
 /** A shape with its names in order: the order in which a program declares them means nothing. */
-export function graphShape({ nodes, channels, gates, version }: GraphShape): GraphShape {
-  return { nodes: [...nodes].sort(), channels: [...channels].sort(), gates, version };
+export function graphShape({ nodes, channels, subgraphs = [], ...shape }: GraphShape): GraphShape {
+  return {
+    ...shape,
+    nodes: [...nodes].sort(),
+    channels: [...channels].sort(),
+    subgraphs: [...subgraphs].sort(),
+  };
 }
 
 /** SHA-256 (hex); equal for the same shape in every process. */
-export function graphFingerprint(shape: GraphShape): string {
-  return hashOf(shape);
+export function graphFingerprint({ nodes, channels, gates, version }: GraphShape): string {
+  return hashOf({ nodes, channels, gates, version });
+}
+
+/** Whether a run was started on this graph or taken by it; what an older release did not record is as it was. */
+export function isSameGraph(thread: Pick<Thread, 'graphFingerprint' | 'policies'>, now: GraphShape): boolean {
+  if (thread.graphFingerprint !== graphFingerprint(now)) return false;
+  const { subgraphs, answers } = recordedShape(thread) ?? {};
+  const isAsRecorded = (before: unknown, here: unknown): boolean =>
+    before === undefined || isDeepStrictEqual(before, here);
+  return isAsRecorded(subgraphs, now.subgraphs) && isAsRecorded(answers, now.answers);
 }
 
 /** What runs of a graph are called among those of others. @throws TypeError */
@@ -69,6 +88,7 @@ export function graphChanges(before: GraphShape | null, now: GraphShape): readon
     ...nameChanges('node', before.nodes, now.nodes),
     ...nameChanges('channel', before.channels, now.channels),
     ...gateChanges(before, now),
+    ...formChanges(before, now),
   ];
   if (before.version === now.version) return changes;
   return [...changes, `version "${before.version}" became "${now.version}"`];
@@ -96,6 +116,23 @@ function gateChanges(
       (node) =>
         `node "${node}" asks ${formatQuestionKind(now[node])}, previously ${formatQuestionKind(before[node])}`,
     );
+}
+
+/** Of nodes and gates that both have under the same name. */
+function formChanges(before: GraphShape, now: GraphShape): readonly string[] {
+  const { subgraphs, answers = {} } = before;
+  const turned = before.nodes.filter(
+    (name) => now.nodes.includes(name) && subgraphs?.includes(name) !== now.subgraphs?.includes(name),
+  );
+  const taken = Object.keys(answers).filter(
+    (gate) => now.answers?.[gate] !== undefined && now.answers[gate] !== answers[gate],
+  );
+  return [
+    ...(subgraphs === undefined ? [] : turned).map((name) =>
+      now.subgraphs?.includes(name) ? `node "${name}" is a subgraph now` : `node "${name}" is no subgraph now`,
+    ),
+    ...taken.map((gate) => `gate "${gate}" takes another answer`),
+  ];
 }
 
 /** `sub` of `sub:publish`, the name of a gate inside a node. */

@@ -2,6 +2,7 @@ import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
 import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
+import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
 import {
   assertContext,
@@ -12,6 +13,7 @@ import {
   dumpGiven,
   pickInvokeOptions,
 } from '../drive/runInput.ts';
+import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { deadlinePolicies, gatePolicies } from '../gates/gatePolicies.ts';
 import type { Principal } from '../gates/principals.ts';
@@ -54,7 +56,7 @@ interface Prepared {
   record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
-type StartingEngine = Pick<Engine, 'budget' | 'gates' | 'graph' | 'recordedAs' | 'saver' | 'shape' | 'store'>;
+type StartingEngine = TakingEngine & Pick<Engine, 'budget'>;
 
 /** Records runs and turns of one app, checked, before anything is executed. */
 export class RunStarts {
@@ -79,6 +81,7 @@ export class RunStarts {
     const { dumped, record } = await this.#prepare({ threadId, ...given });
     if (known === null && store.commit((emit) => record(store, emit)).created) return;
     if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
+    if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
     const { isHandedOver = false } = given;
     return startTurn({ threadId, key: turn, given: dumped, isHandedOver }, this.#engine);
   }

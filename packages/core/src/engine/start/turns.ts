@@ -10,7 +10,7 @@ import type { Engine } from '../drive/Engine.ts';
 import { assertSameGiven } from '../drive/runInput.ts';
 import { cancelBelow } from '../drive/signals.ts';
 import { acceptedPolicies } from '../gates/gatePolicies.ts';
-import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
+import { graphChanges, graphFingerprint, isSameGraph, recordedShape } from '../graph/graphShape.ts';
 
 /** The turn that cannot begin. */
 interface AskedTurn {
@@ -32,7 +32,7 @@ type TurnEngine = Pick<Engine, 'gates' | 'saver' | 'shape' | 'store'>;
  * given at once one wins, and the same key given twice is one turn. Nothing is driven.
  *
  * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
- *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
+ *   known key was given with; `GRAPH_CHANGED` if a newer graph has driven the run and this one lacks a channel of it. Nothing is changed then.
  */
 export async function startTurn(asked: GivenTurn, engine: TurnEngine): Promise<void> {
   const { store } = engine;
@@ -118,14 +118,15 @@ function beginTurn(asked: GivenTurn, lease: Lease, thread: Thread, engine: TurnE
   if (isHandedOver) threads.signals.wake(threadId);
 }
 
-/** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
+/** Nothing of the turn before goes on, so any graph takes the run; an earlier one only where it has every channel of it. */
 function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnEngine): void {
   const { threadId, graphFingerprint: recorded } = thread;
+  if (isSameGraph(thread, shape)) return;
   const fingerprint = graphFingerprint(shape);
-  if (recorded === fingerprint) return;
   const before = recordedShape(thread);
   const gone = before?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
-  if (gone.length > 0) throw wouldLose(gone, asked);
+  const isEarlier = store.threads.graphs.isEarlier(fingerprint, recorded);
+  if (gone.length > 0 && isEarlier) throw wouldLose(gone, asked);
   const policies = acceptedPolicies(thread.policies, {
     threadId,
     before: new Set(Object.keys(before?.gates ?? {})),
@@ -134,6 +135,8 @@ function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: 
   });
   store.threads.updatePolicies(threadId, { ...policies, graph: shape });
   store.threads.setFingerprint(threadId, fingerprint);
+  const changes = graphChanges(before, shape).join('; ');
+  store.commit((emit) => emit('GRAPH_TAKEN', { changes, fingerprint }, { threadId }));
 }
 
 /** How a turn is driven, and what became of it once another one followed. */
@@ -255,10 +258,10 @@ function turnUnnamed(threadId: string): DevsError {
 function wouldLose(channels: readonly string[], { threadId, key }: AskedTurn): DevsError {
   const changes = channels.map((name) => `channel "${name}" is gone`).join('; ');
   return new DevsError(
-    `Turn "${key}" cannot start, because the graph of run "${threadId}" has changed: ${changes}.`,
+    `Turn "${key}" cannot start, because a newer graph has executed run "${threadId}": ${changes}.`,
     {
       code: 'GRAPH_CHANGED',
-      remedy: 'Keep these channels in the state of the graph, or start a new run.',
+      remedy: 'Send the turn to the newer version of the program, or start a new run.',
       context: { threadId, changes },
     },
   );

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
 import { prepare } from '../../db/prepare.ts';
@@ -71,6 +72,8 @@ export class ThreadStore {
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #folders: RunFolderStore;
+  /** The graphs whose runs are in the file. */
+  readonly graphs: GraphOrderStore;
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
@@ -104,6 +107,7 @@ export class ThreadStore {
     this.#now = now;
     this.#host = host;
     this.#folders = new RunFolderStore(db);
+    this.graphs = new GraphOrderStore(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#policies = new DeclaredPolicies(db);
@@ -141,6 +145,7 @@ export class ThreadStore {
       if (existing !== null) return { thread: existing, created: false };
       this.#folders.assertFree(thread);
       const { policies: _, keepsExactly = true, ...columns } = thread;
+      this.graphs.note(thread.graphFingerprint);
       this.#insert.run({ ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() });
       return { thread: this.require(thread.threadId), created: true };
     });
@@ -385,7 +390,10 @@ export class ThreadStore {
   }
 
   setFingerprint(threadId: string, fingerprint: string): void {
-    this.#declare(this.#setFingerprint, threadId, fingerprint);
+    withinTransaction(this.#db, () => {
+      this.graphs.note(fingerprint);
+      this.#declare(this.#setFingerprint, threadId, fingerprint);
+    });
   }
 
   #isAbandoned(held: LeaseRow, owner: string, unchangedFor: LeaseSnapshot | undefined): boolean {

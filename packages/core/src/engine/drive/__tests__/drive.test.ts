@@ -451,12 +451,21 @@ describe('a run on a changed graph', () => {
       'another version',
       (db: Database) => durable(twoSteps(), { db, gates: { second: () => 'x' }, version: '2' }),
     ],
-    ['another channel', (db: Database) => durable(withChannel(), { db, gates: { second: () => 'x' } })],
   ] as const)('with %s is refused by name, and nothing is written', async ([_what, changed], { db }) => {
     await gated(db).run('run', {});
     const before = everyTable(db);
     await expect(changed(db).run('run')).rejects.toMatchObject({ code: 'GRAPH_CHANGED' });
     expect(everyTable(db)).toBe(before);
+  });
+
+  test('with another channel goes on, and on the one before no more', async ({ db }) => {
+    await gated(db).run('run', {});
+    const wider = durable(withChannel(), { db, gates: { second: () => 'x' } });
+    expect((await wider.run('run')).status).toBe('waiting');
+    await expect(gated(db).run('run')).rejects.toMatchObject({
+      code: 'GRAPH_CHANGED',
+      context: { reason: 'earlier_graph' },
+    });
   });
 
   test.for([

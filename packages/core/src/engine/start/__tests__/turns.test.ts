@@ -223,7 +223,7 @@ describe('a turn', () => {
     expect((await app.run('run')).values?.answer).toBe('second');
   });
 
-  test('begins on a graph that has grown, and not on one that has lost a channel', async ({ db }) => {
+  test('begins on any later graph, and not on an earlier one that lacks a channel', async ({ db }) => {
     await durable(twoSteps(), { db }).run('run', { log: ['a'] }, turn('1'));
     const grown = twoSteps().addNode('third', says('third')).addEdge('second', 'third');
     const { values } = await durable(grown, { db, version: '2' }).run('run', { log: ['b'] }, turn('2'));
@@ -232,10 +232,19 @@ describe('a turn', () => {
     const shrunk = new StateGraph(less as never)
       .addNode('first', says('x') as never)
       .addEdge(START, 'first' as never);
-    await expect(durable(shrunk as never, { db }).run('run', {} as never, turn('3'))).rejects.toMatchObject({
+    const shorter = durable(shrunk as never, { db });
+    await shorter.run('other', {} as never);
+    await durable(grown, { db }).run('run', { log: ['c'] }, turn('3'));
+    await expect(shorter.run('run', {} as never, turn('4'))).rejects.toMatchObject({
       code: 'GRAPH_CHANGED',
       message: expect.stringContaining('channel "answer" is gone'),
     });
+    const { answer: __, ...later } = { ...OwnState.spec, extra: Annotation<string>() };
+    const newest = new StateGraph(later as never)
+      .addNode('first', says('y') as never)
+      .addEdge(START, 'first' as never);
+    const taken = await durable(newest as never, { db }).run('run', {} as never, turn('4'));
+    expect(taken.status).toBe('completed');
   });
 });
 
@@ -301,6 +310,18 @@ describe('a turn whose graph has changed before it was taken up', () => {
     await after.acceptGraph('run', { by: ada, renamed: { channels: { text: 'words' } } });
     expect(await after.run('run')).toMatchObject({ status: 'completed', turn: '2', values: { words: 'b!' } });
   });
+});
+
+test('a new turn finds the channels of the one before under the names that its graph declares', async ({ db }) => {
+  const State = (name: string) =>
+    Annotation.Root({ [name]: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
+  const chat = (name: string) =>
+    new StateGraph(State(name)).addNode('reply', () => ({ [name]: ['hi'] })).addEdge(START, 'reply');
+  await durable(chat('text'), { db }).run('run', { text: ['a'] }, turn('1'));
+  const graphChanges = { renamed: { channels: { text: 'words' } } };
+  const after = durable(chat('words'), { db, graphChanges });
+  const { values } = await after.run('run', { words: ['b'] }, turn('2'));
+  expect(values).toEqual({ words: ['a', 'hi', 'b', 'hi'] });
 });
 
 describe('a turn that did not complete', () => {

@@ -1,0 +1,48 @@
+// Apps of a module, wherever their runs are: for commands that look at all runs of a graph.
+
+import path from 'node:path';
+import type { DeclaredChanges, Principal, UpgradeCheck } from '@devs/core';
+import { usageError } from '../usageError.ts';
+import type { Session } from './Session.ts';
+import { importedModule } from './workerApps.ts';
+
+/** What these commands call of an app; the module's package may be another copy than the command's. */
+export interface ModuleApp {
+  checkUpgrade(): Promise<UpgradeCheck>;
+  acceptGraph(
+    id: string,
+    acceptance: DeclaredChanges & { readonly by: Principal },
+  ): Promise<{ readonly changes: readonly string[] }>;
+  close(): PromiseLike<void>;
+}
+
+/**
+ * Gives the apps that a module exports to `work`, and closes them.
+ *
+ * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no app.
+ */
+export async function withModuleApps<T>(
+  file: string,
+  { io }: Pick<Session, 'io'>,
+  work: (apps: readonly ModuleApp[]) => Promise<T>,
+): Promise<T> {
+  const place = path.resolve(io.cwd, file);
+  const module = await importedModule(place);
+  const exported = [module['default'], module['app'], module['apps']].flat();
+  const apps = [...new Set(exported)].filter(isModuleApp);
+  if (apps.length === 0)
+    throw usageError(
+      `${place} does not export an app.`,
+      'Export durable(graph, options) as default or app, or a list of them as apps.',
+    );
+  try {
+    return await work(apps);
+  } finally {
+    for (const app of apps) await app.close();
+  }
+}
+
+function isModuleApp(value: unknown): value is ModuleApp {
+  const { checkUpgrade, acceptGraph, close } = Object(value) as Partial<Record<keyof ModuleApp, unknown>>;
+  return [checkUpgrade, acceptGraph, close].every((member) => typeof member === 'function');
+}

@@ -1,0 +1,182 @@
+// A run goes on with a changed graph without a human, unless it stands on something that is gone or means something else.
+
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
+import { hasEnded, type Lease, type Thread } from '../../state/threads/threadRecords.ts';
+import { isRecord } from '../../values/isRecord.ts';
+import type { Engine } from '../drive/Engine.ts';
+import { holdLease, nullIfBusy, releasing } from '../drive/lease.ts';
+import { recordedInput } from '../drive/runInput.ts';
+import { isNameList } from '../graph/DeclaredChanges.ts';
+import {
+  type GraphShape,
+  graphChanges,
+  graphFingerprint,
+  isOfGraph,
+  isSameGraph,
+  recordedShape,
+} from '../graph/graphShape.ts';
+import { GraphMapping, type NotAcceptedReason } from './GraphMapping.ts';
+import { changesFor, gatesGone } from './graphChanges.ts';
+import { commitRunMove, type MovingEngine, planRunMove, type RunMove } from './moveRun.ts';
+
+export type TakingEngine = MovingEngine & Pick<Engine, 'graphChanges'>;
+
+/** Why a graph does not take a run; the others are those of `acceptGraph`. */
+export type RefusalReason =
+  | NotAcceptedReason
+  /** A newer graph has driven the run. */
+  | 'earlier_graph'
+  /** Its input was not taken up yet, and is for a channel that is gone. */
+  | 'input_lost'
+  /** None of the run's nodes is in the graph. */
+  | 'other_graph'
+  /** The author's `version` differs. */
+  | 'version';
+
+/** A run that this graph would take. */
+interface TakenRun extends RunMove {
+  readonly changes: readonly string[];
+}
+
+/**
+ * Whether a run goes on with this graph, and what has to be written for it; `null` where the graph is its own. Writes and executes
+ * nothing.
+ *
+ * @throws DevsError `GRAPH_CHANGED` with a `reason` and every difference in its context.
+ */
+export async function planTake(thread: Thread, engine: TakingEngine): Promise<TakenRun | null> {
+  const { threadId } = thread;
+  const { shape: now } = engine;
+  if (isSameGraph(thread, now)) return null;
+  const before = recordedShape(thread);
+  const changes = graphChanges(before, now);
+  const refuse = (reason: RefusalReason, why: string, cause?: unknown): never => {
+    throw graphChanged(threadId, { changes, reason, why, cause });
+  };
+  const known = before ?? refuse('not_recorded', 'The names in its graph were not recorded');
+  assertNewer(thread, known, engine, refuse);
+  const { graphChanges: declared = {} } = engine;
+  const plan = async (): Promise<TakenRun> => {
+    const mapping = new GraphMapping({ threadId, before: known, now }, changesFor(known, now, declared));
+    const move = await planRunMove(thread, { before: known, mapping }, engine);
+    const [gone] = gatesGone(known, now, mapping, declared.removed);
+    if (gone !== undefined) refuse('gate_removed', `Gate "${gone}" is gone and not declared as removed`);
+    const lost = move.input === null ? undefined : await lostInput(threadId, mapping, engine);
+    if (lost !== undefined) refuse('input_lost', `Its input is for channel "${lost}", which is gone`);
+    return { ...move, changes };
+  };
+  return plan().catch((error: unknown) => {
+    if (!isDevsError(error, 'GRAPH_NOT_ACCEPTED')) throw error;
+    return refuse(error.context['reason'] as NotAcceptedReason, whyOf(error), error);
+  });
+}
+
+/** A channel of an input that nothing would take up. */
+async function lostInput(
+  threadId: string,
+  mapping: GraphMapping,
+  engine: TakingEngine,
+): Promise<string | undefined> {
+  const { input } = await recordedInput(threadId, engine);
+  const { removed = [] } = engine.graphChanges ?? {};
+  const named = isNameList(removed) ? removed : (removed.channels ?? []);
+  return Object.keys(isRecord(input) ? input : {}).find(
+    (name) => mapping.channel(name) === null && !named.includes(name),
+  );
+}
+
+/** What can be told from the names alone. */
+function assertNewer(
+  thread: Thread,
+  before: GraphShape,
+  { shape: now, store, recordedAs, graphChanges: { renamed } = {} }: TakingEngine,
+  refuse: (reason: RefusalReason, why: string) => never,
+): void {
+  const { threadId, graphFingerprint: recorded } = thread;
+  if (store.threads.graphs.isEarlier(graphFingerprint(now), recorded))
+    refuse('earlier_graph', 'A newer version of the graph has executed it');
+  if (before.version !== now.version) refuse('version', 'The versions differ');
+  const isNamed = recordedAs === undefined || isOfGraph(recordedAs, threadId, store);
+  const isIts = (name: string): boolean =>
+    now.nodes.includes(name) || Object.hasOwn(renamed?.nodes ?? {}, name);
+  if (!isNamed || (before.nodes.length > 0 && !before.nodes.some(isIts)))
+    refuse('other_graph', 'None of its nodes is left');
+}
+
+/** The reason alone, as a sentence of its own. */
+function whyOf({ message }: DevsError): string {
+  const why = message.replace(/^.*? cannot continue with this graph: /s, '').replace(/\.$/, '');
+  return why.charAt(0).toUpperCase() + why.slice(1);
+}
+
+const BACK: Partial<Record<RefusalReason, string>> = {
+  earlier_graph:
+    'Resume the run with the newer version of the program, or take it back to this one with acceptGraph() or devs accept-graph.',
+  gate_removed: 'Declare the gate in graphChanges.removed, if waiting runs may pass without being asked there.',
+};
+
+const DEFAULT_REMEDY =
+  'Resume the run with the version of the program that started it, or declare the renamed and removed names in graphChanges, with acceptGraph() or devs accept-graph.';
+
+interface Refusal {
+  readonly changes: readonly string[];
+  readonly reason: RefusalReason;
+  readonly why: string;
+  readonly cause: unknown;
+}
+
+function graphChanged(threadId: string, { changes, reason, why, cause }: Refusal): DevsError {
+  const told = changes.join('; ');
+  const graph = reason === 'earlier_graph' ? 'is on a newer graph' : 'was started with another graph';
+  return new DevsError(`Run "${threadId}" ${graph}: ${told}. ${why}.`, {
+    code: 'GRAPH_CHANGED',
+    remedy: BACK[reason] ?? DEFAULT_REMEDY,
+    context: { threadId, changes: told, reason },
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/**
+ * Takes a run to this graph under its lease, before anything of it is executed: its latest checkpoint under the new names, the new
+ * shape and `GRAPH_TAKEN` are one transaction. Nothing where the graph is the run's own.
+ *
+ * @throws DevsError as {@link planTake}.
+ */
+export async function takeGraph(lease: Lease, engine: TakingEngine): Promise<void> {
+  const { threadId } = lease;
+  const plan = await planTake(engine.store.threads.require(threadId), engine);
+  if (plan !== null) await commitTaken(plan, lease, engine);
+}
+
+function commitTaken({ changes, ...move }: TakenRun, lease: Lease, engine: TakingEngine): Promise<void> {
+  const { threadId } = lease;
+  const told = { changes: changes.join('; ') };
+  return commitRunMove(
+    move,
+    lease,
+    (emit, fingerprint) => emit('GRAPH_TAKEN', { ...told, fingerprint }, { threadId }),
+    engine,
+  );
+}
+
+/**
+ * Moves the channels of a run whose turn has ended to the names that its graph declares for them, before the next turn is
+ * recorded. What else has changed goes with the record of that turn.
+ */
+export async function takeBetweenTurns(threadId: string, engine: TakingEngine): Promise<void> {
+  const { store, shape: now, graphChanges: declared } = engine;
+  const thread = store.threads.require(threadId);
+  const before = recordedShape(thread);
+  if (declared === undefined || before === null || !hasEnded(thread.status) || isSameGraph(thread, now)) return;
+  const known = changesFor(before, now, declared);
+  if (Object.keys(known.renamed?.channels ?? {}).length === 0) return;
+  if (store.threads.graphs.isEarlier(graphFingerprint(now), thread.graphFingerprint)) return;
+  const mapping = new GraphMapping({ threadId, before, now }, known);
+  const held = await nullIfBusy(() => holdLease(store.runs, threadId));
+  if (held === null) return; // the record of the turn says so
+  await releasing(held, async () => {
+    if (held.lease.epoch !== thread.leaseEpoch + 1) return;
+    const plan = await planRunMove(thread, { before, mapping, isBetweenTurns: true }, engine);
+    await commitTaken({ ...plan, changes: graphChanges(before, now) }, held.lease, engine);
+  });
+}

@@ -1,0 +1,42 @@
+// What became of the names of an earlier version of a graph, as an author or a human declares it.
+
+import type { GraphShape } from './graphShape.ts';
+
+/** Old names that a changed graph no longer has. */
+export interface DeclaredChanges {
+  /** Old name → new name. */
+  readonly renamed?: {
+    readonly nodes?: Readonly<Record<string, string>>;
+    readonly channels?: Readonly<Record<string, string>>;
+  };
+  /**
+   * Removed for good; the values of removed channels are dropped. A list names nodes, channels and gates alike. A gate whose node
+   * is left is named as a gate.
+   */
+  readonly removed?: readonly string[] | RemovedNames;
+}
+
+export interface RemovedNames {
+  readonly nodes?: readonly string[];
+  readonly channels?: readonly string[];
+  /** As declared in `gates`: the node's name, or a path like `sub:publish`. */
+  readonly gates?: readonly string[];
+}
+
+/**
+ * By what they name. In a list, a name is that of whatever of that name is gone: a gate, where its node is left.
+ */
+export function removedNames(
+  removed: readonly string[] | RemovedNames,
+  before: GraphShape,
+  now: GraphShape,
+): RemovedNames {
+  if (!isNameList(removed)) return removed;
+  const nodes = removed.filter((name) => before.nodes.includes(name) && !now.nodes.includes(name));
+  const channels = removed.filter((name) => before.channels.includes(name) && !now.channels.includes(name));
+  const gates = removed.filter((name) => !nodes.includes(name) && !channels.includes(name));
+  return { nodes, channels, gates };
+}
+
+export const isNameList = (removed: readonly string[] | RemovedNames): removed is readonly string[] =>
+  Array.isArray(removed);
