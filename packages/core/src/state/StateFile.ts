@@ -22,6 +22,7 @@ import type { WriteScope } from './RunStore.ts';
 import { RewindStore } from './runs/RewindStore.ts';
 import { RunDirectory } from './runs/RunDirectory.ts';
 import { RunFootprint } from './runs/RunFootprint.ts';
+import { RunLabelStore } from './labels/RunLabelStore.ts';
 import { RunRemover } from './runs/RunRemover.ts';
 import { StepStore, type StepStoreOptions } from './steps/StepStore.ts';
 import { TranscriptStore } from './steps/TranscriptStore.ts';
@@ -58,6 +59,7 @@ export class StateFile {
   readonly log: EventStore;
   readonly rewinds: RewindStore;
   readonly directory: RunDirectory;
+  readonly labels: RunLabelStore;
   readonly waits: WaitStore;
   readonly children: ChildStore;
   readonly footprint: RunFootprint;
@@ -84,6 +86,7 @@ export class StateFile {
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.directory = new RunDirectory(db);
+    this.labels = new RunLabelStore(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);
     this.footprint = new RunFootprint(db);

@@ -1,7 +1,7 @@
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { RunResult } from '../drive/RunResult.ts';
+import type { RunInfo, RunResult } from '../drive/RunResult.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
@@ -10,9 +10,10 @@ import type { Principal } from '../gates/principals.ts';
 import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
-import { inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
-import type { GatePage, PageRequest, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 
@@ -20,6 +21,8 @@ import type { StreamOptions } from '../stream/streamRun.ts';
 export interface AppRuns<Graph, State, Update, Output>
   extends RunFiles<FileApp<Graph, State, Update, Output>> {
   start(id: string, input: Update | undefined, options: StartOptions): Promise<void>;
+  /** Records a run before its first input; false for a known id. */
+  create(id: string, given: NewRunLabels, place: QueueOptions): Promise<boolean>;
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>>;
   /** With `null` as input it only reads. */
   stream(
@@ -32,7 +35,8 @@ export interface AppRuns<Graph, State, Update, Output>
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
   delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
-  openGates(page: PageRequest): GatePage | Promise<GatePage>;
+  get(id: string): Promise<RunInfo | null>;
+  openGates(filter: GateFilter): GatePage | Promise<GatePage>;
   /** The graph over the state file of a run that has one of its runs as a child. */
   openIn(parent: EngineStore): FileApp<Graph, State, Update, Output>;
   /** The one state file. @throws DevsError `RUN_ELSEWHERE` where each run has its own. */
@@ -56,6 +60,10 @@ export class LocalRuns<Graph, State, Update, Output>
 
   start(id: string, input: Update | undefined, options: StartOptions): Promise<void> {
     return this.file.start(id, input, options);
+  }
+
+  create(id: string, given: NewRunLabels): Promise<boolean> {
+    return this.file.create(id, given);
   }
 
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>> {
@@ -94,8 +102,12 @@ export class LocalRuns<Graph, State, Update, Output>
     return listRuns(filter, this.file.store);
   }
 
-  openGates(page: PageRequest): GatePage {
-    return inbox(page, this.file.store.sessions);
+  async get(id: string): Promise<RunInfo | null> {
+    return getRun(id, this.file.store);
+  }
+
+  openGates(filter: GateFilter): GatePage {
+    return inbox(filter, this.file.store.sessions);
   }
 
   openIn(_parent: EngineStore): FileApp<Graph, State, Update, Output> {

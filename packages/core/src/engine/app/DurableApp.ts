@@ -3,26 +3,26 @@ import type { EventBus } from '../../events/EventBus.ts';
 import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
-import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import type { RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
-import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
+import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
 import { decisionNotice, messageNotice, stopNotice } from '../runs/notices.ts';
 import type {
+  GateFilter,
   GatePage,
-  PageRequest,
   QueueOptions,
   RunDriver,
   RunFilter,
@@ -130,6 +130,34 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
     return this.#runs.start(id, input, options);
+  }
+
+  /**
+   * Records a run before its first input, like LangGraph's `threads.create`. It is `paused` and not due: no process
+   * executes it until `run` or `start` gives it an input. The metadata and tags find it in `list`, and nodes have them in
+   * their `config`. It can receive signals, and `cancel` ends it.
+   *
+   * @param options - `ifExists`: what to do for a known id. `'raise'` rejects, `'do_nothing'` returns the run unchanged.
+   * @returns The run as `get` returns it.
+   * @throws DevsError `THREAD_EXISTS` for a known id; `THREAD_NOT_OURS` for an id with checkpoints but without a run.
+   *   TypeError for metadata that is not of scalars. Nothing is recorded then.
+   *
+   * @example
+   * ```ts
+   * await app.create('chat-1', { metadata: { tenant: 'acme', user: 'ada' }, tags: ['support'] });
+   * await app.run('chat-1', { messages: [question] });
+   * ```
+   */
+  async create(
+    id: string,
+    { metadata, tags, ifExists = 'raise', ...place }: CreateOptions = {},
+  ): Promise<RunInfo> {
+    if (ifExists !== 'raise' && ifExists !== 'do_nothing')
+      throw new TypeError(`ifExists must be 'raise' or 'do_nothing', got ${String(ifExists)}.`);
+    const given = { ...(metadata !== undefined && { metadata }), ...(tags !== undefined && { tags }) };
+    const isNew = await this.#runs.create(id, given, place);
+    if (!isNew && ifExists === 'raise') throw threadExists(id);
+    return (await this.get(id)) ?? runNotFound(id);
   }
 
   /**
@@ -283,22 +311,38 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Lists the runs, of every graph, newest first, in pages. A run that matches all the time is on exactly one page.
+   * Lists the runs, of every graph, newest first, in pages. A run that matches all the time is on exactly one page. With
+   * `metadata`, `tags`, `idPrefix` or `tenant`, it lists the runs that match all of them, by an index.
    *
-   * @throws RangeError for an invalid filter, `limit` or `after`.
+   * @throws RangeError, TypeError for an invalid filter, `limit` or `after`.
    *
    * @example
    * ```ts
    * const { runs, next } = await app.list({ status: ['running', 'waiting'], graph: app.fingerprint, limit: 20 });
+   * const ofAcme = await app.list({ metadata: { tenant: 'acme' }, tags: ['support'], idPrefix: 'chat-' });
    * ```
    */
   async list(filter: RunFilter = {}): Promise<RunPage> {
     return this.#runs.list(filter);
   }
 
-  /** Lists the open gates of every run, oldest first, in pages. @throws RangeError for a bad page. */
-  async openGates(page: PageRequest = {}): Promise<GatePage> {
-    return this.#runs.openGates(page);
+  /** Returns one run as `list` does, without its values; `null` for an unknown id. See `result` for its values. */
+  async get(id: string): Promise<RunInfo | null> {
+    return this.#runs.get(id);
+  }
+
+  /**
+   * Lists the open gates of every run, or of the runs that match, oldest first, in pages.
+   *
+   * @throws RangeError, TypeError for a bad filter or page.
+   *
+   * @example
+   * ```ts
+   * const { gates } = await app.openGates({ metadata: { tenant: 'acme' } });
+   * ```
+   */
+  async openGates(filter: GateFilter = {}): Promise<GatePage> {
+    return this.#runs.openGates(filter);
   }
 
   /**

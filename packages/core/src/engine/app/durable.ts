@@ -169,6 +169,7 @@ function appRuns<Graph, State, Update, Output>(
     claim: async (...claim) => (await load()).claim(...claim),
     notify: async (...notify) => (await load()).notify(...notify),
     start: async (...start) => (await load()).start(...start),
+    create: async (...create) => (await load()).createRun(...create),
     run: async (...run) => (await load()).run(...run),
     stream: (id, input, { signal, ...options }) => {
       if (input === null)
@@ -183,6 +184,7 @@ function appRuns<Graph, State, Update, Output>(
     delete: async (...deletion) => (await load()).delete(...deletion),
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),
+    get: (id) => runs.get(id),
     openGates: (page) => runs.gates(page),
     openIn: (parent) => {
       const file = opened.get(parent) ?? plan.open({ db: parent.db, outlet: parent.outlet });

@@ -1,7 +1,7 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { endingWith, isDevsError } from '../../errors/DevsError.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
-import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
+import { AWAITS_INPUT, hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
@@ -73,6 +73,7 @@ async function driveAlone(
 ): Promise<SessionOutcome> {
   const thread = engine.store.threads.require(threadId);
   if (isOver(thread.status)) return ended(thread.status, thread.reason);
+  if (thread.status === 'paused' && thread.reason === AWAITS_INPUT) return stopped('paused', AWAITS_INPUT);
   assertSameGraph(thread, engine.shape);
   const signals = [options.signal, options.abort];
   const leave = await takeRoom(threadId, engine.store, { waits: isDue === undefined, signals });

@@ -20,6 +20,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { graphFingerprint } from '../graph/graphShape.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -86,6 +87,11 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     const { by, budget } = options;
     const given = { input, options: pickInvokeOptions(options), turn: turn ?? null, by, budget };
     return this.arrived(this.#starts.begin(id, given));
+  }
+
+  /** Records a run before its first input; false for a known id. */
+  async create(id: string, given: NewRunLabels): Promise<boolean> {
+    return this.arrived(this.#starts.create(id, given));
   }
 
   async run(

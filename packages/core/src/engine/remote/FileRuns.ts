@@ -5,13 +5,14 @@ import { assertSameFile } from '../../db/fileIdentity.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import { threadBusy } from '../drive/lease.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
-import { inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns } from '../runs/lists.ts';
 import type {
+  GateFilter,
   GatePage,
   LeasedRun,
   NewRun,
-  PageRequest,
   RunFileView,
   RunFilter,
   RunListItem,
@@ -97,8 +98,12 @@ export class FileRuns implements Runs {
     return new Map(known.map(({ threadId, createdAt }) => [threadId, { createdAt, index: null }]));
   }
 
-  async gates(page: PageRequest = {}): Promise<GatePage> {
-    return inbox(page, this.#store.sessions);
+  async get(id: string): Promise<RunInfo | null> {
+    return getRun(id, this.#store);
+  }
+
+  async gates(filter: GateFilter = {}): Promise<GatePage> {
+    return inbox(filter, this.#store.sessions);
   }
 
   async countGates(): Promise<number> {

@@ -17,6 +17,7 @@ import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
+import { awaitsInput, type NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
 import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
@@ -48,11 +49,18 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;
     const isTurn = await this.read(id, async (file) => {
+      if (awaitsInput(file.store.threads.require(id))) return true;
       if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
       await file.start(id, input, given);
       return false;
     });
     if (isTurn) await this.claim(id, (file) => file.start(id, input, given));
+  }
+
+  /** Records a run before its first input; false for a known id. */
+  createRun(id: string, given: NewRunLabels, place: QueueOptions): Promise<boolean> {
+    const queued = { ...place, queue: this.#queue, events: new EventBus(), isDue: false };
+    return this.create(id, queued, (file) => file.create(id, given));
   }
 
   #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
@@ -71,8 +79,8 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
 
   /** Whoever holds it drives it already. */
   async #goOn(id: string): Promise<void> {
-    const status = await this.readRecord(id, ({ threads }) => threads.require(id).status);
-    if (isOver(status)) return;
+    const thread = await this.readRecord(id, ({ threads }) => threads.require(id));
+    if (isOver(thread.status) || awaitsInput(thread)) return;
     await nullIfBusy(() => this.claim(id, async () => undefined, { goesOn: true }));
   }
 

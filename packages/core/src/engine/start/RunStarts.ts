@@ -1,5 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import { labelsOf } from '../../state/labels/runLabels.ts';
 import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import type { Engine } from '../drive/Engine.ts';
 import {
@@ -18,6 +19,14 @@ import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { PreparedRun } from '../waits/children.ts';
+import {
+  assertHadInput,
+  assertLabels,
+  awaitsInput,
+  createOrBegin,
+  firstGiven,
+  type NewRunLabels,
+} from './firstInput.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
 /** What is recorded about a run before its graph is called. */
@@ -70,11 +79,14 @@ export class RunStarts {
     const { store, graph } = this.#engine;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
-    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
+    const isFirst = known === null || awaitsInput(known);
+    const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(graph, options, threadId);
-    const { dumped, record } = await this.#prepare({ threadId, ...given });
-    if (known === null && store.commit((emit) => record(store, emit)).created) return;
+    const first = known !== null && isFirst ? firstGiven(threadId, given, store) : given;
+    const { dumped, record } = await this.#prepare({ threadId, ...first });
+    if (isFirst && store.commit((emit) => record(store, emit)).created) return;
+    if (turn === null) assertHadInput(threadId, store);
     if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
     return startTurn({ threadId, key: turn, given: dumped }, this.#engine);
   }
@@ -93,6 +105,26 @@ export class RunStarts {
     return this.#engine.store.commit((emit) => record(this.#engine.store, emit)).thread;
   }
 
+  /**
+   * Records a run before its first input: nothing executes it until then. False for a known id, which stays as it is.
+   *
+   * @throws DevsError `THREAD_NOT_OURS`; TypeError as `assertLabels`.
+   */
+  create(threadId: string, given: NewRunLabels): boolean {
+    assertLabels(given);
+    const { store, shape } = this.#engine;
+    return store.commit(() => {
+      assertIsRun(threadId, store);
+      const { created } = store.threads.create({
+        ...{ threadId, projectId: threadId, workspace: null, briefSha256: null, awaitsInput: true },
+        graphFingerprint: this.#fingerprint,
+        policies: { graph: shape, ...recordedAs(this.#engine.recordedAs) },
+      });
+      if (created) store.labels.insert(threadId, labelsOf(given));
+      return created;
+    });
+  }
+
   /** What is given is serialized once, whether it is recorded or compared with what is. */
   async #prepare({
     threadId,
@@ -108,7 +140,7 @@ export class RunStarts {
     const gates = gatePolicies(this.#engine.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
-      const { thread, created } = store.threads.create({
+      const declared = {
         threadId,
         projectId: about.projectId ?? threadId,
         workspace: about.workspace ?? null,
@@ -122,8 +154,10 @@ export class RunStarts {
           graph: this.#engine.shape,
           ...recordedAs(this.#engine.recordedAs),
         },
-      });
+      };
+      const { thread, created } = createOrBegin(declared, store);
       if (created) store.inputs.insert(threadId, dumped, turn);
+      if (created) store.labels.insert(threadId, labelsOf(options));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };

@@ -41,6 +41,7 @@ const NAMING = [
   'signals',
   'waits',
   'thread_inputs',
+  'run_labels',
   'threads',
 ] as const;
 

@@ -95,6 +95,7 @@ export class ThreadStore {
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
   readonly #setFingerprint: Statement<[object]>;
+  readonly #awaitInput: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
@@ -124,6 +125,7 @@ export class ThreadStore {
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateThread('degraded = 1'));
     this.#setPolicies = prepare(db, sql.updateThread('policies_json = @value'));
+    this.#awaitInput = prepare(db, sql.updateThread("status = 'paused', reason = @value"));
     this.#setFingerprint = prepare(db, sql.updateThread('graph_fingerprint = @value'));
   }
 
@@ -138,8 +140,9 @@ export class ThreadStore {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#folders.assertFree(thread);
-      const { policies: _, keepsExactly = true, ...columns } = thread;
+      const { policies: _, keepsExactly = true, awaitsInput = false, ...columns } = thread;
       this.#insert.run({ ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() });
+      if (awaitsInput) this.#update(this.#awaitInput, thread.threadId, sql.AWAITS_INPUT);
       return { thread: this.require(thread.threadId), created: true };
     });
   }

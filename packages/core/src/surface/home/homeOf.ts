@@ -149,7 +149,7 @@ class StateFileHome extends OnePipelineFile implements PipelineHome {
       limit: pageLimit(limit),
     };
     return directory
-      .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
+      .page({ ...UNLABELLED, graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
       .map(({ id }) => id);
   }
 
