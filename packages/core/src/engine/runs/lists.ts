@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/prepare.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
 import type { LabelQuery } from '../../state/labels/labelQuery.ts';
-import { labelsOf, labelTexts, type RunLabels } from '../../state/labels/runLabels.ts';
+import { labelsFrom, labelsOf, labelTexts, type RunLabels } from '../../state/labels/runLabels.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
@@ -64,7 +64,11 @@ export function pageOf<T>(
 }
 
 /** What a list of pages is made of. */
-export const pages = { limit: pageLimit, place: parseCursor, of: pageOf } as const;
+export const pages = {
+  ...{ limit: pageLimit, place: parseCursor, of: pageOf },
+  /** Labels as they are stored, from what is stored, and those that a filter asks for. */
+  ...{ labelTexts, labelsFrom, labelQuery: labelQueryOf },
+} as const;
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
 export function listRuns(filter: RunFilter, store: EngineStore): RunPage {

@@ -25,6 +25,7 @@ import { News } from '../../events/News.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
+import { UNLABELLED } from '../../state/labels/labelQuery.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
 import { runNotFound, type Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';

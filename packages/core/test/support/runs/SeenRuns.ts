@@ -1,10 +1,11 @@
+import type { RunInfo } from '../../../src/engine/drive/RunResult.ts';
 import type { Database } from 'better-sqlite3';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
 import type {
+  GateFilter,
   GatePage,
   LeasedRun,
   NewRun,
-  PageRequest,
   RunFileView,
   RunFilter,
   RunListItem,
@@ -123,6 +124,10 @@ export class SeenRuns implements Runs {
     return (await this.#runs).watch(id, tell);
   }
 
+  async get(id: string): Promise<RunInfo | null> {
+    return (await this.#runs).get(id);
+  }
+
   async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
     return (await this.#runs).indexed(ids);
   }
@@ -131,7 +136,7 @@ export class SeenRuns implements Runs {
     return (await this.#runs).countGates();
   }
 
-  async gates(page?: PageRequest): Promise<GatePage> {
+  async gates(page?: GateFilter): Promise<GatePage> {
     return (await this.#runs).gates(page);
   }
 
