@@ -5,6 +5,7 @@ export { addBackup } from './admin/backup.ts';
 export { addCancel } from './admin/cancel.ts';
 export { addDoctor } from './admin/doctor.ts';
 export { addExplain } from './admin/explain.ts';
+export { addCompact } from './compact.ts';
 export { addGc } from './admin/gc.ts';
 export { addPause } from './admin/pause.ts';
 export { addPrune } from './admin/prune.ts';

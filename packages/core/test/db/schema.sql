@@ -157,6 +157,10 @@ CREATE TABLE events (
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
 ) STRICT;
 
+CREATE TABLE file_residue (
+  id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+
 CREATE TABLE git_packs (
   thread_id TEXT    NOT NULL REFERENCES threads (thread_id),
   pack      INTEGER NOT NULL,                            -- from 1, never used again: it leans on those before it

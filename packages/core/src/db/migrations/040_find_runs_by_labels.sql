@@ -1,4 +1,4 @@
--- Runs are found by their metadata and tags.
+-- Runs are found by their metadata and tags, and what was deleted is overwritten.
 
 -- Written by RunLabelStore only.
 CREATE TABLE run_labels (
@@ -46,3 +46,12 @@ WHERE json_array_length(l.label) = 1 OR NOT EXISTS (
   AND NOT EXISTS (
   SELECT 1 FROM run_labels AS own
   WHERE own.thread_id = b.child_id AND json_array_length(own.label) = 2 AND own.label ->> 0 = l.label ->> 0);
+
+-- One row where pages may have what was deleted before this migration: deleted bytes are overwritten since. Deleted by
+-- rewriteFile only.
+CREATE TABLE file_residue (
+  id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+
+INSERT INTO file_residue (id)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM threads) OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM store_items);

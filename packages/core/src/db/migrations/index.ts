@@ -1115,8 +1115,8 @@ ALTER TABLE threads ADD COLUMN keeps_exactly INTEGER NOT NULL DEFAULT 0 CHECK (k
   {
     version: 40,
     name: '040_find_runs_by_labels',
-    sha256: 'a46d1bc40f229cbf4b42ca75de3ff0dae5ed61407e3ad263f31e54bba51a91b0',
-    sql: `-- Runs are found by their metadata and tags.
+    sha256: 'feb45c9ac5a6d64019db9a904d86deec1a925953f7aa0ea769c3c7bdde86ae9b',
+    sql: `-- Runs are found by their metadata and tags, and what was deleted is overwritten.
 
 -- Written by RunLabelStore only.
 CREATE TABLE run_labels (
@@ -1164,6 +1164,15 @@ WHERE json_array_length(l.label) = 1 OR NOT EXISTS (
   AND NOT EXISTS (
   SELECT 1 FROM run_labels AS own
   WHERE own.thread_id = b.child_id AND json_array_length(own.label) = 2 AND own.label ->> 0 = l.label ->> 0);
+
+-- One row where pages may have what was deleted before this migration: deleted bytes are overwritten since. Deleted by
+-- rewriteFile only.
+CREATE TABLE file_residue (
+  id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+
+INSERT INTO file_residue (id)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM threads) OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM store_items);
 `,
   },
 ];
@@ -1592,5 +1601,8 @@ END`,
   PRIMARY KEY (label, created_at, thread_id)
 ) STRICT, WITHOUT ROWID`,
   `CREATE INDEX run_labels_of_run ON run_labels (thread_id)`,
+  `CREATE TABLE file_residue (
+  id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT`,
   `INSERT INTO decision_log_end (id, lines, sha256) VALUES (1, 0, '0000000000000000000000000000000000000000000000000000000000000000')`,
 ];

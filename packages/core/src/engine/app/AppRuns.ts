@@ -6,8 +6,7 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { Principal } from '../gates/principals.ts';
-import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
 import { getRun, inbox, listRuns } from '../runs/lists.ts';
@@ -33,7 +32,7 @@ export interface AppRuns<Graph, State, Update, Output>
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
-  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult>;
+  delete(id: string, options: DeleteOptions): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
   get(id: string): Promise<RunInfo | null>;
   openGates(filter: GateFilter): GatePage | Promise<GatePage>;
@@ -94,8 +93,8 @@ export class LocalRuns<Graph, State, Update, Output>
     return this.file.arrived(outsideGraphs(() => forkRun(id, fork, this.file.engine)));
   }
 
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
-    return this.file.arrived(deleteRun(id, by, this.file.engine));
+  async delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
+    return this.file.arrived(deleteRun(id, options, this.file.engine));
   }
 
   list(filter: RunFilter): RunPage {

@@ -16,7 +16,8 @@ import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOpt
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
-import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
+import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
+import { type DeleteFilter, type DeleteOptions, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
 import { decisionNotice, messageNotice, stopNotice } from '../runs/notices.ts';
@@ -434,13 +435,17 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Deletes a run that has ended, in one transaction. In one state file, lines of the decision log stay, because
-   * they are a chain; in a cluster the run's whole file is deleted.
+   * Deletes a run that has ended, in one transaction, and overwrites its bytes in the file and its log. In one state file,
+   * lines of the decision log stay, because they are a chain; in a cluster the run's whole file is deleted. For a run that
+   * was deleted before, it empties the log again and returns `runs: 0`.
    *
+   * @param options - `by`, and `waitMs`: how long to wait for processes that read the file.
+   * @throws DevsError `STATE_BUSY` if another process still reads the file after `waitMs`: the run is deleted, its bytes are
+   *   still in the log. Call `delete` again.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
-  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult> {
+  delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
     return this.#runs.delete(id, options);
   }
 
@@ -449,7 +454,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * crash, the next call continues. Skips runs in use and runs with a folder.
    *
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete runs;
-   *   `RUN_ELSEWHERE` in a cluster; RangeError.
+   *   `RUN_ELSEWHERE` in a cluster; `STATE_BUSY` as `delete`, when all is deleted; RangeError.
    *
    * @example
    * ```ts
@@ -460,6 +465,26 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
     const { engine, arrived } = this.#runs.oneFile('deleteOlderThan');
     return arrived(deleteExpired(expiry, engine));
+  }
+
+  /**
+   * Makes the state file smaller: deletes unused values, gives free pages back to the disk, and empties the log. Overwrites
+   * what a release without this method deleted, which `delete` cannot do. Stops after `maxMs`; the next call continues. A
+   * file is rewritten in one transaction, and other processes wait meanwhile; one above 64 MiB is made smaller step by step
+   * after that.
+   *
+   * @throws DevsError `STATE_BUSY` if other processes use the file for longer than `waitMs`; `STATE_DISK_FULL`;
+   *   `RUN_ELSEWHERE` in a cluster. The runs are unchanged then. RangeError.
+   *
+   * @example
+   * ```ts
+   * const { done, needsMs } = await app.compact({ maxMs: 2000 });
+   * if (!done) await app.compact({ maxMs: Infinity }); // at night
+   * ```
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactResult> {
+    const { store, arrived } = this.#runs.oneFile('compact');
+    return arrived(compactFile(store, options));
   }
 
   /**

@@ -10,9 +10,8 @@ import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { AppFactory } from '../file/AppFactory.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, RunOptions, RunStartOptions, StartOptions } from '../file/RunOptions.ts';
-import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
-import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { assertDeletable, type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
@@ -153,10 +152,10 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     });
   }
 
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
+  async delete(id: string, { by, ...how }: DeleteOptions): Promise<DeleteResult> {
     const bytes = await this.remove(id, {
       assert: ({ store }) => assertDeletable(id, by, store),
-      here: async ({ engine, arrived }) => (await arrived(deleteRun(id, by, engine))).bytes,
+      here: async ({ engine, arrived }) => (await arrived(deleteRun(id, { by, ...how }, engine))).bytes,
     });
     return { runs: 1, bytes };
   }

@@ -159,6 +159,11 @@ export class RunRemover {
     return [...this.#sweeper.rounds()].reduce(addSwept, NOTHING_SWEPT);
   }
 
+  /** As {@link sweep}, one round at a time. */
+  sweepRounds(): Generator<Swept> {
+    return this.#sweeper.rounds();
+  }
+
   #assertAlone(threadId: string): void {
     const [open] = this.#children.openBelow(threadId);
     if (open !== undefined)

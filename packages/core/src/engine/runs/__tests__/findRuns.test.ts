@@ -137,7 +137,7 @@ describe('finding runs', () => {
     await app.run('without', {});
     const before = db.prepare('SELECT * FROM run_labels').all();
     expect(before.length).toBeGreaterThan(10);
-    db.exec('DROP TABLE run_labels');
+    db.exec('DROP TABLE run_labels; DROP TABLE file_residue');
     db.exec(MIGRATIONS.find(({ version }) => version === 40)?.sql ?? '');
     expect(db.prepare('SELECT * FROM run_labels').all()).toEqual(before);
   });
