@@ -197,6 +197,11 @@ export class PostgresRuns implements Runs, DrivenRuns {
     return this.#parts.lists.list(filter);
   }
 
+  async get(id: string): ReturnType<Runs['get']> {
+    await this.#parts.ready();
+    return this.#parts.lists.get(id);
+  }
+
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     await this.#parts.ready();
     return this.#parts.lists.indexed(ids);

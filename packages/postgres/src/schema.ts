@@ -145,6 +145,20 @@ ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz
 CREATE INDEX runs_to_drive ON $.runs (run_id)
   WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
 `,
+  // What runs are found by. `labels`: JSON, NULL until the file of a run of before was looked into. `label`: the SHA-256 of one.
+  `
+ALTER TABLE $.runs ADD COLUMN labels text;
+CREATE INDEX runs_unlabelled ON $.runs (run_id) WHERE labels IS NULL;
+CREATE INDEX runs_of_tenant ON $.runs (tenant, created_at, run_id);
+
+CREATE TABLE $.run_labels (
+  label bytea NOT NULL,
+  created_at timestamptz(3) NOT NULL,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  PRIMARY KEY (label, created_at, run_id)
+);
+CREATE INDEX run_labels_of_run ON $.run_labels (run_id, label);
+`,
   // Positions are counted in one row, which is locked until they are committed: who has read one has read all before it.
   `
 CREATE TABLE $.gate_events (
@@ -197,6 +211,7 @@ export async function migrateSchema(client: ClientBase, schema: string): Promise
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   schema_version: ['SELECT'],
   runs: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+  run_labels: ['SELECT', 'INSERT'],
   gates: ['SELECT', 'INSERT', 'UPDATE'],
   signals: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   gate_events: ['SELECT', 'INSERT'],

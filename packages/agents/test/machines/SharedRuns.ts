@@ -136,9 +136,13 @@ export class SharedRuns implements Runs {
   async list(): Promise<RunPage> {
     const runs = [...this.#runs].map(([id, { index, held }]) => ({
       ...{ id, status: index.status, reason: index.reason, graph: '', isDriven: held !== null },
-      ...{ createdAt: '', updatedAt: '', endedAt: null },
+      ...{ createdAt: '', updatedAt: '', endedAt: null, metadata: index.metadata, tags: index.tags },
     }));
     return { runs: runs.toReversed(), next: null };
+  }
+
+  async get(wanted: string): ReturnType<Runs['get']> {
+    return (await this.list()).runs.find(({ id }) => id === wanted) ?? null;
   }
 
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {

@@ -70,7 +70,7 @@ const DAILY: readonly Verb[] = [
     load: async () => (await reading()).addLog,
   },
   {
-    usage: 'status [id]',
+    usage: 'status [options] [id]',
     description: 'list the runs, or show one with its tasks, gates and cost',
     load: async () => (await reading()).addStatus,
   },
@@ -78,6 +78,11 @@ const DAILY: readonly Verb[] = [
     usage: 'rm [options] <id>',
     description: 'remove a run that has ended: its record, its folder, and its branch if it is merged',
     load: async () => (await loadWorking()).addRm,
+  },
+  {
+    usage: 'compact [options]',
+    description: 'make the state file smaller, and overwrite what was deleted from it',
+    load: async () => (await reading()).addCompact,
   },
   {
     usage: 'trust [options] [sha256]',

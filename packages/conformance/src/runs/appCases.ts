@@ -55,6 +55,66 @@ const STARTS: readonly RunsCase[] = [
   },
 ];
 
+/** Metadata, tags, tenant and the beginning of the id find a run, wherever its file is. */
+const LABELS: readonly RunsCase[] = [
+  {
+    name: 'runs and gates are found by metadata, tags, tenant and the beginning of the id',
+    async check({ runs, elsewhere }) {
+      const [app, other] = [mailApp(runs, 'asks'), mailApp(elsewhere, 'asks')];
+      const acme = { metadata: { tenant: 'acme', n: 1, deep: {} }, tags: ['hot', 'new'] };
+      await app.start('m-1', { log: [] }, { ...acme, tenant: 'acme' });
+      await app.start('m-2', { log: [] }, { metadata: { tenant: 'acme', n: '1' } });
+      await app.start('x-3', { log: [] }, { tags: ['hot', 'a\0 "é😀'] });
+      for (const id of ['m-1', 'm-2', 'x-3']) await driveMail(app, id);
+      type Filter = NonNullable<Parameters<typeof app.list>[0]>;
+      const found = async (filter: Filter): Promise<readonly (readonly string[])[]> => [
+        (await other.list(filter)).runs.map(({ id }) => id).sort(),
+        (await other.openGates(filter)).gates.map(({ threadId }) => threadId).sort(),
+      ];
+      const both = (...ids: readonly string[]) => [ids, ids];
+      assert.deepEqual(await found({ metadata: { tenant: 'acme' } }), both('m-1', 'm-2'));
+      assert.deepEqual(await found({ metadata: { tenant: 'acme', n: 1 } }), both('m-1'));
+      assert.deepEqual(await found({ metadata: { n: '1' } }), both('m-2'));
+      assert.deepEqual(await found({ tags: ['hot'] }), both('m-1', 'x-3'));
+      assert.deepEqual(await found({ tags: ['hot', 'new'], idPrefix: 'm' }), both('m-1'));
+      assert.deepEqual(await found({ tags: ['a\0 "é😀'] }), both('x-3'));
+      assert.deepEqual(await found({ idPrefix: 'm-' }), both('m-1', 'm-2'));
+      assert.deepEqual(await found({ tags: ['hot'], status: 'completed' }), [[], ['m-1', 'x-3']]);
+      assert.deepEqual(await found({ tenant: 'acme', tags: ['cold'] }), both());
+      assert.deepEqual(await found({ tenant: 'nobody' }), both());
+      const info = await other.get('m-1');
+      assert.deepEqual(info?.metadata, { tenant: 'acme', n: 1 });
+      assert.deepEqual([info?.tags, info?.status], [['hot', 'new'], 'waiting']);
+      assert.deepEqual(
+        (await other.list({ tags: ['new'] })).runs.map((run) => ({ ...run, updatedAt: '' })),
+        [{ ...info, updatedAt: '' }],
+      );
+      assert.equal(await other.get('nobody'), null);
+      await assert.rejects(other.list({ metadata: { a: {} as never } }), TypeError);
+      await assert.rejects(other.openGates({ tags: ['x', 1 as never] }), TypeError);
+    },
+  },
+  {
+    name: 'a run that is created before its first input waits for it, and is executed by nobody until then',
+    async check({ runs, elsewhere }) {
+      const [app, other] = [mailApp(runs, 'works'), mailApp(elsewhere, 'works')];
+      const info = await app.create('m', { metadata: { tenant: 'acme' }, tags: ['hot'] });
+      assert.deepEqual([info.status, info.reason, info.tags], ['paused', 'no input yet', ['hot']]);
+      await assert.rejects(other.create('m'), rejected('THREAD_EXISTS'));
+      assert.equal((await other.create('m', { ifExists: 'do_nothing' })).metadata['tenant'], 'acme');
+      await other.signal('m', 'word', 'early', { signalId: 's', by: ADA });
+      assert.equal((await driveMail(app, 'm')).status, 'paused');
+      await other.start('m');
+      assert.equal((await app.get('m'))?.status, 'paused');
+      await other.start('m', { log: ['one'] });
+      assert.equal((await app.get('m'))?.status, 'created');
+      assert.equal((await driveMail(app, 'm')).status, 'completed');
+      assert.deepEqual(await app.values('m'), { log: ['one', 'worked', 'sent'] });
+      assert.deepEqual((await other.list({ metadata: { tenant: 'acme' } })).runs[0]?.id, 'm');
+    },
+  },
+];
+
 /** A graph of another name and the same shape has other runs. */
 const NAMES: readonly RunsCase[] = [
   {
@@ -275,6 +335,7 @@ const STANDS: readonly RunsCase[] = [
 /** Promises through an app, wherever its runs are. */
 export const APP_CASES: readonly RunsCase[] = [
   ...STARTS,
+  ...LABELS,
   ...NAMES,
   ...GATES,
   ...TOLD,

@@ -126,6 +126,8 @@ export const STANDS = {
   status: 'waiting',
   reason: null,
   title: null,
+  metadata: {},
+  tags: [],
   view: null,
   gates: [],
   until: null,

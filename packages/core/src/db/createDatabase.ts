@@ -21,6 +21,7 @@ import {
   assertReadPragmas,
   type ConnectionPolicy,
   keepLog,
+  overwriteDeleted,
   pragmaDeviations,
 } from './pragmas.ts';
 import { pragma, pragmaValue, prepare } from './prepare.ts';
@@ -396,6 +397,7 @@ export function prepareConnection(db: Database): void {
     } else {
       assertOwnSchema(db, 'program');
       pragma(db, 'synchronous = FULL');
+      overwriteDeleted(db);
       runMigrations(db);
       warnAboutDeviations(db);
     }

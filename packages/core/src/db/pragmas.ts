@@ -58,7 +58,13 @@ export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: Conne
   db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
   db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
   db.pragma('foreign_keys = ON');
+  overwriteDeleted(db);
   applyReadPragmas(db);
+}
+
+/** What is deleted is overwritten with zeros, on its page and on pages that become free: nothing else in the file says it. */
+export function overwriteDeleted(db: Database): void {
+  db.pragma('secure_delete = ON');
 }
 
 /** For the only connection to a file, whose log somebody else reads: no commit moves it into the file. */
@@ -88,6 +94,7 @@ export function pragmaDeviations(
     ['synchronous', synchronous, (value) => Number(value) >= SYNCHRONOUS_LEVEL[synchronous]],
     ['foreign_keys', 'on', (value) => value === 1],
     ['journal_size_limit', `0 to ${JOURNAL_SIZE_LIMIT} bytes`, isJournalLimit],
+    ['secure_delete', 'on', (value) => value === 1],
     ['application_id', String(APPLICATION_ID), (value) => value === APPLICATION_ID],
     ...READ_EXPECTATIONS,
   ]);

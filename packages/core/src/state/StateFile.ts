@@ -19,6 +19,7 @@ import { HitlVoteStore } from './gates/HitlVoteStore.ts';
 import { DrivenTimeStore } from './guards/DrivenTimeStore.ts';
 import { FailureGateStore } from './guards/FailureGateStore.ts';
 import { GuardStore } from './guards/GuardStore.ts';
+import { RunLabelStore } from './labels/RunLabelStore.ts';
 import type { WriteScope } from './RunStore.ts';
 import { RewindStore } from './runs/RewindStore.ts';
 import { RunDirectory } from './runs/RunDirectory.ts';
@@ -60,6 +61,7 @@ export class StateFile {
   readonly gateEvents: GateEventStore;
   readonly rewinds: RewindStore;
   readonly directory: RunDirectory;
+  readonly labels: RunLabelStore;
   readonly waits: WaitStore;
   readonly children: ChildStore;
   readonly footprint: RunFootprint;
@@ -87,6 +89,7 @@ export class StateFile {
     this.gateEvents = new GateEventStore(db);
     this.rewinds = new RewindStore(db, seams);
     this.directory = new RunDirectory(db);
+    this.labels = new RunLabelStore(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);
     this.footprint = new RunFootprint(db);

@@ -19,7 +19,8 @@ import type { GatePolicies } from '../engine/drive/driverGates.ts';
 import { lawOf } from '../engine/execution/lawOf.ts';
 import type { ClosedGate, Gate } from '../engine/gates/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
-import type { GatePage, PageRequest, QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
+import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
+import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/SecretRegistry.ts';
@@ -277,8 +278,8 @@ export class Orchestrator {
     return this.#home.gates();
   }
 
-  /** Returns a page of open gates, oldest first, and their total. @throws RangeError for a bad page. */
-  async openGates(page: PageRequest = {}): Promise<GatePage & { readonly total: number }> {
+  /** Returns a page of open gates, oldest first, and the total of all runs. @throws RangeError, TypeError for a bad filter. */
+  async openGates(page: GateFilter = {}): Promise<GatePage & { readonly total: number }> {
     return this.#home.openGates(page);
   }
 
@@ -311,6 +312,11 @@ export class Orchestrator {
   /** Deletes unused data: values in the state file and, with a workspace, folders and stores without a run. */
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
     return this.#home.collect(workspace);
+  }
+
+  /** Makes the state file smaller, and overwrites what an earlier release deleted; see `compact` of an app. */
+  async compact(options: CompactOptions = {}): Promise<CompactResult> {
+    return this.#home.compact(options);
   }
 
   /**

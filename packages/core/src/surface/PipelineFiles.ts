@@ -11,6 +11,7 @@ import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
 import type { ClosedGate, Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {
   decisionNoticeOf,
   type Notice,
@@ -19,7 +20,7 @@ import {
   type RunFiles,
   stopNoticeOf,
 } from '../engine/runs/RunFiles.ts';
-import type { GatePage, PageRequest, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
+import type { GateFilter, GatePage, LabelFilter, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../engine/start/RunStarts.ts';
 import { endingWith } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
@@ -208,7 +209,7 @@ function scrubbedAnswer(given: GateAnswer) {
 }
 
 /** A part of the list of runs; without any member, all of it. */
-export interface RunListPage {
+export interface RunListPage extends Pick<LabelFilter, 'metadata' | 'tags' | 'idPrefix'> {
   /** These runs, in this order; without the other members. */
   readonly ids?: readonly string[] | undefined;
   /** At most this many, from 1 to 1,000. @defaultValue 50 */
@@ -254,12 +255,13 @@ export interface PipelineHome extends PipelineFiles {
   /** In the order of the ids. @throws DevsError `THREAD_NOT_FOUND` */
   statuses(ids: readonly string[]): Promise<readonly PipelineRunInfo[]>;
   gates(): Promise<readonly Gate[]>;
-  openGates(page: PageRequest): Promise<GatePage & { readonly total: number }>;
+  openGates(filter: GateFilter): Promise<GatePage & { readonly total: number }>;
   gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]>;
   /** The open questions of a run that this process has driven. */
   gatesOf(id: string): readonly Gate[] | Promise<readonly Gate[]>;
   remove(id: string, removal: Removal): Promise<RemovedRun>;
   collect(workspace: Workspace | undefined): Promise<Collected>;
+  compact(options: CompactOptions): Promise<CompactResult>;
   /** @param run - Whoever is told of one run may be told sooner. */
   news(run: string | undefined): Promise<StateNews>;
   dataVersion(): Promise<number>;

@@ -83,11 +83,11 @@ export async function packRun(
     await pack(gitRecord(id, store), agentsRefOf(policies));
     if (briefSha256 === null && graph !== undefined)
       store.commit(() => store.threads.updatePolicies(id, { ...policies, ...recordedAs(graph) }));
-    const { status, reason, view, gates } = releaseOf(id, store);
+    const { status, reason, view, gates, metadata, tags } = releaseOf(id, store);
     const { title } = policies;
     return {
       file: db.serialize(),
-      index: { status, reason, view, gates, title: typeof title === 'string' ? title : null },
+      index: { status, reason, view, gates, metadata, tags, title: typeof title === 'string' ? title : null },
       fingerprint,
       isPipeline: briefSha256 !== null,
     };

@@ -1,3 +1,4 @@
+import { clearLog } from '../db/clearLog.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
@@ -28,7 +29,7 @@ export async function removeRun(id: string, removal: Removal, app: Orchestration
   const own = internalsOf(app);
   const { store } = own;
   const human = assertRemovable(id, removal, store);
-  return own.withLease(id, async (lease) => {
+  const removed = await own.withLease(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
     const { bytes } = store.commit((emit) => {
       const swept = store.remover.remove(lease);
@@ -37,6 +38,8 @@ export async function removeRun(id: string, removal: Removal, app: Orchestration
     });
     return { id, branch, bytes };
   });
+  await clearLog(store.db);
+  return removed;
 }
 
 /** Refuses what {@link removeRun} refuses of the run itself; else says who removes it. */

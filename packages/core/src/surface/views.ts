@@ -217,7 +217,7 @@ export async function runStatus(id: string, app: PipelineApp): Promise<PipelineR
   const thread = threads.require(id);
   const driver = threads.driverOf(id);
   return {
-    ...infoOf(thread, driver !== null),
+    ...infoOf(thread, driver !== null, store.labels.of(id)),
     title: String(thread.policies['title'] ?? id),
     driver,
     running: runningView(id, store),
@@ -289,12 +289,12 @@ export function listedStatus(status: PipelineRunInfo): ListedRun & ListedStatus 
 /** The status of a run without its file; `null` where what is kept beside that says nothing, or is of another release. */
 export function statusListed(
   id: string,
-  { view, title, status, reason, gates }: RunIndex,
+  { view, title, status, reason, gates, metadata, tags }: RunIndex,
 ): PipelineRunInfo | null {
   if (!isListed(view)) return null;
   const { as: _, ...listed } = view;
   const here = { id, title: title ?? id, status, reason, isDriven: false, driver: null, running: null };
-  return { ...here, ...PLAIN, ...listed, gates };
+  return { ...here, ...PLAIN, ...listed, gates, metadata, tags };
 }
 
 const isListed = (view: unknown): view is ListedRun & Partial<ListedStatus> =>

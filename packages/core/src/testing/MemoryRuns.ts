@@ -4,13 +4,21 @@ import { threadBusy } from '../engine/drive/lease.ts';
 import type { RunInfo } from '../engine/drive/RunResult.ts';
 import { type Gate, gateOf } from '../engine/gates/Gate.ts';
 import { gateEventsAfter } from '../engine/runs/gateEvents.ts';
-import { OpenQuestions, pageLimit, pageOf, parseCursor, statusesOf } from '../engine/runs/lists.ts';
+import {
+  labelQueryOf,
+  OpenQuestions,
+  pageLimit,
+  pageOf,
+  parseCursor,
+  statusesOf,
+} from '../engine/runs/lists.ts';
 import type {
   GateEventPage,
+  GateFilter,
   GatePage,
+  LabelFilter,
   LeasedRun,
   NewRun,
-  PageRequest,
   RunFileView,
   RunFilter,
   RunIndex,
@@ -25,10 +33,12 @@ import { DevsError } from '../errors/DevsError.ts';
 import { immediateBarrier } from '../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../state/gates/HitlSessionStore.ts';
+import { labelTexts } from '../state/labels/runLabels.ts';
 import { runNotFound } from '../state/threads/threadRecords.ts';
 
 /** A run as it is kept. */
 interface MemoryRun {
+  readonly tenant: string;
   readonly createdAt: number;
   readonly signals: RunSignal[];
   readonly listeners: Set<() => void>;
@@ -72,7 +82,7 @@ export class MemoryRuns implements Runs {
     this.#now = now;
   }
 
-  async create({ id, queue, file, index }: NewRun): Promise<boolean> {
+  async create({ id, queue, file, index, tenant = 'default', isDue = true }: NewRun): Promise<boolean> {
     if (this.#runs.has(id)) return false;
     const at = this.#now();
     this.#runs.set(id, {
@@ -87,7 +97,8 @@ export class MemoryRuns implements Runs {
         changes: 0,
         listed: 0,
       },
-      end: { ...index, until: at },
+      end: { ...index, until: isDue ? at : null },
+      tenant,
       ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
       asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
       onNews: () => this.#tellWatching(id),
@@ -166,7 +177,9 @@ export class MemoryRuns implements Runs {
     const statuses = statusesOf(filter.status);
     const limit = pageLimit(filter.limit);
     const before = parseCursor(filter.after);
+    const matches = matcherOf(filter);
     const found = [...this.#runs]
+      .filter(matches)
       .map(([id, run]) => memoryRunSummary(id, run))
       .filter(({ status, graph }) => statuses.includes(status) && (filter.graph ?? graph) === graph)
       .filter((run) => before === null || isBefore(placeIn(run), before))
@@ -183,11 +196,18 @@ export class MemoryRuns implements Runs {
     return new Map(known);
   }
 
-  async gates({ limit, after }: PageRequest = {}): Promise<GatePage> {
+  async get(id: string): Promise<RunInfo | null> {
+    const run = this.#runs.get(id);
+    return run === undefined ? null : memoryRunSummary(id, run);
+  }
+
+  async gates({ limit, after, ...filter }: GateFilter = {}): Promise<GatePage> {
+    const matches = matcherOf(filter);
     const last = parseCursor(after);
     const at = ({ openedAt, sessionId: id }: Gate) => ({ at: Date.parse(openedAt), id });
-    const found = [...this.#runs.values()]
-      .flatMap(openOf)
+    const found = [...this.#runs]
+      .filter(matches)
+      .flatMap(([, run]) => openOf(run))
       .filter((gate) => last === null || isBefore(last, at(gate)))
       .sort((a, b) => (isBefore(at(a), at(b)) ? -1 : 1));
     const { items, next } = pageOf(found, pageLimit(limit), at);
@@ -311,7 +331,17 @@ function memoryRunSummary(id: string, { end, queue, holder, createdAt, updatedAt
   const at = (ms: number): string => new Date(ms).toISOString();
   return {
     ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
+    ...{ metadata: end.metadata, tags: end.tags },
     ...{ createdAt: at(createdAt), updatedAt: at(updatedAt), endedAt: null },
+  };
+}
+
+function matcherOf(filter: LabelFilter): (entry: readonly [string, MemoryRun]) => boolean {
+  const { labels, idPrefix } = labelQueryOf(filter);
+  return ([id, { end, tenant }]) => {
+    const own = new Set(labelTexts(end));
+    const isTenant = (filter.tenant ?? tenant) === tenant;
+    return isTenant && id.startsWith(idPrefix) && labels.every((label) => own.has(label));
   };
 }
 

@@ -157,6 +157,10 @@ CREATE TABLE events (
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
 ) STRICT;
 
+CREATE TABLE file_residue (
+  id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+
 CREATE TABLE gate_events (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   seq      INTEGER NOT NULL UNIQUE REFERENCES events (seq) ON DELETE CASCADE
@@ -281,6 +285,13 @@ CREATE TABLE rewinds (
   created_at     INTEGER NOT NULL,                       -- ms since the Unix epoch, UTC
   undone_at      INTEGER
 ) STRICT;
+
+CREATE TABLE run_labels (
+  label      TEXT    NOT NULL,                           -- JSON: [tag], or [name, value] of a scalar in the metadata
+  created_at INTEGER NOT NULL,                           -- of the run: ms since the Unix epoch, UTC
+  thread_id  TEXT    NOT NULL REFERENCES threads (thread_id),
+  PRIMARY KEY (label, created_at, thread_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE signals (
   id           TEXT    PRIMARY KEY NOT NULL,
@@ -460,6 +471,8 @@ CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
 CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
+
+CREATE INDEX run_labels_of_run ON run_labels (thread_id);
 
 CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
 

@@ -2,6 +2,7 @@ import type { RunInfo, Runs } from '@devs/core';
 import { listedGate, pages, runQueryOf } from '@devs/core/internal';
 import { isLiveSql } from '../server/Owner.ts';
 import type { Tables } from '../server/Tables.ts';
+import { labelConditions, labelsOfRow } from './labelRows.ts';
 
 interface RunRow {
   readonly run_id: string;
@@ -12,9 +13,10 @@ interface RunRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly ended_at: Date | null;
+  readonly labels: string | null;
 }
 
-interface IndexRow extends Pick<RunRow, 'run_id' | 'status' | 'reason' | 'created_at'> {
+interface IndexRow extends Pick<RunRow, 'run_id' | 'status' | 'reason' | 'created_at' | 'labels'> {
   readonly title: string | null;
   readonly is_now: boolean;
   readonly view: string;
@@ -37,21 +39,32 @@ export class RunLists {
   /** @throws RangeError for a bad filter; DevsError `STATE_IO` */
   async list(filter: NonNullable<Parameters<Runs['list']>[0]>): ReturnType<Runs['list']> {
     const query = runQueryOf(filter);
-    const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
+    const { schema } = this.#tables;
+    const values = valuesOf(query);
+    const sql = listSql(schema, `${labelConditions(schema, filter, values)} ${query.due ? DUE : ''}`);
+    const rows = await this.#tables.query<RunRow>(sql, values);
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pages.of(found, query.limit, ({ at, id }) => ({ at, id }));
     return { runs: items.map(({ row }) => runRowSummary(row)), next };
+  }
+
+  /** @throws DevsError `STATE_IO` */
+  async get(id: string): ReturnType<Runs['get']> {
+    const [row] = await this.#tables.query<RunRow>(getSql(this.#tables.schema), [id]);
+    return row === undefined ? null : runRowSummary(row);
   }
 
   /** What is kept of a run's file counts as long as nobody drives it, or has told it something. @throws DevsError `STATE_IO` */
   async indexed(ids: readonly string[]): ReturnType<Runs['indexed']> {
     const rows = await this.#tables.query<IndexRow>(indexSql(this.#tables.schema), [[...new Set(ids)]]);
     return new Map(
-      rows.map(({ run_id, created_at, is_now, view, gates, ...index }) => [
+      rows.map(({ run_id, created_at, is_now, view, gates, labels, ...index }) => [
         run_id,
         {
           createdAt: created_at.getTime(),
-          index: is_now ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate) } : null,
+          index: is_now
+            ? { ...index, view: JSON.parse(view), gates: gates.map(listedGate), ...labelsOfRow(labels) }
+            : null,
         },
       ]),
     );
@@ -67,13 +80,17 @@ export class RunLists {
   async gates({
     limit: wanted,
     after,
+    ...filter
   }: NonNullable<Parameters<Runs['gates']>[0]>): ReturnType<Runs['gates']> {
     const limit = pages.limit(wanted);
     const { at, id } = pages.place(after) ?? { at: FIRST_MS, id: '' };
+    const { schema } = this.#tables;
+    const values: unknown[] = [clamped(at), id, limit + 1];
     const rows = await this.#tables.query<{ gate: string }>(
-      `SELECT gate FROM ${this.#tables.schema}.gates
-       WHERE status = 'open' AND (opened_at, session_id) > ($1, $2) ORDER BY opened_at, session_id LIMIT $3`,
-      [clamped(at), id, limit + 1],
+      `SELECT gate FROM ${schema}.gates
+       WHERE status = 'open' AND (opened_at, session_id) > ($1, $2)${labelConditions(schema, filter, values)}
+       ORDER BY opened_at, session_id LIMIT $3`,
+      values,
     );
     const found = rows.map(({ gate }) => listedGate(gate));
     const { items, next } = pages.of(found, limit, (gate) => ({
@@ -112,13 +129,7 @@ type GateEvent = Awaited<ReturnType<Runs['gateEvents']>>[number];
 
 const parsedEvent = (event: string): GateEvent => JSON.parse(event) as GateEvent;
 
-const valuesOf = ({
-  statuses,
-  graph,
-  since,
-  before,
-  limit,
-}: ReturnType<typeof runQueryOf>): readonly unknown[] => [
+const valuesOf = ({ statuses, graph, since, before, limit }: ReturnType<typeof runQueryOf>): unknown[] => [
   [...statuses],
   graph,
   clamped(since),
@@ -130,7 +141,7 @@ const valuesOf = ({
 function runRowSummary(row: RunRow): RunInfo {
   const { run_id: id, status, reason, fingerprint: graph, is_driven: isDriven } = row;
   return {
-    ...{ id, status, reason, graph, isDriven },
+    ...{ id, status, reason, graph, isDriven, ...labelsOfRow(row.labels) },
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,
@@ -142,19 +153,23 @@ const STATUS = `CASE WHEN owner IS NOT NULL AND status IN ('created', 'waiting',
 
 /** As the due runs of a local file are found. */
 const DUE = `AND (owner IS NOT NULL OR status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
-  OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq))`;
+  OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq AND reason IS DISTINCT FROM 'no input yet'))`;
 
-const listSql = (schema: string, due: boolean): string => `
-SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at,
+const rowsSql = (schema: string): string => `
+SELECT run_id, ${STATUS} AS status, reason, fingerprint, created_at, updated_at, ended_at, labels,
   owner IS NOT NULL AND ${isLiveSql(schema)} AS is_driven
-FROM ${schema}.runs
+FROM ${schema}.runs`;
+
+const getSql = (schema: string): string => `${rowsSql(schema)} WHERE run_id = $1`;
+
+const listSql = (schema: string, conditions: string): string => `${rowsSql(schema)}
 WHERE ${STATUS} = ANY ($1) AND ($2::text IS NULL OR fingerprint = $2) AND created_at >= $3
-  AND (created_at, run_id) < ($4, $5) ${due ? DUE : ''}
+  AND (created_at, run_id) < ($4, $5)${conditions}
 ORDER BY created_at DESC, run_id DESC LIMIT $6`;
 
 /** Nothing has come to the file since it was let go of: that is when `view` was written. */
 const indexSql = (schema: string): string => `
-SELECT run_id, created_at, status, reason, title, view,
+SELECT run_id, created_at, status, reason, title, view, labels,
   owner IS NULL AND head_seq = listed_seq AND wake_seq = handled_seq AS is_now,
   ARRAY(SELECT gate FROM ${schema}.gates g WHERE g.run_id = r.run_id AND g.status = 'open' ORDER BY opened_at, session_id) AS gates
 FROM ${schema}.runs r WHERE run_id = ANY ($1::text[])`;

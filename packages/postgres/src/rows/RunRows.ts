@@ -8,6 +8,7 @@ import { type Jobs, MAX_DEATHS, type QueuedRun, queueName } from '../jobs/Jobs.t
 import { isDeadSql, toldChannel } from '../server/Owner.ts';
 import type { Statement, Tables } from '../server/Tables.ts';
 import { gateRows, gatesSql } from './gateRows.ts';
+import { insertLabelsSql, labelsJson } from './labelRows.ts';
 import { lost } from './Shipper.ts';
 
 /** A run whose newest epoch is the caller's. */
@@ -96,12 +97,18 @@ export class RunRows {
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]));
+    values.push(
+      schemaVersion,
+      priority,
+      ...indexValues(index),
+      gateRows([{ runId, gates: index.gates }]),
+      labelsJson(index),
+    );
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query({ ...this.#sql.create, values });
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
       await this.#files.putBase(client, { runId, seq: 0, bytes });
-      if (!hasEnded(index.status)) await this.#jobs.wake(client, queued);
+      if (!hasEnded(index.status) && run.isDue !== false) await this.#jobs.wake(client, queued);
       return true;
     });
   }
@@ -176,7 +183,7 @@ export class RunRows {
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
     const index = [...indexValues(end), end.until, gates];
     const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
-    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue, labelsJson(end)];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<LeftRow>({ ...this.#sql.settle, values });
       const [row] = rows;
@@ -263,11 +270,11 @@ const SWEPT = 100;
 const createSql = (schema: string): string => `
 WITH held AS (
   INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
+    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at, labels)
+  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END, $14
   ON CONFLICT DO NOTHING
-  RETURNING run_id, tenant, true AS has_gates
-), ${gatesSql(schema, { json: '$13', reopens: true })}
+  RETURNING run_id, tenant, created_at, true AS has_gates, false AS is_labelled
+), ${gatesSql(schema, { json: '$13', reopens: true })}, ${insertLabelsSql(schema, '$14')}
 SELECT run_id FROM held`;
 
 const claimSql = (schema: string): string => `
@@ -323,11 +330,11 @@ WITH held AS (
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, listed_seq = $3::bigint, updated_at = now(),
     graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
-    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
-  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
+    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END, labels = $15
+  FROM (SELECT run_id, job_id AS job, labels AS known FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, r.deaths, true AS has_gates, was.job
-), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
+  RETURNING r.run_id, r.tenant, r.created_at, r.deaths, true AS has_gates, was.job, was.known IS NOT DISTINCT FROM $15 AS is_labelled
+), ${gatesSql(schema, { json: '$10', reopens: true })}, ${insertLabelsSql(schema, '$15')}, taken AS (
   UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
 ), swept AS (
   DELETE FROM ${schema}.signals WHERE (run_id, seq) IN (

@@ -38,6 +38,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, number>>> = {
   SCHEMA_FOREIGN: 503,
   SCHEMA_TOO_NEW: 503,
   STATE_CORRUPT: 503,
+  STATE_BUSY: 503,
   STATE_DISK_FULL: 503,
   STATE_IO: 503,
   STATE_KEY_MISMATCH: 503,

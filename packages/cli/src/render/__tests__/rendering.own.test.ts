@@ -38,6 +38,8 @@ const status: PipelineRunInfo = {
   title: 'CSV export',
   status: 'running',
   graph: 'f'.repeat(64),
+  metadata: {},
+  tags: [],
   isDriven: false,
   createdAt: '2026-01-02T03:04:05.000Z',
   endedAt: null,

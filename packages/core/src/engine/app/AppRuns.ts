@@ -1,20 +1,20 @@
 import { onNews } from '../../db/FileWatch.ts';
 import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { RunResult } from '../drive/RunResult.ts';
+import type { RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, Said, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { Principal } from '../gates/principals.ts';
-import { type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun } from '../runs/forkRun.ts';
 import { type GateEventSource, gateEventsAfter } from '../runs/gateEvents.ts';
-import { inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns } from '../runs/lists.ts';
 import { OneFile, type RunFiles } from '../runs/RunFiles.ts';
-import type { GatePage, PageRequest, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type { GateFilter, GatePage, QueueOptions, RunDriver, RunFilter, RunPage } from '../runs/Runs.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 
@@ -22,6 +22,8 @@ import type { StreamOptions } from '../stream/streamRun.ts';
 export interface AppRuns<Graph, State, Update, Output>
   extends RunFiles<FileApp<Graph, State, Update, Output>> {
   start(id: string, input: Update | undefined, options: StartOptions): Promise<void>;
+  /** Records a run before its first input; false for a known id. */
+  create(id: string, given: NewRunLabels, place: QueueOptions): Promise<boolean>;
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>>;
   /** With `null` as input it only reads. */
   stream(
@@ -34,9 +36,10 @@ export interface AppRuns<Graph, State, Update, Output>
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;
   fork(id: string, fork: ForkOptions, place: QueueOptions): Promise<ForkResult>;
-  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult>;
+  delete(id: string, options: DeleteOptions): Promise<DeleteResult>;
   list(filter: RunFilter): RunPage | Promise<RunPage>;
-  openGates(page: PageRequest): GatePage | Promise<GatePage>;
+  get(id: string): Promise<RunInfo | null>;
+  openGates(filter: GateFilter): GatePage | Promise<GatePage>;
   /** Events about the gates of all runs. */
   readonly gateEvents: GateEventSource;
   /** The graph over the state file of a run that has one of its runs as a child. */
@@ -73,6 +76,10 @@ export class LocalRuns<Graph, State, Update, Output>
     return this.file.start(id, input, options);
   }
 
+  create(id: string, given: NewRunLabels): Promise<boolean> {
+    return this.file.create(id, given);
+  }
+
   run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>> {
     return this.file.run(id, input, options);
   }
@@ -105,16 +112,20 @@ export class LocalRuns<Graph, State, Update, Output>
     return this.file.arrived(outsideGraphs(() => forkRun(id, fork, this.file.engine)));
   }
 
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
-    return this.file.arrived(deleteRun(id, by, this.file.engine));
+  async delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
+    return this.file.arrived(deleteRun(id, options, this.file.engine));
   }
 
   list(filter: RunFilter): RunPage {
     return listRuns(filter, this.file.store);
   }
 
-  openGates(page: PageRequest): GatePage {
-    return inbox(page, this.file.store.sessions);
+  async get(id: string): Promise<RunInfo | null> {
+    return getRun(id, this.file.store);
+  }
+
+  openGates(filter: GateFilter): GatePage {
+    return inbox(filter, this.file.store.sessions);
   }
 
   openIn(_parent: EngineStore): FileApp<Graph, State, Update, Output> {

@@ -5,29 +5,35 @@ import type { PruneResult } from '../../state/checkpoints/CheckpointPruner.ts';
 import type { EventRecord } from '../../state/events/EventStore.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { hasEnded, runNotFound } from '../../state/threads/threadRecords.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change/acceptGraph.ts';
 import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '../change/checkUpgrade.ts';
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
-import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import type { RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
-import type { ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
+import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
 import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
-import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
+import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
+import {
+  type DeleteFilter,
+  type DeleteOptions,
+  type DeleteResult,
+  deleteExpired,
+} from '../runs/deleteRuns.ts';
 import { type FollowOptions, followRun, followRunInfo, type Waits } from '../runs/followRun.ts';
-import type { ForkOptions, ForkResult } from '../runs/forkRun.ts';
+import { type ForkOptions, type ForkResult, threadExists } from '../runs/forkRun.ts';
 import { type GateEventOptions, readGateEvents } from '../runs/gateEvents.ts';
 import { cancelNotice, decisionNotice, messageNotice, pauseNotice } from '../runs/notices.ts';
 import type {
+  GateFilter,
   GatePage,
-  PageRequest,
   QueueOptions,
   RunDriver,
   RunFilter,
@@ -138,6 +144,34 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
     return this.#runs.start(id, input, options);
+  }
+
+  /**
+   * Records a run before its first input, like LangGraph's `threads.create`. It is `paused` and not due: no process
+   * executes it until `run` or `start` gives it an input. The metadata and tags find it in `list`, and nodes have them in
+   * their `config`. It can receive signals, and `cancel` ends it.
+   *
+   * @param options - `ifExists`: what to do for a known id. `'raise'` rejects, `'do_nothing'` returns the run unchanged.
+   * @returns The run as `get` returns it.
+   * @throws DevsError `THREAD_EXISTS` for a known id; `THREAD_NOT_OURS` for an id with checkpoints but without a run.
+   *   TypeError for metadata that is not of scalars. Nothing is recorded then.
+   *
+   * @example
+   * ```ts
+   * await app.create('chat-1', { metadata: { tenant: 'acme', user: 'ada' }, tags: ['support'] });
+   * await app.run('chat-1', { messages: [question] });
+   * ```
+   */
+  async create(
+    id: string,
+    { metadata, tags, ifExists = 'raise', ...place }: CreateOptions = {},
+  ): Promise<RunInfo> {
+    if (ifExists !== 'raise' && ifExists !== 'do_nothing')
+      throw new TypeError(`ifExists must be 'raise' or 'do_nothing', got ${String(ifExists)}.`);
+    const given = { ...(metadata !== undefined && { metadata }), ...(tags !== undefined && { tags }) };
+    const isNew = await this.#runs.create(id, given, place);
+    if (!isNew && ifExists === 'raise') throw threadExists(id);
+    return (await this.get(id)) ?? runNotFound(id);
   }
 
   /**
@@ -325,22 +359,38 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Lists the runs, of every graph, newest first, in pages. A run that matches all the time is on exactly one page.
+   * Lists the runs, of every graph, newest first, in pages. A run that matches all the time is on exactly one page. With
+   * `metadata`, `tags`, `idPrefix` or `tenant`, it lists the runs that match all of them, by an index.
    *
-   * @throws RangeError for an invalid filter, `limit` or `after`.
+   * @throws RangeError, TypeError for an invalid filter, `limit` or `after`.
    *
    * @example
    * ```ts
    * const { runs, next } = await app.list({ status: ['running', 'waiting'], graph: app.fingerprint, limit: 20 });
+   * const ofAcme = await app.list({ metadata: { tenant: 'acme' }, tags: ['support'], idPrefix: 'chat-' });
    * ```
    */
   async list(filter: RunFilter = {}): Promise<RunPage> {
     return this.#runs.list(filter);
   }
 
-  /** Lists the open gates of every run, oldest first, in pages. @throws RangeError for a bad page. */
-  async openGates(page: PageRequest = {}): Promise<GatePage> {
-    return this.#runs.openGates(page);
+  /** Returns one run as `list` does, without its values; `null` for an unknown id. See `result` for its values. */
+  async get(id: string): Promise<RunInfo | null> {
+    return this.#runs.get(id);
+  }
+
+  /**
+   * Lists the open gates of every run, or of the runs that match, oldest first, in pages.
+   *
+   * @throws RangeError, TypeError for a bad filter or page.
+   *
+   * @example
+   * ```ts
+   * const { gates } = await app.openGates({ metadata: { tenant: 'acme' } });
+   * ```
+   */
+  async openGates(filter: GateFilter = {}): Promise<GatePage> {
+    return this.#runs.openGates(filter);
   }
 
   /**
@@ -493,13 +543,17 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Deletes a run that has ended, in one transaction. In one state file, lines of the decision log stay, because
-   * they are a chain; in a cluster the run's whole file is deleted.
+   * Deletes a run that has ended, in one transaction, and overwrites its bytes in the file and its log. In one state file,
+   * lines of the decision log stay, because they are a chain; in a cluster the run's whole file is deleted. For a run that
+   * was deleted before, it empties the log again and returns `runs: 0`.
    *
+   * @param options - `by`, and `waitMs`: how long to wait for processes that read the file.
+   * @throws DevsError `STATE_BUSY` if another process still reads the file after `waitMs`: the run is deleted, its bytes are
+   *   still in the log. Call `delete` again.
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
-  delete(id: string, options: { readonly by: Principal }): Promise<DeleteResult> {
+  delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
     return this.#runs.delete(id, options);
   }
 
@@ -508,7 +562,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * crash, the next call continues. Skips runs in use and runs with a folder.
    *
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete runs;
-   *   `RUN_ELSEWHERE` in a cluster; RangeError.
+   *   `RUN_ELSEWHERE` in a cluster; `STATE_BUSY` as `delete`, when all is deleted; RangeError.
    *
    * @example
    * ```ts
@@ -519,6 +573,26 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
     const { engine, arrived } = this.#runs.oneFile('deleteOlderThan');
     return arrived(deleteExpired(expiry, engine));
+  }
+
+  /**
+   * Makes the state file smaller: deletes unused values, gives free pages back to the disk, and empties the log. Overwrites
+   * what a release without this method deleted, which `delete` cannot do. Stops after `maxMs`; the next call continues. A
+   * file is rewritten in one transaction, and other processes wait meanwhile; one above 64 MiB is made smaller step by step
+   * after that.
+   *
+   * @throws DevsError `STATE_BUSY` if other processes use the file for longer than `waitMs`; `STATE_DISK_FULL`;
+   *   `RUN_ELSEWHERE` in a cluster. The runs are unchanged then. RangeError.
+   *
+   * @example
+   * ```ts
+   * const { done, needsMs } = await app.compact({ maxMs: 2000 });
+   * if (!done) await app.compact({ maxMs: Infinity }); // at night
+   * ```
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactResult> {
+    const { store, arrived } = this.#runs.oneFile('compact');
+    return arrived(compactFile(store, options));
   }
 
   /**

@@ -179,6 +179,7 @@ function appRuns<Graph, State, Update, Output>(
     notify: async (...notify) => (await load()).notify(...notify),
     start: async (...start) => (await load()).start(...start),
     signalOrStart: async (...signal) => (await load()).signalOrStart(...signal),
+    create: async (...create) => (await load()).createRun(...create),
     run: async (...run) => (await load()).run(...run),
     stream: (id, input, options) => {
       const { drain, signal = options.abort } = options;
@@ -194,6 +195,7 @@ function appRuns<Graph, State, Update, Output>(
     delete: async (...deletion) => (await load()).delete(...deletion),
     drive: async (...drive) => (await load()).drive(...drive),
     list: (filter) => runs.list(filter),
+    get: (id) => runs.get(id),
     openGates: (page) => runs.gates(page),
     gateEvents: { page: (page) => runs.gateEvents(page), watch: (tell) => runs.watch(null, tell) },
     openIn: (parent) => {

@@ -1,6 +1,7 @@
 // Every shape of "how is this run?", in one file: what executing it returned (`RunResult`), and what is known of it without
 // executing it (`RunInfo`). Both use the statuses of the state file, and no others.
 import type { ErrorCode } from '../../errors/DevsError.ts';
+import type { RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { Gate } from '../gates/Gate.ts';
 import type { WaitInfo } from '../waits/waits.ts';
@@ -85,7 +86,7 @@ export function outcomeOf({ values: _values, turn: _turn, ...outcome }: RunResul
 }
 
 /** A run in a list. Times are ISO 8601, UTC. */
-export interface RunInfo {
+export interface RunInfo extends RunLabels {
   /** What belongs to a run, such as a gate, names it `threadId`: run and LangGraph thread have the same id. */
   readonly id: string;
   readonly status: ThreadStatus;

@@ -32,6 +32,7 @@ import type { EngineStore } from '../gates/EngineStore.ts';
 import { gateWithDeadlines } from '../gates/Gate.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
 import { assertSameGraph, graphFingerprint } from '../graph/graphShape.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 import { type NewRunRecord, RunStarts } from '../start/RunStarts.ts';
 import { assertTurnKey, driveTurn } from '../start/turns.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
@@ -112,6 +113,11 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   ): Promise<SignalReceipt> {
     const tell = (): SignalReceipt => signalRun(id, said, this);
     return this.arrived(this.#starts.beginWith(id, givenTo(input, options), tell));
+  }
+
+  /** Records a run before its first input; false for a known id. */
+  async create(id: string, given: NewRunLabels): Promise<boolean> {
+    return this.arrived(this.#starts.create(id, given));
   }
 
   async run(

@@ -4,6 +4,7 @@ import type { Principal } from '../gates/principals.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
+import type { NewRunLabels } from '../start/firstInput.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
 export interface RunOptions
@@ -32,6 +33,12 @@ export interface RunOptions
 export interface RunStartOptions extends InvokeOptions, Pick<RunOptions, 'turn' | 'by'> {
   /** Use before the run asks. Ignored for an existing run. @defaultValue the app's */
   readonly budget?: Budget;
+}
+
+/** Options of `create`. */
+export interface CreateOptions extends NewRunLabels, QueueOptions {
+  /** For a known id: reject with `THREAD_EXISTS`, or return the run unchanged. @defaultValue 'raise' */
+  readonly ifExists?: 'raise' | 'do_nothing';
 }
 
 /** Options with which a run is recorded, wherever it is. */

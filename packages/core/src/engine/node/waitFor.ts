@@ -290,5 +290,6 @@ async function beginning(
     if (assertMayBeChild(asked, store)) return;
     run.record(store, emit);
     store.children.insert(asked);
+    store.labels.inherit(visit.threadId, id);
   };
 }

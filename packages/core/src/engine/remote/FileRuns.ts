@@ -6,15 +6,16 @@ import { EventBus } from '../../events/EventBus.ts';
 import { HERE } from '../../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
 import { threadBusy } from '../drive/lease.ts';
+import type { RunInfo } from '../drive/RunResult.ts';
 import { EngineStore } from '../gates/EngineStore.ts';
 import { gateEventsAfter } from '../runs/gateEvents.ts';
-import { inbox, listRuns } from '../runs/lists.ts';
+import { getRun, inbox, listRuns } from '../runs/lists.ts';
 import type {
   GateEventPage,
+  GateFilter,
   GatePage,
   LeasedRun,
   NewRun,
-  PageRequest,
   RunFileView,
   RunFilter,
   RunListItem,
@@ -100,8 +101,12 @@ export class FileRuns implements Runs {
     return new Map(known.map(({ threadId, createdAt }) => [threadId, { createdAt, index: null }]));
   }
 
-  async gates(page: PageRequest = {}): Promise<GatePage> {
-    return inbox(page, this.#store.sessions);
+  async get(id: string): Promise<RunInfo | null> {
+    return getRun(id, this.#store);
+  }
+
+  async gates(filter: GateFilter = {}): Promise<GatePage> {
+    return inbox(filter, this.#store.sessions);
   }
 
   async gateEvents(page: GateEventPage): Promise<readonly GateEvent[]> {

@@ -19,14 +19,14 @@ import type {
   SignalStart,
   StartOptions,
 } from '../file/RunOptions.ts';
-import type { Principal } from '../gates/principals.ts';
 import { isInQueue } from '../graph/graphShape.ts';
-import { assertDeletable, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
+import { assertDeletable, type DeleteOptions, type DeleteResult, deleteRun } from '../runs/deleteRuns.ts';
 import { type FollowedFile, followRunInfo } from '../runs/followRun.ts';
 import { type ForkOptions, type ForkResult, forkRun, threadExists } from '../runs/forkRun.ts';
 import { messageNotice } from '../runs/notices.ts';
 import type { LeasedRun, QueueOptions, RunDriver, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
 import { releaseOf, runIndexOf } from '../runs/standing.ts';
+import { awaitsInput, type NewRunLabels } from '../start/firstInput.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { notKept } from '../stream/storedEvent.ts';
 import { type StreamOptions, type StreamParts, streamedSoFar } from '../stream/streamRun.ts';
@@ -54,6 +54,7 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     if (isIdAlone(input, given)) return this.#goOn(id);
     if (input !== undefined && (await this.#begin(id, input, given, place))) return;
     const isTurn = await this.read(id, async (file) => {
+      if (awaitsInput(file.store.threads.require(id))) return true;
       if (given.turn !== undefined && file.store.inputs.find(id, given.turn) === null) return true;
       await file.start(id, input, given);
       return false;
@@ -78,6 +79,12 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     return this.notify({ run: id }, messageNotice(id, name, payload, { by, signalId }));
   }
 
+  /** Records a run before its first input; false for a known id. */
+  createRun(id: string, given: NewRunLabels, place: QueueOptions): Promise<boolean> {
+    const queued = { ...place, queue: this.#queue, events: new EventBus(), isDue: false };
+    return this.create(id, queued, (file) => file.create(id, given));
+  }
+
   #begin(id: string, input: Update, given: RunStartOptions, place: QueueOptions): Promise<boolean> {
     const queued = { ...place, queue: this.#queue, events: new EventBus() };
     return this.create(id, queued, (file) => {
@@ -94,8 +101,8 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
 
   /** Whoever holds it drives it already. */
   async #goOn(id: string): Promise<void> {
-    const status = await this.readRecord(id, ({ threads }) => threads.require(id).status);
-    if (isOver(status)) return;
+    const thread = await this.readRecord(id, ({ threads }) => threads.require(id));
+    if (isOver(thread.status) || awaitsInput(thread)) return;
     await nullIfBusy(() => this.claim(id, async () => undefined, { goesOn: true }));
   }
 
@@ -170,10 +177,10 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     });
   }
 
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<DeleteResult> {
+  async delete(id: string, { by, ...how }: DeleteOptions): Promise<DeleteResult> {
     const bytes = await this.remove(id, {
       assert: ({ store }) => assertDeletable(id, by, store),
-      here: async ({ engine, arrived }) => (await arrived(deleteRun(id, by, engine))).bytes,
+      here: async ({ engine, arrived }) => (await arrived(deleteRun(id, { by, ...how }, engine))).bytes,
     });
     return { runs: 1, bytes };
   }

@@ -9,7 +9,7 @@ import { HitlSessionNotFoundError } from '../gates/HumanInTheLoopManager.ts';
 import { assertOfGraph } from '../graph/graphShape.ts';
 import { type FollowedFile, followedFile, type SeenAs } from '../runs/followRun.ts';
 import type { Addressee, ClaimOptions, Notice, RunFiles } from '../runs/RunFiles.ts';
-import type { QueueOptions, RunFileView, RunQueue, RunRelease, Runs } from '../runs/Runs.ts';
+import type { NewRun, QueueOptions, RunFileView, RunRelease, Runs } from '../runs/Runs.ts';
 import { applySignals, expireAllLeases, LeasedApp } from './LeasedApp.ts';
 import { newRunFile } from './newRunFile.ts';
 
@@ -62,7 +62,7 @@ export class RunAccess<Graph, State, Update, Output>
    */
   async create(
     id: string,
-    place: QueueOptions & { readonly queue: RunQueue; readonly events?: EventBus },
+    place: QueueOptions & Pick<NewRun, 'queue' | 'isDue'> & { readonly events?: EventBus },
     record: (file: FileApp<Graph, State, Update, Output>) => Promise<boolean>,
   ): Promise<boolean> {
     const { events, ...queued } = place;

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { HiddenRecord } from '../../events/events.ts';
 import type { CommitBarrier } from '../../state/commits/CommitBarrier.ts';
 import type { GateEvent } from '../../state/events/GateEventStore.ts';
+import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
@@ -15,8 +16,26 @@ export interface PageRequest {
   readonly after?: string;
 }
 
+/** Selects runs by what they were started with. All of it must match. */
+export interface LabelFilter {
+  /**
+   * Members of the metadata of a run, by name: strings, finite numbers, booleans, `null`. With `tags`, at most 10.
+   * @defaultValue any
+   */
+  readonly metadata?: Readonly<Record<string, LabelValue>>;
+  /** Tags, each of which the run has. @defaultValue any */
+  readonly tags?: readonly string[];
+  /** The first characters of the id. @defaultValue any */
+  readonly idPrefix?: string;
+  /** The tenant. One state file has none: there every run is of the tenant `default`. @defaultValue any */
+  readonly tenant?: string;
+}
+
+/** Selects a page of open gates, by the runs that they are of. */
+export interface GateFilter extends PageRequest, LabelFilter {}
+
 /** Selects the runs to list. */
-export interface RunFilter extends PageRequest {
+export interface RunFilter extends PageRequest, LabelFilter {
   /** One status, or a list. @defaultValue all */
   readonly status?: ThreadStatus | readonly ThreadStatus[];
   /** The `fingerprint` of an app. @defaultValue every graph in the file */
@@ -70,7 +89,7 @@ export interface QueueOptions {
 }
 
 /** What is told of a run without its file being opened. */
-export interface RunIndex {
+export interface RunIndex extends RunLabels {
   readonly status: ThreadStatus;
   readonly reason: string | null;
   readonly title: string | null;
@@ -95,6 +114,8 @@ export interface NewRun extends QueueOptions {
   /** Its whole file, with what it is started with. */
   readonly file: Uint8Array;
   readonly index: RunIndex;
+  /** False for one that waits for its first input: no process executes it. @defaultValue true */
+  readonly isDue?: boolean;
 }
 
 /** What a run is told from outside. */
@@ -225,9 +246,11 @@ export interface Runs {
    */
   hold(id: string): Promise<LeasedRun>;
   list(filter?: RunFilter): Promise<RunPage>;
+  /** Returns one run as `list` does, without opening its file; `null` for an unknown id. */
+  get(id: string): Promise<RunInfo | null>;
   /** Returns list data by id, without opening files. Unknown ids are left out. */
   indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>>;
-  gates(page?: PageRequest): Promise<GatePage>;
+  gates(filter?: GateFilter): Promise<GatePage>;
   /** Returns the gate events of all runs behind `after`, in the order in which they arrived; at most `limit`. @throws RangeError */
   gateEvents(page: GateEventPage): Promise<readonly GateEvent[]>;
   /** Returns the number of open gates of all runs. */

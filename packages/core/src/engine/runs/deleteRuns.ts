@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { assertWait, CLEAR_LOG_MS, clearLog } from '../../db/clearLog.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { RunCursor } from '../../state/runs/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/threads/threadRecords.ts';
@@ -15,9 +16,17 @@ export interface DeleteResult {
   readonly bytes: number;
 }
 
-/** Which runs are kept no longer. */
-export interface DeleteFilter {
+/** Who deletes a run. */
+export interface DeleteOptions {
   readonly by: Principal;
+  /**
+   * How long to wait for processes that read the file, before its log is emptied, in milliseconds. @defaultValue 5,000
+   */
+  readonly waitMs?: number;
+}
+
+/** Which runs are kept no longer. */
+export interface DeleteFilter extends DeleteOptions {
   /** Runs of every graph in the file that ended before, whatever their end. */
   readonly endedBefore: Date;
   /** At most this many. @defaultValue all */
@@ -27,9 +36,26 @@ export interface DeleteFilter {
 /** Runs in one transaction: other processes wait for it. */
 const BATCH = 20;
 
-/** Deletes one run in one transaction. */
-export function deleteRun(threadId: string, by: Principal, engine: Pick<Engine, 'store'>): DeleteResult {
+/**
+ * Deletes one run in one transaction, then empties the log. A run that was deleted before is deleted: the log is emptied.
+ *
+ * @throws DevsError `STATE_BUSY` if the log cannot be emptied; the run is deleted then.
+ */
+export async function deleteRun(
+  threadId: string,
+  { by, waitMs = CLEAR_LOG_MS }: DeleteOptions,
+  engine: Pick<Engine, 'store'>,
+): Promise<DeleteResult> {
+  assertWait(waitMs);
+  const deleted = deleteRows(threadId, by, engine);
+  await clearLog(engine.store.db, waitMs);
+  return deleted;
+}
+
+function deleteRows(threadId: string, by: Principal, engine: Pick<Engine, 'store'>): DeleteResult {
   const human = asHuman(by, threadId, 'delete');
+  const { threads, log } = engine.store;
+  if (threads.get(threadId) === null && log.hasRemoved(threadId)) return { runs: 0, bytes: 0 };
   return deleting(human, engine, ({ threads }) => {
     assertRunEnded(threads.require(threadId));
     const claim = threads.claim(threadId);
@@ -51,7 +77,9 @@ export async function deleteExpired(
   const limit = expiry.limit ?? Number.POSITIVE_INFINITY;
   if (before === null) throw new RangeError('endedBefore: expected a valid Date');
   if (!(limit >= 0)) throw new RangeError(`limit: expected a number of at least 0, got ${String(limit)}`);
-  const { directory } = engine.store;
+  const { waitMs = CLEAR_LOG_MS } = expiry;
+  assertWait(waitMs);
+  const { directory, db } = engine.store;
   let deleted: DeleteResult = { runs: 0, bytes: 0 };
   let place: RunCursor | null = null;
   while (deleted.runs < limit) {
@@ -62,6 +90,7 @@ export async function deleteExpired(
     deleted = { runs: deleted.runs + runs, bytes: deleted.bytes + bytes };
     await setImmediate(); // others get the file, and this thread
   }
+  await clearLog(db, waitMs);
   return deleted;
 }
 

@@ -52,6 +52,7 @@ export async function forkRun(
     assertFree(id, store);
     store.threads.create({ ...declared, threadId: id, projectId: id });
     store.inputs.copy(threadId, id, seq);
+    store.labels.inherit(threadId, id);
     for (const save of saves) save();
     emit(
       'RUN_FORKED',

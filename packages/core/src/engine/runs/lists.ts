@@ -4,14 +4,17 @@ import type { Database } from 'better-sqlite3';
 import { transaction } from '../../db/prepare.ts';
 import { type GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
 import { HitlSessionStore } from '../../state/gates/HitlSessionStore.ts';
+import type { LabelQuery } from '../../state/labels/labelQuery.ts';
+import { labelsFrom, labelsOf, labelTexts, type RunLabels } from '../../state/labels/runLabels.ts';
 import type { RunQuery } from '../../state/runs/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threads/threadRecords.ts';
 import { WaitStore } from '../../state/threads/WaitStore.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { type Gate, gateOf, gateWithDeadlines } from '../gates/Gate.ts';
+import { assertLabels } from '../start/firstInput.ts';
 import { eventPosition, unknownCursor } from './gateEvents.ts';
-import type { GatePage, PageRequest, RunFilter, RunPage } from './Runs.ts';
+import type { GateFilter, GatePage, LabelFilter, RunFilter, RunPage } from './Runs.ts';
 
 /** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
 interface PageCursor {
@@ -64,25 +67,33 @@ export function pageOf<T>(
 
 /** What a list of pages is made of. */
 export const pages = {
-  limit: pageLimit,
-  place: parseCursor,
-  of: pageOf,
-  position: eventPosition,
-  unknownCursor,
+  ...{ limit: pageLimit, place: parseCursor, of: pageOf, position: eventPosition, unknownCursor },
+  /** Labels as they are stored, from what is stored, and those that a filter asks for. */
+  ...{ labelTexts, labelsFrom, labelQuery: labelQueryOf },
 } as const;
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
-export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
+export function listRuns(filter: RunFilter, store: EngineStore): RunPage {
+  const { db, directory } = store;
   const query = runQueryOf(filter);
+  if (!isOfOneFile(filter)) return { runs: [], next: null };
   return transaction(db, 'deferred', () => {
     const { items, next } = pageOf(
       directory.page({ ...query, limit: query.limit + 1 }),
       query.limit,
       (at) => at,
     );
-    const runs = items.map(({ id }) => infoOf(threads.require(id), threads.driverOf(id) !== null));
-    return { runs, next };
+    return { runs: items.flatMap(({ id }) => getRun(id, store) ?? []), next };
   });
+}
+
+/** One state file knows no tenants. */
+const isOfOneFile = ({ tenant = DEFAULT_TENANT }: LabelFilter): boolean => tenant === DEFAULT_TENANT;
+
+/** One run as {@link listRuns} lists it; `null` where there is none. */
+export function getRun(id: string, { threads, labels }: EngineStore): RunInfo | null {
+  const thread = threads.get(id);
+  return thread === null ? null : infoOf(thread, threads.driverOf(id) !== null, labels.of(id));
 }
 
 /** What is looked for, from the newest on. @throws RangeError as `listRuns`. */
@@ -90,6 +101,7 @@ export function runQueryOf(filter: RunFilter): RunQuery {
   const { status, graph, due = false, createdSince, createdBefore } = filter;
   const end = { at: parseTime('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
   return {
+    ...labelQueryOf(filter),
     statuses: statusesOf(status),
     graph: graph ?? null,
     due,
@@ -99,14 +111,36 @@ export function runQueryOf(filter: RunFilter): RunQuery {
   };
 }
 
+/** The tenant of runs that name none. */
+const DEFAULT_TENANT = 'default';
+
+/** More would make statements of their own, each. */
+const MOST_LABELS = 10;
+
+/** @throws TypeError for what is no metadata, tag or text; RangeError for too many. */
+export function labelQueryOf({
+  metadata = {},
+  tags = [],
+  idPrefix = '',
+  tenant = '',
+}: LabelFilter): LabelQuery {
+  assertLabels({ metadata, tags });
+  if (typeof idPrefix !== 'string') throw new TypeError('idPrefix must be a string.');
+  if (typeof tenant !== 'string') throw new TypeError('tenant must be a string.');
+  const labels = labelTexts(labelsOf({ metadata, tags }));
+  if (labels.length <= MOST_LABELS) return { labels, idPrefix };
+  throw new RangeError(`metadata, tags: expected at most ${MOST_LABELS} in all, got ${labels.length}`);
+}
+
 /** @param isDriven - Whether a live process executes or holds it. */
-export function infoOf(thread: Thread, isDriven: boolean): RunInfo {
+export function infoOf(thread: Thread, isDriven: boolean, labels: RunLabels): RunInfo {
   const { threadId: id, status, reason, graphFingerprint: graph, createdAt, updatedAt, endedAt } = thread;
   return {
     ...{ id, status, reason, graph, isDriven },
     createdAt: isoOf(createdAt),
     updatedAt: isoOf(updatedAt),
     endedAt: endedAt === null ? null : isoOf(endedAt),
+    ...labels,
   };
 }
 
@@ -132,11 +166,14 @@ export function parseTime(name: string, time: Date | undefined): number | null {
   return ms;
 }
 
-/** The open questions of every run in the file. @throws RangeError for a bad `limit` or `after`. */
-export function inbox({ limit: wanted, after }: PageRequest, sessions: HitlSessionStore): GatePage {
-  const limit = pageLimit(wanted);
-  const place = parseCursor(after);
-  const found = sessions.pageOpen(place && { suspendedAt: place.at, id: place.id }, limit + 1);
+/** The open questions of every run in the file, or of those that match. @throws RangeError, TypeError for a bad filter. */
+export function inbox(filter: GateFilter, sessions: HitlSessionStore): GatePage {
+  const limit = pageLimit(filter.limit);
+  const place = parseCursor(filter.after);
+  const query = labelQueryOf(filter);
+  if (!isOfOneFile(filter)) return { gates: [], next: null };
+  const after = place && { suspendedAt: place.at, id: place.id };
+  const found = sessions.pageOpen(after, limit + 1, query);
   const { items, next } = pageOf(found, limit, ({ suspendedAt, id }) => ({ at: suspendedAt, id }));
   return { gates: items.map(gateOf), next };
 }

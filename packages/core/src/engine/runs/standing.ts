@@ -1,7 +1,7 @@
 // The status of a run from its file: for a list, for a release, and in detail.
 
 import type { RunCost } from '../../state/steps/stepSpending.ts';
-import { hasEnded } from '../../state/threads/threadRecords.ts';
+import { AWAITS_INPUT, hasEnded } from '../../state/threads/threadRecords.ts';
 import { outputOf } from '../drive/compiledGraph.ts';
 import { ASKED_TO_STOP, dueCriteria, hasContinuableChild } from '../drive/due.ts';
 import type { RunDetails, RunInfo } from '../drive/RunResult.ts';
@@ -22,9 +22,9 @@ export interface ListedRun extends Pick<RunInfo, 'graph' | 'createdAt' | 'update
 }
 
 /** As its file says. */
-export function runIndexOf(id: string, { threads, steps, budgets }: EngineStore): ListedRun {
+export function runIndexOf(id: string, { threads, steps, budgets, labels }: EngineStore): ListedRun {
   const thread = threads.require(id);
-  const { graph, createdAt, updatedAt, endedAt } = infoOf(thread, false);
+  const { graph, createdAt, updatedAt, endedAt } = infoOf(thread, false, labels.of(id));
   return {
     ...{ as: 1, degraded: thread.degraded, cost: steps.costOf(id) },
     budget: budgets
@@ -38,7 +38,7 @@ export function runIndexOf(id: string, { threads, steps, budgets }: EngineStore)
 export function releaseOf(id: string, store: EngineStore): RunRelease {
   const { status, reason } = store.threads.require(id);
   return {
-    ...{ status, reason, title: null, view: null },
+    ...{ status, reason, title: null, view: null, ...store.labels.of(id) },
     gates: store.sessions.listOpenOfRuns().map((session) => gateWithDeadlines(session, store)),
     until: goesOnAt(id, store),
   };
@@ -48,7 +48,7 @@ export function releaseOf(id: string, store: EngineStore): RunRelease {
 function goesOnAt(id: string, store: EngineStore): number | null {
   const { status, reason, wakeSeq, handledSeq } = store.threads.require(id);
   const now = store.now();
-  if (hasEnded(status)) return null;
+  if (hasEnded(status) || reason === AWAITS_INPUT) return null;
   if (wakeSeq > handledSeq || reason === ASKED_TO_STOP) return now;
   if (status === 'paused') return null;
   if (status !== 'waiting') return now;
@@ -72,7 +72,7 @@ export async function readDetails<Output>(id: string, file: ReadableFile): Promi
   const { until } = releaseOf(id, store);
   const turn = store.inputs.latest(id)?.key ?? null;
   return {
-    ...infoOf(store.threads.require(id), file.isDriven(id)),
+    ...infoOf(store.threads.require(id), file.isDriven(id), store.labels.of(id)),
     gates: gatesOf(id, store),
     values: outputOf(file.graph, await file.values(id)),
     ...(until !== null && { until }),

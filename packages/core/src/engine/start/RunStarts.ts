@@ -1,6 +1,7 @@
 import { whenFree } from '../../db/busy.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpoints/checkpointRecords.ts';
+import { labelsOf } from '../../state/labels/runLabels.ts';
 import type { Policies, Thread } from '../../state/threads/threadRecords.ts';
 import { type TakingEngine, takeBetweenTurns } from '../change/takeGraph.ts';
 import type { Engine } from '../drive/Engine.ts';
@@ -21,6 +22,14 @@ import type { InvokeOptions } from '../graph/EngineGraph.ts';
 import { graphFingerprint, recordedAs } from '../graph/graphShape.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { PreparedRun } from '../waits/children.ts';
+import {
+  assertHadInput,
+  assertLabels,
+  awaitsInput,
+  createOrBegin,
+  firstGiven,
+  type NewRunLabels,
+} from './firstInput.ts';
 import { assertFirstTurn, assertTurnInput, startTurn } from './turns.ts';
 
 /** What is recorded about a run before its graph is called. */
@@ -75,11 +84,14 @@ export class RunStarts {
     const { store, graph } = this.#engine;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
-    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
+    const isFirst = known === null || awaitsInput(known);
+    const isNew = turn === null ? isFirst : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(graph, options, threadId);
-    const { dumped, record } = await this.#prepare({ threadId, ...given });
-    if (known === null && store.commit((emit) => record(store, emit)).created) return;
+    const first = known !== null && isFirst ? firstGiven(threadId, given, store) : given;
+    const { dumped, record } = await this.#prepare({ threadId, ...first });
+    if (isFirst && store.commit((emit) => record(store, emit)).created) return;
+    if (turn === null) assertHadInput(threadId, store);
     if (turn === null) return assertFirstTurn(threadId, dumped, this.#engine);
     if (isNew) await outsideGraphs(() => takeBetweenTurns(threadId, this.#engine));
     const { isHandedOver = false } = given;
@@ -87,20 +99,22 @@ export class RunStarts {
   }
 
   /**
-   * Does `tell` to a run; records the run before, in the same transaction, where there is none. A run that is known takes
+   * Does `tell` to a run; records the run before, in the same transaction, where there is none or it has no input yet. Another takes
    * nothing of what is given.
    *
    * @throws DevsError as {@link begin} for a run that is to be recorded; what `tell` throws: nothing is recorded then.
    */
   async beginWith<T>(threadId: string, given: GivenToTurn, tell: () => T): Promise<T> {
     const { store, graph } = this.#engine;
-    if (store.threads.get(threadId) !== null) return whenFree(store.db, tell);
+    const known = store.threads.get(threadId);
+    if (known !== null && !awaitsInput(known)) return whenFree(store.db, tell);
     const { input, options } = given;
     if (input === undefined) throw new TypeError('start.input: a new run needs an input.');
     assertInput(input, threadId);
     assertInvokeOptions(options, threadId);
     await assertContext(graph, options, threadId);
-    const { record } = await this.#prepare({ threadId, ...given });
+    const first = known === null ? given : firstGiven(threadId, given, store);
+    const { record } = await this.#prepare({ threadId, ...first });
     return whenFree(store.db, () =>
       store.commit((emit) => {
         record(store, emit);
@@ -123,6 +137,26 @@ export class RunStarts {
     return this.#engine.store.commit((emit) => record(this.#engine.store, emit)).thread;
   }
 
+  /**
+   * Records a run before its first input: nothing executes it until then. False for a known id, which stays as it is.
+   *
+   * @throws DevsError `THREAD_NOT_OURS`; TypeError as `assertLabels`.
+   */
+  create(threadId: string, given: NewRunLabels): boolean {
+    assertLabels(given);
+    const { store, shape } = this.#engine;
+    return store.commit(() => {
+      assertIsRun(threadId, store);
+      const { created } = store.threads.create({
+        ...{ threadId, projectId: threadId, workspace: null, briefSha256: null, awaitsInput: true },
+        graphFingerprint: this.#fingerprint,
+        policies: { graph: shape, ...recordedAs(this.#engine.recordedAs) },
+      });
+      if (created) store.labels.insert(threadId, labelsOf(given));
+      return created;
+    });
+  }
+
   /** What is given is serialized once, whether it is recorded or compared with what is. */
   async #prepare({
     threadId,
@@ -139,7 +173,7 @@ export class RunStarts {
     const gates = gatePolicies(this.#engine.gates, about.by, threadId);
     const record: Prepared['record'] = (store, emit) => {
       assertIsRun(threadId, store);
-      const { thread, created } = store.threads.create({
+      const declared = {
         threadId,
         projectId: about.projectId ?? threadId,
         workspace: about.workspace ?? null,
@@ -153,9 +187,11 @@ export class RunStarts {
           graph: this.#engine.shape,
           ...recordedAs(this.#engine.recordedAs),
         },
-      });
+      };
+      const { thread, created } = createOrBegin(declared, store);
       if (created) store.inputs.insert(threadId, dumped, turn);
       if (created && isHandedOver) store.threads.signals.wake(threadId);
+      if (created) store.labels.insert(threadId, labelsOf(options));
       if (created && redacted > 0) emit('SECRET_REDACTED', { place: 'input', count: redacted }, { threadId });
       return { thread, created };
     };

@@ -58,6 +58,9 @@ const selectNamed = (condition = ''): string => `
 
 const SELECT_NAMED = selectNamed();
 
+const SELECT_REMOVED = `
+  SELECT 1 FROM events WHERE thread_id IS NULL AND name = 'RUN_REMOVED' AND payload_json ->> 'id' = ? LIMIT 1`;
+
 /** Few of a run, and asked for while it is looked at: they have an index, whose condition this is word for word. */
 const RARE: readonly EventName[] = ['GATE_SHOWN', 'RUN_SYNCED'];
 const SELECT_RARE = selectNamed("AND name IN ('GATE_SHOWN', 'RUN_SYNCED')");
@@ -82,6 +85,7 @@ export interface NodeExecutions {
  * gate hides does: that they were shown it is a row (`GATE_REVEALED`).
  */
 export class EventStore {
+  readonly #db: Database;
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #number: Statement<[number]>;
@@ -95,6 +99,7 @@ export class EventStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#db = db;
     this.#now = now;
     this.#insert = prepare(db, INSERT);
     this.#number = prepare(db, NUMBER);
@@ -140,6 +145,11 @@ export class EventStore {
   /** The nodes of a run that were visited to their end, by name. */
   visitsOf(threadId: string): readonly NodeExecutions[] {
     return this.#selectVisits.all(threadId);
+  }
+
+  /** Whether a run of this id was deleted. */
+  hasRemoved(id: string): boolean {
+    return prepare<[string]>(this.#db, SELECT_REMOVED).get(id) !== undefined;
   }
 
   /** All events of one name of a run, oldest first. */

@@ -5,6 +5,14 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { type Fence, NO_FENCE } from '../commits/Fence.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
+import {
+  isUnlabelled,
+  type LabelQuery,
+  labelCounts,
+  labelValues,
+  rarest,
+  UNLABELLED,
+} from '../labels/labelQuery.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { LoggedAnswers } from './decisionLines.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
@@ -264,10 +272,15 @@ export class HitlSessionStore {
   }
 
   /** Open sessions of all runs, oldest first; `after` is the last that was seen. */
-  pageOpen(after: Pick<HitlSession, 'suspendedAt' | 'id'> | null, limit: number): readonly HitlSession[] {
+  pageOpen(
+    after: Pick<HitlSession, 'suspendedAt' | 'id'> | null,
+    limit: number,
+    query: LabelQuery = UNLABELLED,
+  ): readonly HitlSession[] {
     const { suspendedAt, id } = after ?? { suspendedAt: Number.MIN_SAFE_INTEGER, id: '' };
-    return prepare<[object], SessionRow>(this.#db, sql.SELECT_INBOX)
-      .all({ suspendedAt, id, limit })
+    const first = isUnlabelled(query) ? null : rarest(labelCounts(this.#db, query));
+    return prepare<[object], SessionRow>(this.#db, sql.selectInboxOf(query, first))
+      .all({ suspendedAt, id, limit, ...labelValues(query) })
       .map(this.#toSession);
   }
 

@@ -1,6 +1,7 @@
 // The rows of `hitl_sessions`: their statements, and how a row becomes a session.
 
 import { canonicalJson } from '../../values/canonicalJson.ts';
+import { isUnlabelled, type LabelQuery, labelConditions } from '../labels/labelQuery.ts';
 import { isSound, parseStored, SESSION_SEAL, sealOf } from '../rows/rows.ts';
 import type { AnsweredSession, HiddenRecord, HitlSession, Principal, Vote } from './hitlSession.ts';
 
@@ -134,9 +135,34 @@ const IN_INBOX = "FROM hitl_sessions WHERE status = 'awaiting_approval' AND thre
 
 export const COUNT_INBOX = `SELECT count(*) ${IN_INBOX}`;
 
-export const SELECT_INBOX = `
-  SELECT ${COLUMNS}, ${SOUND} AS sound ${IN_INBOX} AND (suspended_at, id) > (@suspendedAt, @id)
-  ORDER BY suspended_at, id LIMIT @limit`;
+const IN_ORDER = `
+  AND (suspended_at, id) > (@suspendedAt, @id) ORDER BY suspended_at, id LIMIT @limit`;
+
+const SELECT_INBOX = `SELECT ${COLUMNS}, ${SOUND} AS sound ${IN_INBOX} ${IN_ORDER}`;
+
+const SELECT_INBOX_OF = (asking: string): string => `
+  SELECT ${COLUMNS}, ${SOUND} AS sound
+  FROM (
+    SELECT s.id AS asked FROM ${asking}
+  ) CROSS JOIN hitl_sessions ON id = asked
+  WHERE true ${IN_ORDER}`;
+
+const ASKS =
+  "CROSS JOIN hitl_sessions AS s ON s.thread_id = run.thread_id AND s.status = 'awaiting_approval'";
+
+/** @param first - The condition that the fewest runs meet: their questions are looked up, instead of the runs of all questions. */
+export function selectInboxOf(query: LabelQuery, first: number | 'prefix' | null): string {
+  if (isUnlabelled(query)) return SELECT_INBOX;
+  if (first === 'prefix')
+    return SELECT_INBOX_OF(`threads AS run ${ASKS} WHERE ${labelConditions('run', query)} true`);
+  if (first !== null)
+    return SELECT_INBOX_OF(
+      `run_labels AS run ${ASKS} WHERE ${labelConditions('run', query, first)} run.label = @label${first}`,
+    );
+  const isOfThem = `EXISTS (
+    SELECT 1 FROM threads AS run WHERE ${labelConditions('run', query)} run.thread_id = hitl_sessions.thread_id)`;
+  return `SELECT ${COLUMNS}, ${SOUND} AS sound ${IN_INBOX} AND ${isOfThem} ${IN_ORDER}`;
+}
 
 // Without looking at runs that ask nothing.
 const OF_RUNS = `

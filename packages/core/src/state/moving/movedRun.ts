@@ -10,10 +10,12 @@ import { sha256Hex } from '../../values/canonicalJson.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
 import { doctor } from '../doctor/doctor.ts';
 import { HitlSessionStore } from '../gates/HitlSessionStore.ts';
+import { RunLabelStore } from '../labels/RunLabelStore.ts';
 import { RunDirectory } from '../runs/RunDirectory.ts';
 import { RunRemover } from '../runs/RunRemover.ts';
 import { ChildStore } from '../threads/ChildStore.ts';
 import { ThreadStore } from '../threads/ThreadStore.ts';
+import { AWAITS_INPUT } from '../threads/threadRecords.ts';
 
 /** What a state file is known by, whatever its place: a copy and a backup have it too. */
 export interface StateFileName {
@@ -114,7 +116,8 @@ function extractDamaged(id: string, detail: string): DevsError {
 /** All that there is of a run which nobody has driven, the row that others refer to first. */
 const TABLES = ['threads', 'thread_inputs', 'events'] as const;
 
-const STATUS_OF = 'SELECT status FROM threads WHERE thread_id = ?';
+const STATUS_OF = `
+  SELECT iif(status = 'paused' AND reason = '${AWAITS_INPUT}', 'created', status) FROM threads WHERE thread_id = ?`;
 
 /**
  * Records a run that another state file has, as it is there, in one transaction; false, and nothing is changed, where its id
@@ -129,6 +132,7 @@ export function adoptRun(id: string, from: Database, to: Database): boolean {
   return immediateTransaction(to, () => {
     if (runStatusIn(id, to) !== undefined) return false;
     for (const table of TABLES) for (const row of copyRows(table, id, from)) insert(table, row, to);
+    new RunLabelStore(to).insert(id, new RunLabelStore(from).of(id));
     return true;
   });
 }

@@ -1,6 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
-import type { ThreadStatus } from '../threads/threadRecords.ts';
+import {
+  COUNTED,
+  isUnlabelled,
+  type LabelQuery,
+  labelConditions,
+  labelCounts,
+  labelValues,
+  rarest,
+  UNLABELLED,
+} from '../labels/labelQuery.ts';
+import { AWAITS_INPUT, THREAD_STATUSES, type ThreadStatus } from '../threads/threadRecords.ts';
 
 /** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */
 export interface RunCursor {
@@ -8,7 +18,7 @@ export interface RunCursor {
   readonly id: string;
 }
 
-export interface RunQuery {
+export interface RunQuery extends LabelQuery {
   readonly statuses: readonly ThreadStatus[];
   /** Fingerprint of the graph; `null` means any. */
   readonly graph: string | null;
@@ -21,25 +31,42 @@ export interface RunQuery {
   readonly limit: number;
 }
 
+const COUNT_STATUSES = `
+  SELECT count(*) FROM (
+    SELECT 1 FROM json_each(?) AS wanted CROSS JOIN threads WHERE status = wanted.value LIMIT ${COUNTED})`;
+
+// By the label that the fewest runs have, in the order of its index.
+const selectByLabel = (query: LabelQuery, first: number): string => `
+  SELECT found.created_at AS at, found.thread_id AS id
+  FROM run_labels AS found CROSS JOIN threads AS run ON run.thread_id = found.thread_id
+  WHERE ${labelConditions('found', query, first)}
+    found.label = @label${first} AND found.created_at >= @since
+    AND (found.created_at, found.thread_id) < (@at, @id)
+    AND run.status IN (SELECT value FROM json_each(@statuses)) AND (@graph IS NULL OR run.graph_fingerprint = @graph)
+  ORDER BY found.created_at DESC, found.thread_id DESC LIMIT @limit`;
+
+const selectByPrefix = (query: LabelQuery): string => `
+  SELECT run.created_at AS at, run.thread_id AS id FROM threads AS run
+  WHERE ${labelConditions('run', query)} run.created_at >= @since AND (run.created_at, +run.thread_id) < (@at, @id)
+    AND +run.status IN (SELECT value FROM json_each(@statuses)) AND (@graph IS NULL OR +run.graph_fingerprint = @graph)
+  ORDER BY +run.created_at DESC, +run.thread_id DESC LIMIT @limit`;
+
 // One short walk per status, each in the order of its index, and the newest of what they found: a run that is not shown
 // is not looked at, but for a page of each status.
-const selectRunPage = (condition: string): string => `
+const selectRunPage = (condition: string, query: LabelQuery = UNLABELLED): string => `
   SELECT found.created_at AS at, found.thread_id AS id
   FROM json_each(@statuses) AS wanted CROSS JOIN threads AS found
   WHERE found.thread_id IN (
-    SELECT thread_id FROM threads
-    WHERE ${condition} status = wanted.value AND created_at >= @since AND (created_at, thread_id) < (@at, @id)
+    SELECT thread_id FROM threads AS run
+    WHERE ${labelConditions('run', query)} ${condition} status = wanted.value AND created_at >= @since AND (created_at, thread_id) < (@at, @id)
     ORDER BY created_at DESC, thread_id DESC LIMIT @limit)
   ORDER BY found.created_at DESC, found.thread_id DESC LIMIT @limit`;
 
-const SELECT_PAGE = selectRunPage('');
-const SELECT_PAGE_OF_GRAPH = selectRunPage('graph_fingerprint = @graph AND');
-
 // Word for word the condition of its index, which SQLite would not choose: it has no figures of what is rare. The reason is
 // that of a drive whose signal was aborted.
-const SELECT_DUE = `
-  SELECT created_at AS at, thread_id AS id FROM threads INDEXED BY threads_due
-  WHERE (status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+const selectDue = (query: LabelQuery): string => `
+  SELECT created_at AS at, thread_id AS id FROM threads AS run INDEXED BY threads_due
+  WHERE ${labelConditions('run', query)} reason IS NOT '${AWAITS_INPUT}' AND (status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
     OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq))
     AND created_at >= @since AND (created_at, thread_id) < (@at, @id)
     AND status IN (SELECT value FROM json_each(@statuses)) AND (@graph IS NULL OR graph_fingerprint = @graph)
@@ -79,10 +106,37 @@ export class RunDirectory {
   }
 
   /** Runs, newest first. */
-  page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunCursor[] {
-    const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
-    const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
-    return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
+  page(query: RunQuery): readonly RunCursor[] {
+    const { statuses, graph, since, before, limit } = query;
+    const bound = {
+      statuses: JSON.stringify(statuses),
+      graph,
+      since,
+      ...before,
+      limit,
+      ...labelValues(query),
+    };
+    return prepare<[object], RunCursor>(this.#db, this.#planOf(query)).all(bound);
+  }
+
+  /** By the condition that the fewest runs meet. */
+  #planOf(query: RunQuery): string {
+    const { statuses, graph, due } = query;
+    if (due) return selectDue(query);
+    const byStatus = selectRunPage(graph === null ? '' : 'graph_fingerprint = @graph AND', query);
+    if (isUnlabelled(query)) return byStatus;
+    const counts = labelCounts(this.#db, query);
+    const first = rarest(counts) ?? 0;
+    if (this.#ofStatuses(statuses) < Math.min(counts.prefix, ...counts.labels)) return byStatus;
+    if (first === 'prefix') return selectByPrefix(query);
+    return query.labels.length === 0 ? byStatus : selectByLabel(query, first);
+  }
+
+  /** How many runs have one of them, up to a bound. */
+  #ofStatuses(statuses: readonly ThreadStatus[]): number {
+    if (statuses.length === THREAD_STATUSES.length) return COUNTED;
+    const count = prepare<[string], number>(this.#db, COUNT_STATUSES).pluck();
+    return count.get(JSON.stringify(statuses)) ?? 0;
   }
 
   /** Names of apps that have recorded runs of a graph: two, where there are more. */

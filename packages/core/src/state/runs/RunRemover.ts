@@ -41,6 +41,7 @@ const NAMING = [
   'signals',
   'waits',
   'thread_inputs',
+  'run_labels',
   'threads',
 ] as const;
 
@@ -156,6 +157,11 @@ export class RunRemover {
   /** Deletes values that nothing refers to, of any run; others write meanwhile. */
   sweep(): Swept {
     return [...this.#sweeper.rounds()].reduce(addSwept, NOTHING_SWEPT);
+  }
+
+  /** As {@link sweep}, one round at a time. */
+  sweepRounds(): Generator<Swept> {
+    return this.#sweeper.rounds();
   }
 
   #assertAlone(threadId: string): void {

@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
 import { prepare } from '../../db/prepare.ts';
@@ -16,6 +15,7 @@ import {
 } from '../commits/Fence.ts';
 import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
+import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';
 import { type NewSignal, type SignalKind, SignalStore } from './SignalStore.ts';
@@ -99,6 +99,7 @@ export class ThreadStore {
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
   readonly #setFingerprint: Statement<[object]>;
+  readonly #awaitInput: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
@@ -129,7 +130,8 @@ export class ThreadStore {
     this.#beginTurn = prepare(db, sql.BEGIN_TURN);
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateThread('degraded = 1'));
-    this.#setPolicies = prepare(db, sql.SET_POLICIES);
+    this.#setPolicies = prepare(db, sql.updateThread('policies_json = @value'));
+    this.#awaitInput = prepare(db, sql.updateThread("status = 'paused', reason = @value"));
     this.#setFingerprint = prepare(db, sql.updateThread('graph_fingerprint = @value'));
   }
 
@@ -144,9 +146,10 @@ export class ThreadStore {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#folders.assertFree(thread);
-      const { policies: _, keepsExactly = true, ...columns } = thread;
+      const { policies: _, keepsExactly = true, awaitsInput = false, ...columns } = thread;
       this.graphs.note(thread.graphFingerprint);
       this.#insert.run({ ...columns, policiesJson, keepsExactly: keepsExactly ? 1 : 0, now: this.#now() });
+      if (awaitsInput) this.#update(this.#awaitInput, thread.threadId, sql.AWAITS_INPUT);
       return { thread: this.require(thread.threadId), created: true };
     });
   }

@@ -25,6 +25,9 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 /** How a run can have ended. */
 export type EndedStatus = (typeof ENDED_STATUSES)[number];
 
+/** Why a run is paused that was recorded before its first input: it is not due, and nothing executes it. */
+export const AWAITS_INPUT = 'no input yet';
+
 const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);
 
 /** Whether a run has ended, a failed one too. */
@@ -74,6 +77,8 @@ export type NewThread = Pick<
 > & {
   /** @defaultValue true */
   readonly keepsExactly?: boolean;
+  /** Whether it is recorded before its first input. @defaultValue false */
+  readonly awaitsInput?: boolean;
 };
 
 /** The right to drive a run until somebody claims the next epoch. */

@@ -16,15 +16,17 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
-import { cursorOf, inbox, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
+import { type CompactOptions, type CompactResult, compactFile } from '../../engine/runs/compactFile.ts';
+import { cursorOf, inbox, labelQueryOf, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
 import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
-import type { GatePage, PageRequest, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
+import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { News } from '../../events/News.ts';
 import { visibleText } from '../../masking/visibleText.ts';
 import type { Workspace } from '../../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../../state/doctor/doctor.ts';
+import { isUnlabelled } from '../../state/labels/labelQuery.ts';
 import { workspaceName } from '../../state/threads/RunFolders.ts';
 import { runNotFound, type Thread } from '../../state/threads/threadRecords.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
@@ -138,18 +140,20 @@ class StateFileHome extends OnePipelineFile implements PipelineHome {
     await internalsOf(await this.file.app.engine()).recordRun(admission);
   }
 
-  async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
+  async ids({ limit, after, status, ...filter }: RunListPage): Promise<readonly string[]> {
     const { directory, threads } = this.file.app.store;
-    if (limit === undefined && after === undefined && status === undefined) return directory.ids();
+    const query = labelQueryOf(filter);
+    const isAny = status === undefined && isUnlabelled(query);
+    if (limit === undefined && after === undefined && isAny) return directory.ids();
     const last = after === undefined ? null : threads.require(after);
-    if (status === undefined) return directory.idsAfter(after ?? null, pageLimit(limit));
+    if (isAny) return directory.idsAfter(after ?? null, pageLimit(limit));
     const page = {
       statuses: statusesOf(status),
       before: { at: last?.createdAt ?? Number.MAX_SAFE_INTEGER, id: after ?? '' },
       limit: pageLimit(limit),
     };
     return directory
-      .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
+      .page({ ...query, graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
       .map(({ id }) => id);
   }
 
@@ -161,7 +165,7 @@ class StateFileHome extends OnePipelineFile implements PipelineHome {
     return openGatesOfRuns(this.file.app.store.sessions);
   }
 
-  async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
+  async openGates(page: GateFilter): Promise<GatePage & { readonly total: number }> {
     const { sessions } = this.file.app.store;
     return { ...inbox(page, sessions), total: sessions.countOpen() };
   }
@@ -183,6 +187,10 @@ class StateFileHome extends OnePipelineFile implements PipelineHome {
     const { blobs, bytes } = remover.sweep();
     const known = new Set(directory.ids());
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
+  }
+
+  async compact(options: CompactOptions): Promise<CompactResult> {
+    return compactFile(this.file.app.store, options);
   }
 
   async news(): Promise<StateNews> {
@@ -289,13 +297,17 @@ class RemoteHome implements PipelineHome {
     throw onlyHere(method, id);
   }
 
-  async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
+  async ids({ limit, after, status, ids: _, ...filter }: RunListPage): Promise<readonly string[]> {
     const isAll = limit === undefined && after === undefined && status === undefined;
     const most = isAll ? Number.POSITIVE_INFINITY : pageLimit(limit);
     const ids: string[] = [];
     let place: string | null = after === undefined ? null : await this.#placeOf(after);
     do {
-      const wanted = { limit: Math.min(PAGE, most - ids.length), ...(place !== null && { after: place }) };
+      const wanted = {
+        ...filter,
+        limit: Math.min(PAGE, most - ids.length),
+        ...(place !== null && { after: place }),
+      };
       const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
       ids.push(...runs.map(({ id }) => id));
       place = next;
@@ -332,7 +344,7 @@ class RemoteHome implements PipelineHome {
     return gates;
   }
 
-  async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
+  async openGates(page: GateFilter): Promise<GatePage & { readonly total: number }> {
     return { ...(await this.#runs.gates(page)), total: await this.#runs.countGates() };
   }
 
@@ -372,6 +384,10 @@ class RemoteHome implements PipelineHome {
 
   async collect(): Promise<never> {
     throw onlyHere('collect');
+  }
+
+  async compact(): Promise<never> {
+    throw onlyHere('compact');
   }
 
   async verify(): Promise<never> {

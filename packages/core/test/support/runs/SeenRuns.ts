@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
+import type { RunInfo } from '../../../src/engine/drive/RunResult.ts';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
 import type {
   GateEventPage,
+  GateFilter,
   GatePage,
   LeasedRun,
   NewRun,
-  PageRequest,
   RunFileView,
   RunFilter,
   RunListItem,
@@ -125,6 +126,10 @@ export class SeenRuns implements Runs {
     return (await this.#runs).watch(id, tell);
   }
 
+  async get(id: string): Promise<RunInfo | null> {
+    return (await this.#runs).get(id);
+  }
+
   async indexed(ids: readonly string[]): Promise<ReadonlyMap<string, RunListItem>> {
     return (await this.#runs).indexed(ids);
   }
@@ -133,7 +138,7 @@ export class SeenRuns implements Runs {
     return (await this.#runs).countGates();
   }
 
-  async gates(page?: PageRequest): Promise<GatePage> {
+  async gates(page?: GateFilter): Promise<GatePage> {
     return (await this.#runs).gates(page);
   }
 

@@ -62,17 +62,33 @@ describe('a list of runs', () => {
     const graph = app.fingerprint;
     expect(runs).toEqual([
       {
-        ...{ id: 'third', status: 'created', reason: null, graph, isDriven: false },
+        ...{ id: 'third', status: 'created', reason: null, graph, isDriven: false, metadata: {}, tags: [] },
         ...{ createdAt: '1970-01-01T00:00:03.000Z', updatedAt: '1970-01-01T00:00:03.000Z', endedAt: null },
       },
       {
-        ...{ id: 'second', status: 'completed', reason: null, graph, isDriven: false },
+        ...{
+          id: 'second',
+          status: 'completed',
+          reason: null,
+          graph,
+          isDriven: false,
+          metadata: {},
+          tags: [],
+        },
         createdAt: '1970-01-01T00:00:02.000Z',
         updatedAt: '1970-01-01T00:00:03.000Z',
         endedAt: '1970-01-01T00:00:03.000Z',
       },
       {
-        ...{ id: 'first', status: 'waiting', reason: '1 open gate(s)', graph, isDriven: false },
+        ...{
+          id: 'first',
+          status: 'waiting',
+          reason: '1 open gate(s)',
+          graph,
+          isDriven: false,
+          metadata: {},
+          tags: [],
+        },
         ...{ createdAt: '1970-01-01T00:00:01.000Z', updatedAt: '1970-01-01T00:00:01.000Z', endedAt: null },
       },
     ]);
@@ -210,10 +226,10 @@ describe('a list of runs', () => {
     const seeks = plans.filter((plan) => /USING (?:COVERING )?INDEX/.test(plan));
     expect(seeks.map((plan) => plan.replace(/USING (?:COVERING )?INDEX /, ''))).toEqual([
       'SEARCH found sqlite_autoindex_threads_1 (thread_id=?)',
-      `SEARCH threads threads_by_status (status=? AND ${BETWEEN})`,
+      `SEARCH run threads_by_status (status=? AND ${BETWEEN})`,
       'SEARCH found sqlite_autoindex_threads_1 (thread_id=?)',
-      `SEARCH threads threads_by_graph (graph_fingerprint=? AND status=? AND ${BETWEEN})`,
-      `SEARCH threads threads_due (${BETWEEN})`,
+      `SEARCH run threads_by_graph (graph_fingerprint=? AND status=? AND ${BETWEEN})`,
+      `SEARCH run threads_due (${BETWEEN})`,
       'SEARCH hitl_sessions hitl_sessions_open (status=? AND suspended_at>?)',
       'SEARCH threads threads_ended ((ended_at,thread_id)>(?,?) AND ended_at<?)',
       'SEARCH child_runs sqlite_autoindex_child_runs_1 (child_id=?)',

@@ -1,0 +1,56 @@
+// Which runs are listed, as a command line says it.
+
+import type { Orchestrator } from '@devs/core';
+import type { Command } from 'commander';
+import { usageError } from '../usageError.ts';
+import { collectValues } from './optionValues.ts';
+
+/** What the flags of {@link withLabelFlags} are parsed into. */
+export interface LabelFlags {
+  readonly metadata?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly idPrefix?: string;
+}
+
+type LabelFilter = Pick<NonNullable<Parameters<Orchestrator['list']>[0]>, 'metadata' | 'tags' | 'idPrefix'>;
+
+export const withLabelFlags = (command: Command): Command =>
+  command
+    .option(
+      '--metadata <key=value>',
+      'only runs with this metadata; key:=json for a number, true, false or null; repeatable',
+      collectValues,
+    )
+    .option('--tag <tag>', 'only runs with this tag; repeatable', collectValues)
+    .option('--id-prefix <text>', 'only runs whose id begins with this text');
+
+/** `null` where any run is meant. @throws UsageError for metadata that names no key, or no value of JSON. */
+export function labelFilterOf({ metadata = [], tag = [], idPrefix }: LabelFlags): LabelFilter | null {
+  if (metadata.length === 0 && tag.length === 0 && idPrefix === undefined) return null;
+  return {
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata.map(memberOf)) }),
+    ...(tag.length > 0 && { tags: tag }),
+    ...(idPrefix !== undefined && { idPrefix }),
+  };
+}
+
+type Scalar = string | number | boolean | null;
+
+function memberOf(text: string): readonly [string, Scalar] {
+  const [, key = '', sign, value = ''] = /^([^=]*?)(:?=)(.*)$/s.exec(text) ?? [];
+  if (key === '') throw usageError(`"${text}" is not metadata.`, 'Write key=value, such as tenant=acme.');
+  return [key, sign === '=' ? value : scalarOf(text, value)];
+}
+
+function scalarOf(text: string, json: string): Scalar {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value as Scalar;
+  } catch {
+    // It is no JSON: told below.
+  }
+  throw usageError(
+    `"${text}" has no JSON scalar.`,
+    'Write key:=5, key:=true or key:=null; or key=text for a text.',
+  );
+}

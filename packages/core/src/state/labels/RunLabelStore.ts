@@ -1,0 +1,38 @@
+import type { Database } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
+import { inheritedLabels, labelsFrom, labelTexts, type RunLabels } from './runLabels.ts';
+
+const SELECT = 'SELECT label FROM run_labels WHERE thread_id = ? ORDER BY label';
+
+const INSERT = `
+  INSERT INTO run_labels (label, created_at, thread_id)
+  SELECT @label, created_at, thread_id FROM threads WHERE thread_id = @threadId
+  ON CONFLICT DO NOTHING`;
+
+const DELETE = 'DELETE FROM run_labels WHERE thread_id = ?';
+
+/** Rows of `run_labels`: what runs are found by. */
+export class RunLabelStore {
+  readonly #db: Database;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  of(threadId: string): RunLabels {
+    return labelsFrom(prepare<[string], string>(this.#db, SELECT).pluck().all(threadId));
+  }
+
+  /** In the transaction that records the run. */
+  insert(threadId: string, labels: RunLabels): void {
+    for (const label of labelTexts(labels)) prepare<[object]>(this.#db, INSERT).run({ label, threadId });
+  }
+
+  /** A run that another one has begun, or was made of, is found by what that one is found by; what it says itself goes first. */
+  inherit(from: string, to: string): void {
+    const labels = inheritedLabels(this.of(from), this.of(to));
+    prepare<[string]>(this.#db, DELETE).run(to);
+    this.insert(to, labels);
+  }
+}

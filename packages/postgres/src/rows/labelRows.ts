@@ -1,0 +1,38 @@
+import type { Runs } from '@devs/core';
+import { pages } from '@devs/core/internal';
+
+type Labels = Parameters<typeof pages.labelTexts>[0];
+
+/** JSON for `runs.labels`. */
+export const labelsJson = (labels: Labels): string => JSON.stringify(pages.labelTexts(labels));
+
+/** Of a row; without any where nobody has looked into the file yet. */
+export const labelsOfRow = (json: string | null): Labels =>
+  pages.labelsFrom(JSON.parse(json ?? '[]') as readonly string[]);
+
+const labelSql = (text: string): string => `sha256(convert_to(${text}, 'UTF8'))`;
+
+/** A part of a `WITH`: the labels of the runs in `held (run_id, created_at, is_labelled)` become rows. @param json - A parameter. */
+export const insertLabelsSql = (schema: string, json: string): string => `labelled AS (
+  INSERT INTO ${schema}.run_labels (label, created_at, run_id)
+  SELECT ${labelSql('text')}, h.created_at, h.run_id
+  FROM held h, json_array_elements_text(${json}::json) AS text WHERE NOT h.is_labelled
+  ON CONFLICT DO NOTHING
+)`;
+
+/** Conditions on a row with `run_id` and `tenant`, each behind an AND; their values are added to `values`. */
+export function labelConditions(
+  schema: string,
+  filter: NonNullable<Parameters<Runs['gates']>[0]>,
+  values: unknown[],
+): string {
+  const { labels, idPrefix } = pages.labelQuery(filter);
+  const bound = (value: string): string => `$${values.push(value)}::text`;
+  const conditions = labels.map(
+    (label) => `run_id IN (SELECT run_id FROM ${schema}.run_labels WHERE label = ${labelSql(bound(label))})`,
+  );
+  if (idPrefix !== '')
+    conditions.push(`run_id >= ${bound(idPrefix)} AND run_id < ${bound(`${idPrefix}\u{10ffff}`)}`);
+  if (filter.tenant !== undefined) conditions.push(`tenant = ${bound(filter.tenant)}`);
+  return conditions.map((condition) => ` AND ${condition}`).join('');
+}
