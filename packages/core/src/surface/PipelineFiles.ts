@@ -3,7 +3,7 @@
 import type { Backup } from '../db/backup.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
-import { isOver } from '../engine/drive/outcome.ts';
+import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
@@ -114,6 +114,7 @@ export async function driveRun(
       },
     }),
   );
+  if (options.throwOnFailure === true) assertNotFailed(id, result);
   const handed = await handOver(id, app.events, (open) => workspaceInUse(id, given, open));
   return { ...outcomeOf(result), ...handed, cost: store.steps.costOf(id) };
 }

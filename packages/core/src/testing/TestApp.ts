@@ -4,7 +4,7 @@ import type { DurableApp } from '../engine/app/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/app/durable.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { DueRuns } from '../engine/drive/drive.ts';
-import type { RunResult } from '../engine/drive/RunResult.ts';
+import type { NotFailed, RunResult } from '../engine/drive/RunResult.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
@@ -91,7 +91,13 @@ export class TestApp<Graph, State, Update, Output = State> {
   }
 
   /** As {@link DurableApp.run}. */
-  run(id: string, input?: Update, options?: RunOptions): Promise<RunResult<Output>> {
+  run(
+    id: string,
+    input?: Update,
+    options?: RunOptions & { readonly throwOnFailure?: true },
+  ): Promise<NotFailed<RunResult<Output>>>;
+  run(id: string, input: Update | undefined, options: RunOptions): Promise<RunResult<Output>>;
+  run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<Output>> {
     return this.#app.run(id, input, options);
   }
 
@@ -141,7 +147,10 @@ export class TestApp<Graph, State, Update, Output = State> {
         resolve(null);
         return true;
       };
-      withCrashPoints(onPoint, () => this.run(id, input, options)).then(resolve, reject);
+      withCrashPoints(onPoint, () => this.run(id, input, { ...options, throwOnFailure: false })).then(
+        resolve,
+        reject,
+      );
     });
     if (ended === null) return;
     throw new Error(

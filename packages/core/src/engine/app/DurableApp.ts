@@ -8,7 +8,8 @@ import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from '../change
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
-import type { RunDetails, RunResult } from '../drive/RunResult.ts';
+import { throwIfFailed } from '../drive/outcome.ts';
+import type { NotFailed, RunDetails, RunResult } from '../drive/RunResult.ts';
 import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
@@ -102,7 +103,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    *   context, and for a new turn before the last one ended; `INVALID_INPUT` for a `Command`, a context that the graph
    *   rejects, a reserved name in `configurable`, or a new turn without input; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`;
    *   `GRAPH_CHANGED`; `THREAD_BUSY` while another process runs it; `THREAD_NOT_OURS` for an id with checkpoints but
-   *   without a run; `RUN_FAILED` with `throwOnFailure`.
+   *   without a run; `RUN_FAILED` for a run that is `failed` or a `dead_letter`, unless `throwOnFailure` is `false`.
    *
    * @example
    * ```ts
@@ -111,8 +112,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * await app.run('chat-1', { messages: [question] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
-    return this.#runs.run(id, input, options);
+  run(
+    id: string,
+    input?: Update,
+    options?: ExecuteOptions & { readonly throwOnFailure?: true },
+  ): Promise<NotFailed<RunResult<Output>>>;
+  run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>>;
+  async run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
+    return throwIfFailed(id, await this.#runs.run(id, input, options), options);
   }
 
   /**

@@ -51,7 +51,12 @@ interface FailedOutcome<Question> extends Outcome<Question>, Without<WaitInfo> {
 }
 
 interface EndedOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
-  readonly status: 'completed' | 'cancelled' | 'dead_letter';
+  readonly status: 'completed' | 'cancelled';
+}
+
+interface DeadOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
+  /** Its processes died, five times without progress. Only `revive` lets it continue. */
+  readonly status: 'dead_letter';
 }
 
 /**
@@ -63,7 +68,14 @@ export type RunOutcome<Question = Gate> =
   | WaitingOutcome<Question>
   | StoppedOutcome<Question>
   | FailedOutcome<Question>
-  | EndedOutcome<Question>;
+  | EndedOutcome<Question>
+  | DeadOutcome<Question>;
+
+/** What `run` returns by default: it throws `RUN_FAILED` for a run that is `failed` or a `dead_letter`. */
+export type NotFailed<Result extends RunOutcome<unknown>> = Exclude<
+  Result,
+  { readonly status: 'failed' | 'dead_letter' }
+>;
 
 /** The part of a result that depends on the graph and its turns. */
 interface RunOutput<Output> {

@@ -94,13 +94,13 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     { turn, ...options }: OwnRunOptions,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
-      return throwIfFailed(id, await this.#drive(id, options), options);
+      return this.#drive(id, options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
-    return throwIfFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+    return this.#driveTurn(id, turn ?? null, options);
   }
 
   async drive(id: string, options: OwnDriveOptions = {}): Promise<RunResult<Output>> {
-    return throwIfFailed(id, await this.#drive(id, options), options);
+    return this.#drive(id, options);
   }
 
   /** Executes every due run of the file. */
@@ -161,14 +161,21 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return { ...outcome, gates, values: output, ...(turn !== null && { turn }) };
   }
 
-  /** Executes a run and yields its events; with `null` as input it only reads. */
+  /**
+   * Executes a run and yields its events; with `null` as input it only reads.
+   *
+   * @param ended - Called with what the execution came to; what it throws, the stream throws after its last event.
+   */
   stream(
     id: string,
     input: Update | null | undefined,
     options: StreamOptions & OwnRunOptions,
+    ended: (result: RunResult<Output>) => unknown = (result) => throwIfFailed(id, result, options),
   ): AsyncGenerator<StreamEvent, void> {
     const execute =
-      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+      input === null
+        ? null
+        : async (call: RunOptions) => ended(await this.run(id, input, { ...options, ...call }));
     const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(this.graph, ...at);
     return streamRun(id, options, execute, { ...this.engine, valuesAt });
   }
