@@ -49,7 +49,7 @@ const act = (action: string) => (): object => ({ action });
 
 interface DrivableApp {
   readonly events: EventBus;
-  run(id: string, input?: OwnUpdate): ReturnType<Driven['drive']>;
+  run(id: string, input: OwnUpdate, options: object): ReturnType<Driven['drive']>;
   decide(gate: Gate, answer: { readonly by: typeof ada }): Promise<unknown>;
   values(id: string): Promise<unknown>;
 }
@@ -65,7 +65,7 @@ function ownRun(
     return {
       threadId: 'run',
       events: app.events,
-      drive: () => app.run('run', {}),
+      drive: () => app.run('run', {}, { throwOnFailure: false }),
       decide: (gate, given) => app.decide(gate, { ...given, by: ada }),
       values: () => app.values('run'),
     };

@@ -39,7 +39,7 @@ describe('throwOnFailure', () => {
 
   test('is not asked for: the result tells; and other ends reject nothing', async ({ db }) => {
     const app = durable(failing(), { db });
-    expect(await app.run('run', {})).toMatchObject({ status: 'failed', error: { name: 'QuotaError' } });
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({ status: 'failed', error: { name: 'QuotaError' } });
     await internalsOf(app).recordRun({ threadId: 'gone', input: {} });
     await app.cancel('gone');
     expect(await app.run('gone', undefined, { throwOnFailure: true })).toMatchObject({ status: 'cancelled' });
