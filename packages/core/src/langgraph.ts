@@ -23,7 +23,8 @@ export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
-export { type ClosedGate, type Gate, type GateAnswer, shownGate } from './engine/gates/Gate.ts';
+export { type ClosedGate, type Gate, shownGate } from './engine/gates/Gate.ts';
+export type { GateAnswer } from './engine/gates/GateAnswer.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {

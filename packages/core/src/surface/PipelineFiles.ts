@@ -9,7 +9,7 @@ import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
-import type { ClosedGate, Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
 import {
   decisionNoticeOf,
   type Notice,
@@ -186,7 +186,7 @@ export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
 export const decisionNotice = (
   id: string,
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  given: GateAnswer,
+  given: SentAnswer,
 ): Notice<PipelineFile, HitlSession> =>
   decisionNoticeOf(given, {
     session: ({ app }) => app.store.sessions.require(gate.sessionId),
@@ -199,7 +199,7 @@ export const decisionNotice = (
  * An answer without secrets, for its way to the run. An edit stays as it is: where it is recorded, placeholders of hidden places are
  * told apart from masks, and then it is scrubbed.
  */
-function scrubbedAnswer(given: GateAnswer) {
+function scrubbedAnswer(given: SentAnswer) {
   if (isEdit(given)) return { answer: given, redacted: 0 };
   const { by, ...said } = given;
   const { value, count: redacted } = scrub(said);

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { Annotation, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { parseBrief } from '../../src/brief/brief.ts';
@@ -230,7 +231,7 @@ function pipelineRun(
       threadId: 'shop',
       events,
       drive: () => internalsOf(app).drive('shop'),
-      decide: (gate, given) => app.decide(gate, { ...given, by: ada }),
+      decide: (gate, given) => app.decide(gate, { ...given, by: ada } as GateAnswer),
       values: () => app.values('shop'),
     };
   };

@@ -1,3 +1,4 @@
+import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
@@ -115,7 +116,7 @@ function madeUp(): string {
 }
 
 /** A run at a gate that showed all of it to whoever asked, and hides three places from whoever knows the values. */
-async function hiding(db: Database, gates: object = {}) {
+async function hiding(db: Database, gates: Partial<DeclaredGate<typeof Shape.State>> = {}) {
   const ran: unknown[] = [];
   const [PASSWORD, OTHER] = [madeUp(), madeUp()];
   const COMMAND = `login ${PASSWORD} && login ${PASSWORD} && ${OTHER}`;

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
@@ -142,7 +143,7 @@ describe('a gate per tool call', () => {
       { value: 1 },
       { action: 'edit' },
     ])
-      await expect(app.decide(gate, { ...wrong, by: ada })).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+      await expect(app.decide(gate, { ...wrong, by: ada } as GateAnswer)).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
     await expect(app.decide(gate, { approved: false, by: ada })).rejects.toMatchObject({
       code: 'FEEDBACK_REQUIRED',
     });

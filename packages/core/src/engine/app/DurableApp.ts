@@ -14,7 +14,8 @@ import type { SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
-import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
+import { type Gate, gatesOf, sentAnswer } from '../gates/Gate.ts';
+import type { GateAnswer } from '../gates/GateAnswer.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type DeleteFilter, type DeleteResult, deleteExpired } from '../runs/deleteRuns.ts';
@@ -39,6 +40,7 @@ import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
+import { optionsOf } from './appOptions.ts';
 
 /** Properties of an app. */
 interface AboutApp<Graph> {
@@ -54,7 +56,9 @@ interface AboutApp<Graph> {
  * workers execute it. Methods that read or write a run return a promise and reject for a wrong call. In a cluster they reject with
  * `STATE_IO` if the runs cannot be reached.
  */
-export class DurableApp<Graph, State, Update, Output = State> implements RunDriver {
+export class DurableApp<Graph, State, Update, Output = State, AppGate extends Gate = Gate>
+  implements RunDriver
+{
   /** The compiled LangGraph graph, for drawing; in one state file also for reading (`getState`). Execute runs with `run`. */
   readonly graph: Graph;
   /** The store that nodes have as `config.store`. Without a store, its methods throw a `TypeError`. */
@@ -116,10 +120,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
     id: string,
     input?: Update,
     options?: ExecuteOptions & { readonly throwOnFailure?: true },
-  ): Promise<NotFailed<RunResult<Output>>>;
-  run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output>>;
+  ): Promise<NotFailed<RunResult<Output, AppGate>>>;
+  run(
+    id: string,
+    input: Update | undefined,
+    options: ExecuteOptions,
+  ): Promise<RunResult<Output, AppGate>>;
   async run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
-    return throwIfFailed(id, await this.#runs.run(id, input, options), options);
+    return throwIfFailed(id, await this.#runs.run(id, input, optionsOf('run', options)), options);
   }
 
   /**
@@ -135,8 +143,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * const { status, values } = await app.result('mail-7', { wait: true });
    * ```
    */
-  start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
-    return this.#runs.start(id, input, options);
+  async start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
+    return this.#runs.start(id, input, optionsOf('start', options));
   }
 
   /**
@@ -146,11 +154,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   async result(
     id: string,
-    { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
-  ): Promise<RunDetails<Output>> {
-    if (!wait) return this.#runs.read(id, (file) => readDetails(id, file));
+    options: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<RunDetails<Output, AppGate>> {
+    const { wait = false, signal } = optionsOf('result', options);
     const waits: Waits<Output> = ({ status }) => (hasEnded(status) ? 'done' : null);
-    return followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits });
+    const details = wait
+      ? followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits })
+      : this.#runs.read(id, (file) => readDetails(id, file));
+    return (await details) as RunDetails<Output, AppGate>; // the run's own graph has asked its gates
   }
 
   /**
@@ -168,7 +179,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
-    return this.#runs.oneFile('runDue').runDue(options);
+    return this.#runs.oneFile('runDue').runDue(optionsOf('runDue', options));
   }
 
   /**
@@ -190,7 +201,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
     input?: Update | null,
     options: StreamOptions<Mode> & ExecuteOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const events = this.#runs.stream(id, input, options);
+    const events = this.#runs.stream(id, input, optionsOf('stream', options));
     // The graph's own types are those of what it streams.
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
@@ -206,7 +217,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
-    return followRun(id, options, () => this.#runs.follow(id, 'recorded'));
+    return followRun(id, optionsOf('follow', options), () => this.#runs.follow(id, 'recorded'));
   }
 
   /**
@@ -223,7 +234,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, options));
+    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, optionsOf('signal', options)));
   }
 
   /**
@@ -233,9 +244,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @throws DevsError `GATE_STALE` if the content changed, `GATE_ALREADY_DECIDED` with the recorded decision,
    *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
    *   `QUOTE_NOT_SHOWN` for a comment. The gate is unchanged then.
+   * @throws TypeError without a gate, as `gates[0]` of a run that does not wait.
    */
-  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, answer));
+  async decide<Asked extends Pick<Gate, 'sessionId' | 'artifactHash'>>(
+    gate: Asked,
+    answer: GateAnswer<Asked>,
+  ): Promise<HitlSession> {
+    const sent = sentAnswer(gate, answer);
+    return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, sent));
   }
 
   /** Asks the process that runs it to stop at the next safe point. Resume it with `run`. */
@@ -260,8 +276,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /** Returns the open gates of a run, oldest first. */
-  async gates(id: string): Promise<readonly Gate[]> {
-    return this.#runs.read(id, ({ store }) => gatesOf(id, store));
+  async gates(id: string): Promise<readonly AppGate[]> {
+    return this.#runs.read(id, ({ store }) => gatesOf(id, store)) as Promise<readonly AppGate[]>;
   }
 
   /**
@@ -300,12 +316,12 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async list(filter: RunFilter = {}): Promise<RunPage> {
-    return this.#runs.list(filter);
+    return this.#runs.list(optionsOf('list', filter));
   }
 
   /** Lists the open gates of every run, oldest first, in pages. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage> {
-    return this.#runs.openGates(page);
+    return this.#runs.openGates(optionsOf('openGates', page));
   }
 
   /**

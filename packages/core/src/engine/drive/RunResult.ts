@@ -89,7 +89,7 @@ interface RunOutput<Output> {
 }
 
 /** Result of `run`: the status, open gates and the graph's output. */
-export type RunResult<Output = unknown> = RunOutcome & RunOutput<Output>;
+export type RunResult<Output = unknown, AppGate = Gate> = RunOutcome<AppGate> & RunOutput<Output>;
 
 /** The part of a result that runs of every graph have. A new member of `RunOutput` does not compile until it is left out here. */
 export function outcomeOf({ values: _values, turn: _turn, ...outcome }: RunResult): RunOutcome {
@@ -114,9 +114,9 @@ export interface RunInfo {
 }
 
 /** Status of a run that other processes execute. */
-export interface RunDetails<Output = unknown> extends RunInfo {
+export interface RunDetails<Output = unknown, AppGate = Gate> extends RunInfo {
   /** Its open gates. */
-  readonly gates: readonly Gate[];
+  readonly gates: readonly AppGate[];
   /** Values of the output schema, as of `run`; `null` before the first checkpoint. */
   readonly values: Output | null;
   /**

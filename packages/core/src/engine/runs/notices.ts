@@ -6,7 +6,7 @@ import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { Engine } from '../drive/Engine.ts';
 import { cancelRun, messageId, type SignalOptions, type SignalReceipt, signalRun } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { Gate, GateAnswer } from '../gates/Gate.ts';
+import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
 import { decisionNoticeOf, type Notice, stopNoticeOf } from './RunFiles.ts';
 
@@ -55,7 +55,7 @@ export function messageNotice(
 
 export const decisionNotice = (
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  given: GateAnswer,
+  given: SentAnswer,
 ): Notice<ToldFile, HitlSession> =>
   decisionNoticeOf(given, {
     session: ({ store }) => store.sessions.require(gate.sessionId),

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -78,7 +79,7 @@ const reject = (run: Run, feedback: string, tasks?: readonly string[]) =>
 
 async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<PipelineResult> {
   const [gate] = (await run.gates()) as readonly [Gate];
-  await run.decide(gate, { ...answer, by: ada });
+  await run.decide(gate, { ...answer, by: ada } as GateAnswer);
   return run.resume();
 }
 

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -243,7 +244,7 @@ describe('a rewind of a run whose code is reviewed', () => {
   async function review(run: Reviewed, answer: object): Promise<readonly string[]> {
     const [gate] = (await run.resume()).gates;
     if (gate === undefined) throw new Error('No review is due.');
-    await run.decide(gate, { ...answer, by: ADA });
+    await run.decide(gate, { ...answer, by: ADA } as GateAnswer);
     return (gate.artifact as { readonly taskIds: readonly string[] }).taskIds;
   }
 

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, GraphDrained, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
@@ -132,7 +133,7 @@ describe('a decision', () => {
       const app = gated(db);
       const gate = only((await app.run('run', {})).gates);
       const before = everyTable(db);
-      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by }))).toBe(code);
+      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by } as GateAnswer))).toBe(code);
       expect(everyTable(db)).toBe(before);
 
       expect((await app.run('run')).status).toBe('waiting');

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { Annotation, Command, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
@@ -99,7 +100,7 @@ describe('an answer to interrupt() that is none', () => {
   ] as const)('is refused, and the gate stays open', async ([answer], { db }) => {
     const app = durable(asking('what?'), { db });
     const gate = only((await app.run('run', {})).gates);
-    await expect(app.decide(gate, { ...answer, by: ada })).rejects.toMatchObject({
+    await expect(app.decide(gate, { ...answer, by: ada } as GateAnswer)).rejects.toMatchObject({
       code: 'INVALID_ANSWER',
       remedy: expect.stringContaining('{ value: … }'),
     });

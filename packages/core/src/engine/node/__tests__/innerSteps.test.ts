@@ -24,7 +24,8 @@ import { plant } from '../../../../test/support/runs/places.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
 import { internalsOf } from '../../file/appInternals.ts';
-import type { Gate, GateAnswer } from '../../gates/Gate.ts';
+import type { Gate } from '../../gates/Gate.ts';
+import type { GateAnswer } from '../../gates/GateAnswer.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({
