@@ -1,4 +1,4 @@
-import { type ErrorCode, isDevsError } from '@devs/core';
+import { type ErrorCode, type GateAnswer, isDevsError } from '@devs/core';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
@@ -47,7 +47,7 @@ export function service(app: Posts, leaving: AbortSignal): Hono {
     const by = { kind: 'human', id: userOf(c) } as const;
     const { hash, ...answer } = await bodyOf(c);
     const shown = { sessionId: c.req.param('id'), artifactHash: String(hash) };
-    const { status } = await app.decide(shown, { ...answer, by });
+    const { status } = await app.decide(shown, { ...answer, by } as GateAnswer); // checked: it comes from a browser
     return c.json({ status });
   });
 

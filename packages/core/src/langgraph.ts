@@ -5,13 +5,20 @@
  */
 
 export type { Limits } from './config/limits.ts';
+export { createDatabase } from './db/createDatabase.ts';
 export { recordedModel } from './engine/agent/recordedModel.ts';
 export { recordedTools } from './engine/agent/recordedTools.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
 export type { UpgradeCheck } from './engine/change/checkUpgrade.ts';
-export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
-export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
+export type {
+  NotFailed,
+  RunDetails,
+  RunError,
+  RunInfo,
+  RunOutcome,
+  RunResult,
+} from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export type { WorkOptions } from './engine/drive/work.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
@@ -19,8 +26,10 @@ export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';
 export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/recurse.ts';
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
-export { type ClosedGate, type Gate, type GateAnswer, shownGate } from './engine/gates/Gate.ts';
+export { type ClosedGate, type Gate, shownGate } from './engine/gates/Gate.ts';
+export type { GateAnswer } from './engine/gates/GateAnswer.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
+export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,

@@ -107,3 +107,23 @@ describe('createAgent of langchain', () => {
     expect(sent).toEqual(['bob']);
   });
 });
+
+describe('the types of an agent', () => {
+  test('are its own: its messages, and a state of its author', async ({ db }) => {
+    const agent = createAgent({
+      model: new OneCallModel({}),
+      tools: [],
+      stateSchema: z.object({ customer: z.string().default('nobody') }),
+    });
+    const app = durable(agent, { db });
+    const { values } = await app.run('typed', { ...INPUT, customer: 'acme' });
+    const customer: string | undefined = values?.customer;
+    const messages: readonly BaseMessage[] | undefined = values?.messages;
+    expect([customer, messages?.length]).toEqual(['acme', 2]);
+    // @ts-expect-error: no channel of the agent
+    expect((await app.values('typed'))?.cusomer).toBeUndefined();
+    // @ts-expect-error: a customer is a text
+    const wrong = () => app.run('other', { ...INPUT, customer: 7 });
+    expect(wrong).toBeTypeOf('function');
+  });
+});

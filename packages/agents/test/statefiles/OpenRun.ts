@@ -59,7 +59,8 @@ export async function resumeRun(run: OpenRun, answer: object): Promise<Resumed> 
   const answered: string[] = [];
   for (let drives = 1; ; drives += 1) {
     for (const gate of await run.gates()) {
-      await run.decide(gate, { ...(gate.kind === 'interrupt' ? { value: answer } : answer), by: ADA });
+      const said = gate.kind === 'interrupt' ? { value: answer } : answer;
+      await run.decide(gate, { ...said, by: ADA } as GateAnswer);
       answered.push(gate.kind);
     }
     const { status, outcome } = await run.drive();

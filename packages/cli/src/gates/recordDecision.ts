@@ -1,4 +1,4 @@
-import { DevsError, type Gate, type Principal } from '@devs/core';
+import { DevsError, type Gate, type GateAnswer, type Principal } from '@devs/core';
 import { BUDGET_MEASURES, type HitlSession } from '@devs/core/internal';
 import type { Session } from '../project/Session.ts';
 import {
@@ -49,7 +49,8 @@ export async function recordDecision(
   if (hash === undefined && gate !== null && isYesChoice(decision)) assertShown(gate, shown, session);
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
-  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, withHidden, by, via });
+  const answer = { ...decision.answer, withHidden, by, via } as GateAnswer<object>;
+  const decided = await run.decide({ sessionId, artifactHash }, answer);
   if (openVote(decided) === null) shown.forget({ sessionId });
   return decided;
 }

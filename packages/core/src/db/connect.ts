@@ -137,6 +137,9 @@ const DRIVER = 'better-sqlite3';
 /** What drivers up to 12 say when their installation script was not run: package managers may be told to skip them. */
 const NOT_BUILT = 'Could not locate the bindings file';
 
+/** What drivers up to 12 say in a bundle that lies in no package. */
+const NO_ROOT = 'Could not find module root given file';
+
 /** What drivers from 13 on load where none of the builds they bring fits the machine. */
 const NO_BUILD = /^Cannot find module '[^'\n]*better_sqlite3\.node'/;
 
@@ -175,6 +178,7 @@ export function assertDriverFits(driver: DriverManifest | null, node: string): v
 /** The driver's native part cannot be loaded, because of how it was installed; `null` for any other error. */
 export function toDriverFault(error: unknown, driver: string = DRIVER): DevsError | null {
   if (!(error instanceof Error)) return null;
+  if (isBundled(error, driver)) return bundled(error, driver);
   if (NO_BUILD.test(error.message)) return withoutBuild(error, driver);
   const isOfAnotherNode = 'code' in error && error.code === 'ERR_DLOPEN_FAILED';
   if (!isOfAnotherNode && !error.message.startsWith(NOT_BUILT)) return null;
@@ -184,6 +188,21 @@ export function toDriverFault(error: unknown, driver: string = DRIVER): DevsErro
   return new DevsError(`${driver} ${why}; this is Node.js ${process.version}.`, {
     code: 'CONFIG_INVALID',
     remedy: `Run \`npm rebuild ${driver}\` (or \`pnpm rebuild ${driver}\`) with this Node.js, or reinstall.`,
+    cause: error,
+  });
+}
+
+/** A driver that is a package of its own looks for its native part in its folder; one in a bundle, beside the bundle. */
+function isBundled({ message }: Error, driver: string): boolean {
+  if (message.startsWith(NO_ROOT)) return true;
+  const looked = NO_BUILD.test(message) || (message.startsWith(NOT_BUILT) && message.includes('→'));
+  return looked && !new RegExp(`[\\\\/]${driver}[\\\\/]`).test(message);
+}
+
+function bundled(error: Error, driver: string): DevsError {
+  return new DevsError(`${driver} was bundled into this program, so its native part cannot be found.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Leave it out of the bundle (esbuild: \`--external:${driver}\`) and install it where the program runs: \`npm install ${driver}\`.`,
     cause: error,
   });
 }

@@ -3,14 +3,14 @@
 import type { Backup } from '../db/backup.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { DriveOptions } from '../engine/drive/drive.ts';
-import { isOver } from '../engine/drive/outcome.ts';
+import { assertNotFailed, isOver } from '../engine/drive/outcome.ts';
 import { outcomeOf } from '../engine/drive/RunResult.ts';
 import type { PauseOptions } from '../engine/drive/signals.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
-import type { ClosedGate, Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {
   decisionNoticeOf,
@@ -117,6 +117,7 @@ export async function driveRun(
       },
     }),
   );
+  if (options.throwOnFailure === true) assertNotFailed(id, result);
   const handed = await handOver(id, app.events, (open) => workspaceInUse(id, given, open));
   return { ...outcomeOf(result), ...handed, cost: store.steps.costOf(id) };
 }
@@ -188,7 +189,7 @@ export const cancelNotice = (id: string): Notice<PipelineFile, void> =>
 export const decisionNotice = (
   id: string,
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  given: GateAnswer,
+  given: SentAnswer,
 ): Notice<PipelineFile, HitlSession> =>
   decisionNoticeOf(given, {
     session: ({ app }) => app.store.sessions.require(gate.sessionId),
@@ -201,7 +202,7 @@ export const decisionNotice = (
  * An answer without secrets, for its way to the run. An edit stays as it is: where it is recorded, placeholders of hidden places are
  * told apart from masks, and then it is scrubbed.
  */
-function scrubbedAnswer(given: GateAnswer) {
+function scrubbedAnswer(given: SentAnswer) {
   if (isEdit(given)) return { answer: given, redacted: 0 };
   const { by, ...said } = given;
   const { value, count: redacted } = scrub(said);

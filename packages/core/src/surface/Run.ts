@@ -3,7 +3,8 @@ import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGrap
 import type { PauseOptions } from '../engine/drive/signals.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { type ClosedGate, closedGates, type Gate, type GateAnswer, gatesOf } from '../engine/gates/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, gatesOf, sentAnswer } from '../engine/gates/Gate.ts';
+import type { GateAnswer } from '../engine/gates/GateAnswer.ts';
 import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/snapshots.ts';
@@ -247,8 +248,12 @@ export class Run {
    * await run.decide(gate, { approved: false, comments, by: { kind: 'human', id: 'ada' }, via: 'page' });
    * ```
    */
-  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#files.notify({ run: this.id }, decisionNotice(this.id, gate, answer));
+  async decide<Asked extends Pick<Gate, 'sessionId' | 'artifactHash'>>(
+    gate: Asked,
+    answer: GateAnswer<Asked>,
+  ): Promise<HitlSession> {
+    const sent = sentAnswer(gate, answer);
+    return this.#files.notify({ run: this.id }, decisionNotice(this.id, gate, sent));
   }
 
   /**

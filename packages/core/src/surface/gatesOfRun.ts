@@ -14,7 +14,7 @@ import {
   sinceQuoted,
 } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { type Gate, type GateAnswer, gateOf } from '../engine/gates/Gate.ts';
+import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
@@ -107,7 +107,7 @@ export class CommentedGates {
   /** Records a decision; what its comments quote of code is looked for in the commits that the gate names. */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, via, withHidden, ...answer }: GateAnswer,
+    { by, via, withHidden, ...answer }: SentAnswer,
   ): Promise<HitlSession> {
     const session = sessionOfRun(this.#threadId, sessionId, this.#store.sessions);
     const places = 'comments' in answer ? await this.#filesQuoted(session, answer) : [];

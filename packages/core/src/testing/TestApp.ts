@@ -4,10 +4,11 @@ import type { DurableApp } from '../engine/app/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/app/durable.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { DueRuns } from '../engine/drive/drive.ts';
-import type { RunResult } from '../engine/drive/RunResult.ts';
+import type { NotFailed, RunResult } from '../engine/drive/RunResult.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
-import type { Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { Gate } from '../engine/gates/Gate.ts';
+import type { GateAnswer, GateOfApp } from '../engine/gates/GateAnswer.ts';
 import type {
   BuilderOf,
   GraphSource,
@@ -22,7 +23,16 @@ import { afterDeath } from '../state/threads/driverDeaths.ts';
 /** The human of tests. */
 const TESTER = { kind: 'human', id: 'tester' } as const;
 
-type TestAnswer = Omit<GateAnswer, 'by'>;
+type TestAnswer = Readonly<Record<string, unknown>>;
+
+/** As {@link DurableApp.decide} takes it; without `by` it is the test's own human. */
+type GivenAnswer = (GateAnswer extends infer One
+  ? One extends unknown
+    ? Omit<One, 'by'>
+    : never
+  : never) & {
+  readonly by?: GateAnswer['by'];
+};
 
 /** What lets a run go on at a gate of each kind; one that is not named is approved. */
 const YES: { readonly [Kind in Gate['kind']]?: TestAnswer } = {
@@ -62,36 +72,58 @@ export interface TestOptions<
  * await app.answer(gate);
  * ```
  */
-export function testApp<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
+export function testApp<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>, Gates>(
   source: Source,
   {
     clock = new SkippingClock(),
     ...options
-  }: TestOptions<StateOf<Source>, NameOf<Source>, GatesBefore<StateOf<Source>, NameOf<Source>, Answers>> = {},
-): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
-  return new TestApp((db) => durable(source, { ...options, db, now: clock.now }), clock);
+  }: TestOptions<
+    StateOf<Source>,
+    NameOf<Source>,
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers> & Gates
+  > = {},
+): TestApp<
+  CompiledOf<BuilderOf<Source>>,
+  StateOf<Source>,
+  UpdateOf<Source>,
+  OutputOf<Source>,
+  GateOfApp<Gates>
+> {
+  return new TestApp(
+    (db) => durable<Source, Answers, Gates>(source, { ...options, db, now: clock.now }),
+    clock,
+  );
 }
 
 /** One process after the other on the same state. */
-export class TestApp<Graph, State, Update, Output = State> {
+export class TestApp<Graph, State, Update, Output = State, AppGate extends Gate = Gate> {
   readonly clock: SkippingClock;
-  readonly #open: (db: Database) => DurableApp<Graph, State, Update, Output>;
+  readonly #open: (db: Database) => DurableApp<Graph, State, Update, Output, AppGate>;
   #db = createDatabase({ dbPath: ':memory:' });
-  #app: DurableApp<Graph, State, Update, Output>;
+  #app: DurableApp<Graph, State, Update, Output, AppGate>;
 
-  constructor(open: (db: Database) => DurableApp<Graph, State, Update, Output>, clock: SkippingClock) {
+  constructor(
+    open: (db: Database) => DurableApp<Graph, State, Update, Output, AppGate>,
+    clock: SkippingClock,
+  ) {
     this.clock = clock;
     this.#open = open;
     this.#app = open(this.#db);
   }
 
   /** The app of the process that lives; another one after {@link restart} and {@link crashAt}. */
-  get app(): DurableApp<Graph, State, Update, Output> {
+  get app(): DurableApp<Graph, State, Update, Output, AppGate> {
     return this.#app;
   }
 
   /** As {@link DurableApp.run}. */
-  run(id: string, input?: Update, options?: RunOptions): Promise<RunResult<Output>> {
+  run(
+    id: string,
+    input?: Update,
+    options?: RunOptions & { readonly throwOnFailure?: true },
+  ): Promise<NotFailed<RunResult<Output, AppGate>>>;
+  run(id: string, input: Update | undefined, options: RunOptions): Promise<RunResult<Output, AppGate>>;
+  run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<Output>> {
     return this.#app.run(id, input, options);
   }
 
@@ -101,10 +133,11 @@ export class TestApp<Graph, State, Update, Output = State> {
    * @param given - @defaultValue yes, as the gate's kind has it, by the test's own human
    * @throws TypeError without a gate, and for a budget without an answer; DevsError as {@link DurableApp.decide}.
    */
-  async answer(gate: Gate | undefined, { by = TESTER, ...said }: Partial<GateAnswer> = {}): Promise<void> {
+  async answer(gate: Gate | undefined, given?: GivenAnswer | Pick<GivenAnswer, 'by'>): Promise<void> {
+    const { by = TESTER, ...said } = given ?? {};
     if (gate === undefined) throw new TypeError('There is no gate to answer: the run does not wait.');
     const answer = Object.keys(said).length > 0 ? said : yesTo(gate);
-    await this.#app.decide(gate, { by, ...answer });
+    await this.#app.decide(gate, { by, ...answer } as GateAnswer);
   }
 
   /**
@@ -141,7 +174,10 @@ export class TestApp<Graph, State, Update, Output = State> {
         resolve(null);
         return true;
       };
-      withCrashPoints(onPoint, () => this.run(id, input, options)).then(resolve, reject);
+      withCrashPoints(onPoint, () => this.run(id, input, { ...options, throwOnFailure: false })).then(
+        resolve,
+        reject,
+      );
     });
     if (ended === null) return;
     throw new Error(

@@ -96,7 +96,7 @@ async function answerTo({ run, id, freeze: point, dieAt = [] }: DriverCommand): 
   dyingAt = dieAt;
   const app = run === 'gated' ? gated : circle;
   try {
-    const { status, reason, gates } = await app.run(id, { id });
+    const { status, reason, gates } = await app.run(id, { id }, { throwOnFailure: false });
     return { status, reason, gates };
   } catch (error) {
     return { code: (error as { code?: string }).code ?? String(error) };

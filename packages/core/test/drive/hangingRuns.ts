@@ -55,7 +55,7 @@ export function hangingApps(dbPath: string, tellBegun: (id: string) => void) {
   );
   return {
     db,
-    of: (place: Place) => apps.get(place) as ReturnType<typeof durable<ReturnType<typeof graphOf>, object>>,
+    of: (place: Place) => apps.get(place) as NonNullable<ReturnType<typeof apps.get>>,
     below,
     close: () => db.close(),
   };

@@ -35,7 +35,7 @@ for (;;) {
   if (runs.length === 0) break;
   for (const { id, isDriven } of runs) {
     if (isDriven || driven.has(id)) continue;
-    const run = app.run(id).catch((error: unknown) => {
+    const run = app.run(id, undefined, { throwOnFailure: false }).catch((error: unknown) => {
       if (!isDevsError(error, 'THREAD_BUSY')) throw error;
     });
     driven.set(

@@ -15,6 +15,7 @@ import {
 import { type DurableOptions, durable } from '../../src/engine/app/durable.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
@@ -49,7 +50,7 @@ const act = (action: string) => (): object => ({ action });
 
 interface DrivableApp {
   readonly events: EventBus;
-  run(id: string, input?: OwnUpdate): ReturnType<Driven['drive']>;
+  run(id: string, input: OwnUpdate, options: object): ReturnType<Driven['drive']>;
   decide(gate: Gate, answer: { readonly by: typeof ada }): Promise<unknown>;
   values(id: string): Promise<unknown>;
 }
@@ -65,7 +66,7 @@ function ownRun(
     return {
       threadId: 'run',
       events: app.events,
-      drive: () => app.run('run', {}),
+      drive: () => app.run('run', {}, { throwOnFailure: false }),
       decide: (gate, given) => app.decide(gate, { ...given, by: ada }),
       values: () => app.values('run'),
     };
@@ -230,7 +231,7 @@ function pipelineRun(
       threadId: 'shop',
       events,
       drive: () => internalsOf(app).drive('shop'),
-      decide: (gate, given) => app.decide(gate, { ...given, by: ada }),
+      decide: (gate, given) => app.decide(gate, { ...given, by: ada } as GateAnswer),
       values: () => app.values('shop'),
     };
   };

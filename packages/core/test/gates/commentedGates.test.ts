@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { GateComment } from '../../src/engine/gates/comments.ts';
 import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
-import type { GateAnswer } from '../../src/engine/gates/Gate.ts';
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { DecisionLog } from '../../src/state/gates/DecisionLog.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -61,7 +61,7 @@ describe('comments at a gate of an own graph', () => {
     const app = asking(db, 'Helo');
     const gate = only((await app.run('run', {})).gates);
     const code = (answer: object): Promise<unknown> =>
-      app.decide(gate, { ...answer, by: ada }).catch((error) => error.code as unknown);
+      app.decide(gate, { ...answer, by: ada } as GateAnswer).catch((error) => error.code as unknown);
     expect(await code({ approved: false, comments })).toBe('QUOTE_NOT_SHOWN');
     expect(await code({ approved: true, comments: comments.slice(0, 1) })).toBe('INVALID_ANSWER');
     expect(await code({ value: 1, comments: comments.slice(0, 1) })).toBe('INVALID_ANSWER');

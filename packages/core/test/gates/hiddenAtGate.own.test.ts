@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada, bob } from '../../src/engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
+import type { DeclaredGate } from '../../src/engine/gates/DeclaredGate.ts';
 import { type Gate, shownGate } from '../../src/engine/gates/Gate.ts';
 import { withPlaceholders } from '../../src/engine/gates/hiddenPlaces.ts';
 import { secretRegistry } from '../../src/masking/SecretRegistry.ts';
@@ -115,7 +116,7 @@ function madeUp(): string {
 }
 
 /** A run at a gate that showed all of it to whoever asked, and hides three places from whoever knows the values. */
-async function hiding(db: Database, gates: object = {}) {
+async function hiding(db: Database, gates: Partial<DeclaredGate<typeof Shape.State>> = {}) {
   const ran: unknown[] = [];
   const [PASSWORD, OTHER] = [madeUp(), madeUp()];
   const COMMAND = `login ${PASSWORD} && login ${PASSWORD} && ${OTHER}`;

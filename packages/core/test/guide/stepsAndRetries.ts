@@ -1,5 +1,5 @@
 // The programs of docs/guide/steps-and-retries.md.
-import { durable, step } from '@devs/core/langgraph';
+import { durable, isDevsError, step } from '@devs/core/langgraph';
 import { Annotation, Command, START, StateGraph } from '@langchain/langgraph';
 
 const Trip = Annotation.Root({ city: Annotation<string>, problem: Annotation<string> });
@@ -74,8 +74,12 @@ export function handler() {
 
 export async function failed() {
   const app = durable(builder, { file: 'state.sqlite' });
-  const { status, reason, error } = await app.run('order-7');
-  if (status === 'failed') log(reason, error?.stack);
+  try {
+    await app.run('order-7');
+  } catch (error) {
+    if (isDevsError(error, 'RUN_FAILED')) log(error.message, error.cause);
+    else throw error;
+  }
 }
 
 export async function revived() {

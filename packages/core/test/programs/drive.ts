@@ -102,13 +102,13 @@ export async function driveDurably(program: Program, dir: string, death?: Death)
   const app = durable(build(world) as never, { db });
   const asked: unknown[][] = [];
   try {
-    let ran = await app.run('run', input as never);
+    let ran = await app.run('run', input as never, { throwOnFailure: false });
     for (let stops = 0; ran.status === 'waiting' && stops < MAX_STOPS; stops += 1) {
       const gates = inOrder(ran.gates, ({ artifact }) => artifact);
       asked.push(gates.map(({ artifact }) => described(artifact)));
       for (const gate of oneByOne ? gates.slice(0, 1) : gates)
         await app.decide(gate, { value: answer(gate.artifact), by: { kind: 'human', id: 'ada' } });
-      ran = await app.run('run');
+      ran = await app.run('run', undefined, { throwOnFailure: false });
     }
     const error =
       ran.status === 'completed' ? null : { name: ran.error?.name ?? ran.status, message: `${ran.reason}` };

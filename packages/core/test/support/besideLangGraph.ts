@@ -73,7 +73,7 @@ export async function byDurable(
   const app = durable(builder as never, { db });
   threads += 1;
   const id = `run-${threads}`;
-  const { status, reason, values: returned } = await app.run(id, input as never);
+  const { status, reason, values: returned } = await app.run(id, input as never, { throwOnFailure: false });
   isTelling = false;
   const values = await app.values(id);
   const graph = app.graph as unknown as ReturnType<AnyBuilder['compile']>;

@@ -1,4 +1,4 @@
-import type { Gate, Run } from '@devs/core';
+import type { Gate, GateAnswer, Run } from '@devs/core';
 import {
   eachMeasure,
   type GateComment,
@@ -227,7 +227,7 @@ const decide: Route = {
       const of = await devs.run(run);
       const { comments = [], ...rest } = answer;
       const quoted = comments.length === 0 ? {} : { comments: await commentsAsShown(comments, of, gate) };
-      return of.decide(gate, { ...rest, ...quoted, withHidden, by, via: 'page' });
+      return of.decide(gate, { ...rest, ...quoted, withHidden, by, via: 'page' } as GateAnswer);
     });
     await deps.drafts?.remove(draftKey(asked, deps, hash));
     return jsonResponse({ status });

@@ -185,7 +185,7 @@ describe('the values of a run', () => {
       .addEdge(START, 'left')
       .addEdge(START, 'right');
     const app = durable(build, { db });
-    const { status, values, reason } = await app.run('run', { a: 0 });
+    const { status, values, reason } = await app.run('run', { a: 0 }, { throwOnFailure: false });
     expect({ status, values }).toEqual({ status: 'failed', values: { a: 0 } });
     expect(reason).toContain('LastValue can only receive one value per step');
     expect(await app.values('run')).toEqual({ a: 0 });

@@ -11,13 +11,15 @@ import { checkRun, type UpgradeCheck, type UpgradeLook, upgradeCheckOf } from '.
 import { type StateUpdate, updateRun } from '../change/updateRun.ts';
 import type { DueRuns, RunDueOptions } from '../drive/drive.ts';
 import { holdRun } from '../drive/lease.ts';
-import type { RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
+import { throwIfFailed } from '../drive/outcome.ts';
+import type { NotFailed, RunDetails, RunInfo, RunResult } from '../drive/RunResult.ts';
 import type { PauseOptions, SignalOptions, SignalReceipt } from '../drive/signals.ts';
 import type { WorkOptions } from '../drive/work.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { CreateOptions, ExecuteOptions, SignalStart, StartOptions } from '../file/RunOptions.ts';
-import { type Gate, type GateAnswer, gatesOf } from '../gates/Gate.ts';
+import { type Gate, gatesOf, sentAnswer } from '../gates/Gate.ts';
+import type { GateAnswer } from '../gates/GateAnswer.ts';
 import type { Principal } from '../gates/principals.ts';
 import type { RunSnapshot } from '../graph/EngineGraph.ts';
 import { type CompactOptions, type CompactResult, compactFile } from '../runs/compactFile.ts';
@@ -49,6 +51,7 @@ import type { StreamEvent, StreamMode } from '../stream/StreamEvent.ts';
 import type { StreamOptions } from '../stream/streamRun.ts';
 import { registerApp } from '../waits/children.ts';
 import type { AppRuns } from './AppRuns.ts';
+import { optionsOf } from './appOptions.ts';
 
 const UNENDED = ['created', 'running', 'paused', 'waiting'] as const;
 const UPGRADES_A_PAGE = 100;
@@ -67,7 +70,9 @@ interface AboutApp<Graph> {
  * workers execute it. Methods that read or write a run return a promise and reject for a wrong call. In a cluster they reject with
  * `STATE_IO` if the runs cannot be reached.
  */
-export class DurableApp<Graph, State, Update, Output = State> implements RunDriver {
+export class DurableApp<Graph, State, Update, Output = State, AppGate extends Gate = Gate>
+  implements RunDriver
+{
   /** The compiled LangGraph graph, for drawing; in one state file also for reading (`getState`). Execute runs with `run`. */
   readonly graph: Graph;
   /** The store that nodes have as `config.store`. Without a store, its methods throw a `TypeError`. */
@@ -116,7 +121,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    *   context, and for a new turn before the last one ended; `INVALID_INPUT` for a `Command`, a context that the graph
    *   rejects, a reserved name in `configurable`, or a new turn without input; `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`;
    *   `GRAPH_CHANGED`; `THREAD_BUSY` while another process runs it; `THREAD_NOT_OURS` for an id with checkpoints but
-   *   without a run; `RUN_FAILED` with `throwOnFailure`.
+   *   without a run; `RUN_FAILED` for a run that is `failed` or a `dead_letter`, unless `throwOnFailure` is `false`.
    *
    * @example
    * ```ts
@@ -125,8 +130,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * await app.run('chat-1', { messages: [question] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
-    return this.#runs.run(id, input, options);
+  run(
+    id: string,
+    input?: Update,
+    options?: ExecuteOptions & { readonly throwOnFailure?: true },
+  ): Promise<NotFailed<RunResult<Output, AppGate>>>;
+  run(id: string, input: Update | undefined, options: ExecuteOptions): Promise<RunResult<Output, AppGate>>;
+  async run(id: string, input?: Update, options: ExecuteOptions = {}): Promise<RunResult<Output>> {
+    return throwIfFailed(id, await this.#runs.run(id, input, optionsOf('run', options)), options);
   }
 
   /**
@@ -142,8 +153,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * const { status, values } = await app.result('mail-7', { wait: true });
    * ```
    */
-  start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
-    return this.#runs.start(id, input, options);
+  async start(id: string, input?: Update, options: StartOptions = {}): Promise<void> {
+    return this.#runs.start(id, input, optionsOf('start', options));
   }
 
   /**
@@ -162,10 +173,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * await app.run('chat-1', { messages: [question] });
    * ```
    */
-  async create(
-    id: string,
-    { metadata, tags, ifExists = 'raise', ...place }: CreateOptions = {},
-  ): Promise<RunInfo> {
+  async create(id: string, options: CreateOptions = {}): Promise<RunInfo> {
+    const { metadata, tags, ifExists = 'raise', ...place } = optionsOf('create', options);
     if (ifExists !== 'raise' && ifExists !== 'do_nothing')
       throw new TypeError(`ifExists must be 'raise' or 'do_nothing', got ${String(ifExists)}.`);
     const given = { ...(metadata !== undefined && { metadata }), ...(tags !== undefined && { tags }) };
@@ -181,11 +190,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   async result(
     id: string,
-    { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
-  ): Promise<RunDetails<Output>> {
-    if (!wait) return this.#runs.read(id, (file) => readDetails(id, file));
+    options: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<RunDetails<Output, AppGate>> {
+    const { wait = false, signal } = optionsOf('result', options);
     const waits: Waits<Output> = ({ status }) => (hasEnded(status) ? 'done' : null);
-    return followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits });
+    const details = wait
+      ? followRunInfo(id, await this.#runs.follow(id, 'told'), { signal, waits })
+      : this.#runs.read(id, (file) => readDetails(id, file));
+    return (await details) as RunDetails<Output, AppGate>; // the run's own graph has asked its gates
   }
 
   /**
@@ -203,7 +215,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async runDue(options: RunDueOptions = {}): Promise<DueRuns<RunResult<Output>>> {
-    return this.#runs.oneFile('runDue').runDue(options);
+    return this.#runs.oneFile('runDue').runDue(optionsOf('runDue', options));
   }
 
   /**
@@ -215,7 +227,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    *   `RUN_ELSEWHERE` in a cluster, where `devs worker` does this.
    */
   async work(options: WorkOptions<RunResult<Output>> = {}): Promise<void> {
-    return this.#runs.oneFile('work').work(options);
+    return this.#runs.oneFile('work').work(optionsOf('work', options));
   }
 
   /**
@@ -237,7 +249,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
     input?: Update | null,
     options: StreamOptions<Mode> & ExecuteOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const events = this.#runs.stream(id, input, options);
+    const events = this.#runs.stream(id, input, optionsOf('stream', options));
     // The graph's own types are those of what it streams.
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
@@ -253,7 +265,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
-    return followRun(id, options, () => this.#runs.follow(id, 'recorded'));
+    return followRun(id, optionsOf('follow', options), () => this.#runs.follow(id, 'recorded'));
   }
 
   /**
@@ -276,10 +288,11 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
     id: string,
     name: string,
     payload: unknown,
-    { start, ...options }: SignalOptions & { readonly start?: SignalStart<Update> },
+    options: SignalOptions & { readonly start?: SignalStart<Update> },
   ): Promise<SignalReceipt> {
-    if (start !== undefined) return this.#runs.signalOrStart(id, { name, payload, ...options }, start);
-    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, options));
+    const { start, ...sent } = optionsOf('signal', options);
+    if (start !== undefined) return this.#runs.signalOrStart(id, { name, payload, ...sent }, start);
+    return this.#runs.notify({ run: id }, messageNotice(id, name, payload, sent));
   }
 
   /**
@@ -289,9 +302,14 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @throws DevsError `GATE_STALE` if the content changed, `GATE_ALREADY_DECIDED` with the recorded decision,
    *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
    *   `QUOTE_NOT_SHOWN` for a comment. The gate is unchanged then.
+   * @throws TypeError without a gate, as `gates[0]` of a run that does not wait.
    */
-  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, answer));
+  async decide<Asked extends Pick<Gate, 'sessionId' | 'artifactHash'>>(
+    gate: Asked,
+    answer: GateAnswer<Asked>,
+  ): Promise<HitlSession> {
+    const sent = sentAnswer(gate, answer);
+    return this.#runs.notify({ gate: gate.sessionId }, decisionNotice(gate, sent));
   }
 
   /**
@@ -307,7 +325,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async pause(id: string, options: PauseOptions = {}): Promise<void> {
-    return this.#runs.notify({ run: id }, pauseNotice(id, options));
+    return this.#runs.notify({ run: id }, pauseNotice(id, optionsOf('pause', options)));
   }
 
   /**
@@ -329,8 +347,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /** Returns the open gates of a run, oldest first. */
-  async gates(id: string): Promise<readonly Gate[]> {
-    return this.#runs.read(id, ({ store }) => gatesOf(id, store));
+  async gates(id: string): Promise<readonly AppGate[]> {
+    return this.#runs.read(id, ({ store }) => gatesOf(id, store)) as Promise<readonly AppGate[]>;
   }
 
   /**
@@ -371,7 +389,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async list(filter: RunFilter = {}): Promise<RunPage> {
-    return this.#runs.list(filter);
+    return this.#runs.list(optionsOf('list', filter));
   }
 
   /** Returns one run as `list` does, without its values; `null` for an unknown id. See `result` for its values. */
@@ -390,7 +408,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   async openGates(filter: GateFilter = {}): Promise<GatePage> {
-    return this.#runs.openGates(filter);
+    return this.#runs.openGates(optionsOf('openGates', filter));
   }
 
   /**
@@ -411,7 +429,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * ```
    */
   gateEvents(options: GateEventOptions = {}): AsyncGenerator<GateEvent, void> {
-    return readGateEvents(options, this.#runs.gateEvents);
+    return readGateEvents(optionsOf('gateEvents', options), this.#runs.gateEvents);
   }
 
   /**
@@ -553,8 +571,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a person can delete a run; `REMOVE_REFUSED`
    *   for a run that has not ended or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. The run is unchanged then.
    */
-  delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
-    return this.#runs.delete(id, options);
+  async delete(id: string, options: DeleteOptions): Promise<DeleteResult> {
+    return this.#runs.delete(id, optionsOf('delete', options));
   }
 
   /**
@@ -572,7 +590,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   async deleteOlderThan(expiry: DeleteFilter): Promise<DeleteResult> {
     const { engine, arrived } = this.#runs.oneFile('deleteOlderThan');
-    return arrived(deleteExpired(expiry, engine));
+    return arrived(deleteExpired(optionsOf('deleteOlderThan', expiry), engine));
   }
 
   /**
@@ -592,7 +610,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    */
   async compact(options: CompactOptions = {}): Promise<CompactResult> {
     const { store, arrived } = this.#runs.oneFile('compact');
-    return arrived(compactFile(store, options));
+    return arrived(compactFile(store, optionsOf('compact', options)));
   }
 
   /**

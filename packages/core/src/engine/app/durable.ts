@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { type EncryptionKey, refuseKey } from '../../db/encryptionKey.ts';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -8,6 +9,8 @@ import { registerInternals } from '../file/appInternals.ts';
 import type { FileApp } from '../file/FileApp.ts';
 import type { AnswersAt, GateOf, GatesBefore } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
+import type { Gate } from '../gates/Gate.ts';
+import type { GateOfApp } from '../gates/GateAnswer.ts';
 import { graphFingerprint, graphName } from '../graph/graphShape.ts';
 import type { BuilderOf, GraphSource, NameOf, OutputOf, StateOf, UpdateOf } from '../graph/graphSource.ts';
 import { type OwnGraphGuards, ownGraphProfile } from '../graph/NodeEngine.ts';
@@ -16,6 +19,7 @@ import type { Runs } from '../runs/Runs.ts';
 import type { StreamEvent } from '../stream/StreamEvent.ts';
 import { toldBy } from '../stream/toldBy.ts';
 import { type AppRuns, LocalRuns } from './AppRuns.ts';
+import { APP_OPTIONS, assertGuardNames } from './appOptions.ts';
 import { DurableApp } from './DurableApp.ts';
 
 /** Options of `durable`. Set exactly one of `file`, `db` and `runs`. */
@@ -66,7 +70,7 @@ export interface DurableRuns {
  * With `runs`, each run has its own file there, and workers execute it.
  *
  * @throws RangeError for a limit outside its range.
- * @throws TypeError if a gate names an unknown node; unless exactly one of `file`, `db` and `runs` is set; if the graph
+ * @throws TypeError for an option that there is not; if a gate names an unknown node; unless exactly one of `file`, `db` and `runs` is set; if the graph
  *   needs a name and lacks one; if `encryptionKey` is set with `db`; or if the graph is not supported: it has a channel
  *   of the engine's name, or lacks a builder.
  * @throws DevsError as `createDatabase`; `CONFIG_INVALID` for `encryptionKey` with `runs`.
@@ -79,18 +83,25 @@ export interface DurableRuns {
  * await app.run('post-42');
  * ```
  */
-export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
+export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>, Gates>(
   source: Source,
   options: DurableOptions<
     StateOf<Source>,
     NameOf<Source>,
-    GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers> & Gates
   > &
     DurableRuns,
   { store, ...known }: KnownGraph<StateOf<Source>> & { readonly store?: EngineStore } = ownGraph(
     options.guards,
   ),
-): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>> {
+): DurableApp<
+  CompiledOf<BuilderOf<Source>>,
+  StateOf<Source>,
+  UpdateOf<Source>,
+  OutputOf<Source>,
+  GateOfApp<Gates>
+> {
+  assertGuardNames(withKnownNames('durable()', options, OPTIONS).guards);
   const { file, db, runs, graph, name, busyTimeoutMs, encryptionKey, ...about } = options;
   if ([file, db, runs].filter((place) => place !== undefined).length !== 1)
     throw new TypeError('Expected exactly one of `file`, `db` and `runs`.');
@@ -108,6 +119,17 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   const opened = openStateFile({ file, db, busyTimeoutMs, encryptionKey });
   return localApp(plan.open({ db: opened.db, ...(store && { store }) }), opened.close);
 }
+
+const OPTIONS = {
+  file: true,
+  db: true,
+  runs: true,
+  graph: true,
+  name: true,
+  busyTimeoutMs: true,
+  encryptionKey: true,
+  ...APP_OPTIONS,
+} satisfies OptionNames<DurableOptions<never> & DurableRuns>;
 
 const FILE_OF_ITS_OWN =
   "With `runs`, each run has its own file, so `store: 'file'` would not be shared: use a BaseStore.";
@@ -138,23 +160,24 @@ function openStateFile({
 }
 
 /** @param close - Closes the state file, where the app opened it. */
-export function localApp<Graph, State, Update, Output>(
+export function localApp<Graph, State, Update, Output, AppGate extends Gate = Gate>(
   file: FileApp<Graph, State, Update, Output>,
   close: () => void = () => {},
-): DurableApp<Graph, State, Update, Output> {
+): DurableApp<Graph, State, Update, Output, AppGate> {
   const { graph, fingerprint } = file;
   const { events, memory, recordedAs = '' } = file.engine;
   const queue = { graph: recordedAs, fingerprint };
-  const app = new DurableApp({ graph, queue, events, memory, runs: null }, new LocalRuns(file, close));
+  const about = { graph, queue, events, memory, runs: null };
+  const app = new DurableApp<Graph, State, Update, Output, AppGate>(about, new LocalRuns(file, close));
   registerInternals(app, file);
   return app;
 }
 
 /** An app whose runs have a file each. @throws TypeError as `durable`. */
-function remoteApp<Graph, State, Update, Output>(
+function remoteApp<Graph, State, Update, Output, AppGate extends Gate>(
   plan: AppFactory<Graph, State, Update, Output>,
   runs: Runs,
-): DurableApp<Graph, State, Update, Output> {
+): DurableApp<Graph, State, Update, Output, AppGate> {
   const { events, memory } = plan;
   const { graph, shape } = plan.outline();
   const queue = { graph: graphName(plan.recordedAs), fingerprint: graphFingerprint(shape) };

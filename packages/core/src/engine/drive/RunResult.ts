@@ -52,7 +52,12 @@ interface FailedOutcome<Question> extends Outcome<Question>, Without<WaitInfo> {
 }
 
 interface EndedOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
-  readonly status: 'completed' | 'cancelled' | 'dead_letter';
+  readonly status: 'completed' | 'cancelled';
+}
+
+interface DeadOutcome<Question> extends Outcome<Question>, Without<WaitInfo>, NoError {
+  /** Its processes died, five times without progress. Only `revive` lets it continue. */
+  readonly status: 'dead_letter';
 }
 
 /**
@@ -64,7 +69,14 @@ export type RunOutcome<Question = Gate> =
   | WaitingOutcome<Question>
   | StoppedOutcome<Question>
   | FailedOutcome<Question>
-  | EndedOutcome<Question>;
+  | EndedOutcome<Question>
+  | DeadOutcome<Question>;
+
+/** What `run` returns by default: it throws `RUN_FAILED` for a run that is `failed` or a `dead_letter`. */
+export type NotFailed<Result extends RunOutcome<unknown>> = Exclude<
+  Result,
+  { readonly status: 'failed' | 'dead_letter' }
+>;
 
 /** The part of a result that depends on the graph and its turns. */
 interface RunOutput<Output> {
@@ -78,7 +90,7 @@ interface RunOutput<Output> {
 }
 
 /** Result of `run`: the status, open gates and the graph's output. */
-export type RunResult<Output = unknown> = RunOutcome & RunOutput<Output>;
+export type RunResult<Output = unknown, AppGate = Gate> = RunOutcome<AppGate> & RunOutput<Output>;
 
 /** The part of a result that runs of every graph have. A new member of `RunOutput` does not compile until it is left out here. */
 export function outcomeOf({ values: _values, turn: _turn, ...outcome }: RunResult): RunOutcome {
@@ -103,9 +115,9 @@ export interface RunInfo extends RunLabels {
 }
 
 /** Status of a run that other processes execute. */
-export interface RunDetails<Output = unknown> extends RunInfo {
+export interface RunDetails<Output = unknown, AppGate = Gate> extends RunInfo {
   /** Its open gates. */
-  readonly gates: readonly Gate[];
+  readonly gates: readonly AppGate[];
   /** Values of the output schema, as of `run`; `null` before the first checkpoint. */
   readonly values: Output | null;
   /**

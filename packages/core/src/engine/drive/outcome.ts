@@ -14,7 +14,7 @@ import type { DriveStops } from '../execution/StopControl.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunStreamEvent } from '../stream/RunStreams.ts';
 import type { RecordingEngine } from './Engine.ts';
-import type { RunError, RunOutcome } from './RunResult.ts';
+import type { NotFailed, RunError, RunOutcome } from './RunResult.ts';
 
 /** What came of one drive, with the sessions of its open gates. */
 export type SessionOutcome = RunOutcome<HitlSession>;
@@ -94,18 +94,33 @@ const errorLine = ({ code, message }: RunError): string =>
   code === undefined ? message : `${code}: ${message}`;
 
 /**
- * What a drive has come to, or, for who expects a call of a graph to throw, that the run has failed as an error. Its cause
- * has the name, message, stack and cause of what the node threw, masked, and is no instance of its class.
+ * What a drive has come to, or that the run has failed as an error, as a call of a graph throws it. Its cause has the name,
+ * message, stack and cause of what the node threw, masked, and is no instance of its class.
  *
- * @throws DevsError `RUN_FAILED`
+ * @throws DevsError `RUN_FAILED` for a run that has failed or is a dead letter.
  */
+export function assertNotFailed<Result extends RunOutcome<unknown>>(
+  threadId: string,
+  result: Result,
+): NotFailed<Result> {
+  if (!isFailed(result)) return result as NotFailed<Result>;
+  const { status, reason, error } = result;
+  const { what, remedy } = FAILURES[status];
+  throw new DevsError(`Run "${threadId}" ${what}: ${reason ?? 'no reason was recorded'}`, {
+    code: 'RUN_FAILED',
+    remedy,
+    context: { threadId, status },
+    cause: error === undefined ? undefined : rebuildError(error),
+  });
+}
+
+/** {@link assertNotFailed}, unless the caller asked for the status. */
 export function throwIfFailed<Result extends RunOutcome<unknown>>(
   threadId: string,
   result: Result,
-  { throwOnFailure = false }: { readonly throwOnFailure?: boolean },
+  { throwOnFailure = true }: { readonly throwOnFailure?: boolean },
 ): Result {
-  if (throwOnFailure && result.status === 'failed') throw runFailed(threadId, result.reason, result.error);
-  return result;
+  return throwOnFailure ? assertNotFailed(threadId, result) : result;
 }
 
 /**
@@ -123,14 +138,23 @@ export function throwIfAborted<Result extends RunOutcome<unknown>>(
   throw abortError(aborted);
 }
 
-function runFailed(threadId: string, reason: string | null, error: RunError | undefined): DevsError {
-  return new DevsError(`Run "${threadId}" has failed: ${reason ?? 'no reason was recorded'}`, {
-    code: 'RUN_FAILED',
+type Failed = Extract<RunOutcome<unknown>, { readonly status: 'failed' | 'dead_letter' }>;
+
+const isFailed = (result: RunOutcome<unknown>): result is Failed =>
+  result.status === 'failed' || result.status === 'dead_letter';
+
+const FAILURES: {
+  readonly [Status in Failed['status']]: { readonly what: string; readonly remedy: string };
+} = {
+  failed: {
+    what: 'has failed',
     remedy: 'Fix the cause, then resume the run. Recorded steps are not repeated.',
-    context: { threadId },
-    cause: error === undefined ? undefined : rebuildError(error),
-  });
-}
+  },
+  dead_letter: {
+    what: 'is a dead letter',
+    remedy: 'Find out why its processes died, call `app.revive(id, { by })`, then resume the run.',
+  },
+};
 
 function rebuildError({
   name,

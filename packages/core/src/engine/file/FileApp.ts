@@ -126,18 +126,14 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     { turn, ...options }: OwnRunOptions,
   ): Promise<RunResult<Output>> {
     if (turn === undefined && input === undefined && hasNoOptions(pickInvokeOptions(options)))
-      return this.#heard(id, await this.#drive(id, options), options);
+      return throwIfAborted(await this.#drive(id, options), options);
     const given = givenTo(input, { ...options, ...(turn !== undefined && { turn }) });
     await this.arrived(this.#starts.begin(id, given));
-    return this.#heard(id, await this.#driveTurn(id, turn ?? null, options), options);
-  }
-
-  #heard(id: string, result: RunResult<Output>, options: OwnRunOptions): RunResult<Output> {
-    return throwIfFailed(id, throwIfAborted(result, options), options);
+    return throwIfAborted(await this.#driveTurn(id, turn ?? null, options), options);
   }
 
   async drive(id: string, options: OwnDriveOptions = {}): Promise<RunResult<Output>> {
-    return throwIfFailed(id, await this.#drive(id, options), options);
+    return this.#drive(id, options);
   }
 
   /** Executes every due run of the file. */
@@ -228,14 +224,21 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return drive(id, engine, { ...options, prepare });
   }
 
-  /** Executes a run and yields its events; with `null` as input it only reads. */
+  /**
+   * Executes a run and yields its events; with `null` as input it only reads.
+   *
+   * @param ended - Called with what the execution came to; what it throws, the stream throws after its last event.
+   */
   stream(
     id: string,
     input: Update | null | undefined,
     options: StreamOptions & OwnRunOptions,
+    ended: (result: RunResult<Output>) => unknown = (result) => throwIfFailed(id, result, options),
   ): AsyncGenerator<StreamEvent, void> {
     const execute =
-      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+      input === null
+        ? null
+        : async (call: RunOptions) => ended(await this.run(id, input, { ...options, ...call }));
     const valuesAt: StreamParts['valuesAt'] = (...at) => readValuesAt(this.graph, ...at);
     return streamRun(id, options, execute, { ...this.engine, valuesAt });
   }

@@ -18,8 +18,8 @@ export interface RunOptions
   /** The person who starts the run. Recorded; gates with `notInitiator` use it. Ignored for an existing run. */
   readonly by?: Principal;
   /**
-   * Reject with `RUN_FAILED` if the run ends as `failed`, as LangGraph's `invoke` would. Its cause is the node's error.
-   * @defaultValue false
+   * Reject with `RUN_FAILED` if the run is `failed` or a `dead_letter`, as LangGraph's `invoke` does. Its cause is the
+   * node's error. With `false` the result has that status. @defaultValue true
    */
   readonly throwOnFailure?: boolean;
   /**

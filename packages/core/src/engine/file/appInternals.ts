@@ -7,7 +7,8 @@ import type { NewRunRecord } from '../start/RunStarts.ts';
 import type { RunOptions } from './RunOptions.ts';
 
 /** Options of a drive that only the engine's own clients have. */
-export type OwnDriveOptions = Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare' | 'lost'>;
+export type OwnDriveOptions = Omit<RunOptions, 'turn' | 'throwOnFailure'> &
+  Pick<DriveOptions, 'goal' | 'prepare' | 'lost'>;
 
 /** The members of an app for the engine's own clients: the pipeline, and apps over files elsewhere. Users do not see them. */
 export interface AppInternals<Output> {
@@ -20,7 +21,7 @@ export interface AppInternals<Output> {
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
   recordRun(admission: NewRunRecord): Promise<Thread>;
-  /** As `run` of the app. */
+  /** As `run` of the app, and never throws for a run that has failed. */
   run(
     id: string,
     input: unknown,

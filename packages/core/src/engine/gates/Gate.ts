@@ -56,17 +56,39 @@ export interface GateVote {
 }
 
 /**
- * A decision: the answer of the gate's kind and its author. `via` records how it was made: `page`, `command`, `file`,
- * `program` or another short word. `withHidden` is the number of hidden places that a person approves unread.
+ * An answer that somebody sent, before it is checked. `via` records how it was made: `page`, `command`, `file`, `program` or
+ * another short word. `withHidden` is the number of hidden places that a person approves unread.
  */
-export type GateAnswer = {
+export type SentAnswer = {
   readonly by: Principal;
-  readonly via?: string;
+  readonly via?: string | undefined;
   readonly withHidden?: number | undefined;
 } & Readonly<Record<string, unknown>>;
 
+/**
+ * The answer that a program passes to `decide`, once it is one, to a gate: `gates[0]` is `undefined` where a run does not wait.
+ *
+ * @throws TypeError saying what that means.
+ */
+export function sentAnswer(gate: unknown, answer: object): SentAnswer {
+  if (gate === undefined || gate === null) {
+    throw new TypeError(
+      `decide: there is no gate (got ${String(gate)}). A run has open gates only while its status is "waiting": ` +
+        'this one may have ended, failed, or been paused. Look at the `status` and `reason` of its result.',
+    );
+  }
+  const { sessionId, artifactHash } = Object(gate) as Partial<Gate>;
+  if (typeof sessionId !== 'string' || typeof artifactHash !== 'string') {
+    throw new TypeError('decide: expected one gate, with its `sessionId` and `artifactHash`.');
+  }
+  if (typeof answer !== 'object' || answer === null) {
+    throw new TypeError('decide: expected an answer, such as { approved: true, by }.');
+  }
+  return answer as SentAnswer;
+}
+
 /** An answer whose principal was read once: the same value is checked and recorded, here and elsewhere. */
-export const readOnce = (answer: GateAnswer): GateAnswer => ({ ...answer, by: principalOf(answer.by) });
+export const readOnce = (answer: SentAnswer): SentAnswer => ({ ...answer, by: principalOf(answer.by) });
 
 /** A gate that is no longer open, with its content and decision. */
 export interface ClosedGate extends Gate {

@@ -1,4 +1,5 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StateFile } from '../../state/StateFile.ts';
 import type { Policies } from '../../state/threads/threadRecords.ts';
@@ -18,7 +19,7 @@ import {
   type ToolCallGate,
   type Validated,
 } from './DeclaredGate.ts';
-import type { Gate, GateAnswer } from './Gate.ts';
+import type { Gate, SentAnswer } from './Gate.ts';
 import type { HumanInTheLoopManager } from './HumanInTheLoopManager.ts';
 
 /** By the nodes they are before, as they are declared. */
@@ -118,7 +119,18 @@ function deadlinesOf<State>(
   return deadlines === undefined ? {} : { deadlines: parsedDeadlines(name, deadlines, besides) };
 }
 
+const MEMBERS = {
+  show: true,
+  onReject: true,
+  edit: true,
+  answer: true,
+  onAnswer: true,
+  approvals: true,
+  deadlines: true,
+} satisfies OptionNames<DeclaredGate<never>>;
+
 function assertDeclared<State>(name: string, gate: DeclaredGate<State>): void {
+  withKnownNames(`Gate "${name}"`, gate, MEMBERS);
   const { edit, answer, onAnswer, approvals } = gate;
   for (const member of ['show', 'onReject', 'edit', 'onAnswer'] as const) {
     if (member !== 'show' && gate[member] === undefined) continue;
@@ -203,7 +215,7 @@ interface DecidableGates {
 /** Records a decision on a gate that was read; see `DurableApp.decide`. */
 export function decideGate(
   { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  { by, via, withHidden, ...answer }: GateAnswer,
+  { by, via, withHidden, ...answer }: SentAnswer,
   { store, gates }: DecidableGates,
 ): HitlSession {
   assertFitsDeclared(store.sessions.find(sessionId), answer, gates);

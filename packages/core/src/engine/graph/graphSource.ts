@@ -1,4 +1,4 @@
-import type { START, StateGraph } from '@langchain/langgraph';
+import type { Command, START, StateGraph } from '@langchain/langgraph';
 import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../breakpoints/Breakpoint.ts';
 
@@ -38,14 +38,34 @@ type TypesOf<Source> =
     ? { readonly state: State; readonly update: Update; readonly name: Name }
     : { readonly state: object; readonly update: object; readonly name: string };
 
+/** An agent, whose builder says nothing of its state, says in `invoke` what goes in and comes out. */
+interface Agent<Input = never, State = unknown> {
+  readonly graph: { readonly builder: CompilableBuilder };
+  invoke(input: Input, ...more: never): Promise<State>;
+}
+
+type IsAgent<Source> = [Source] extends [never] ? false : Source extends Agent ? true : false;
+
 /** The input of its nodes. */
-export type StateOf<Source> = TypesOf<Source>['state'] & object;
+export type StateOf<Source> =
+  IsAgent<Source> extends true
+    ? Source extends Agent<never, infer State>
+      ? State & object
+      : never
+    : TypesOf<Source>['state'] & object;
 
 /** The input of a run. */
-export type UpdateOf<Source> = TypesOf<Source>['update'];
+export type UpdateOf<Source> =
+  IsAgent<Source> extends true
+    ? Source extends { invoke(input: infer Input, ...more: never): unknown }
+      ? Exclude<Input, Command | null>
+      : never
+    : TypesOf<Source>['update'];
 
 /** The return value of its `invoke`; the state, where its type does not know the names in it. */
-export type OutputOf<Source> =
+export type OutputOf<Source> = IsAgent<Source> extends true ? StateOf<Source> : OutputOfGraph<Source>;
+
+type OutputOfGraph<Source> =
   BuilderOf<Source> extends { compile(options?: never): { invoke(...given: never): Promise<infer Output> } }
     ? string extends keyof Output
       ? StateOf<Source>

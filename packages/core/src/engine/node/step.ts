@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GraphDrained, GraphInterrupt, isGraphBubbleUp } from '@langchain/langgraph';
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
 import type { OnActivity } from '../../events/Activity.ts';
 import { type NewEvent, newEventsOf } from '../../events/EventBus.ts';
 import type { StepEnd } from '../../state/RunStore.ts';
@@ -88,7 +89,8 @@ export interface StepOptions {
  * Outside `durable()`, in a unit test of a node or in plain LangGraph, it only calls `fn` with a new key.
  *
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
- * @throws TypeError in a run outside its nodes, such as in an edge, or if this place used `name` before.
+ * @throws TypeError in a run outside its nodes, such as in an edge; if this place used `name` before; for an option or
+ *   a `kind` that there is not. Nothing is called then.
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another
  *   process took over; `STEP_AMBIGUOUS` for an ambiguous step of version 0.1.0 that no person can be asked about.
  *
@@ -98,6 +100,7 @@ export interface StepOptions {
  * ```
  */
 export async function step<T>(name: string, fn: StepFunction<T>, options: StepOptions = {}): Promise<T> {
+  assertStepOptions(name, options);
   if (isAlone()) return alone(name, fn);
   const active = activeNode('step()');
   const place = stepPlace(active);
@@ -115,6 +118,15 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     active.fault ??= isRefusal(error) ? new RefusedResult(error) : faultOf(error, active);
     throw error;
   }
+}
+
+const OPTIONS = { kind: true, reserve: true } satisfies OptionNames<StepOptions>;
+const KINDS = { call: true, work: true } satisfies Readonly<Record<StepKind, true>>;
+
+function assertStepOptions(name: string, options: StepOptions): void {
+  const { kind } = withKnownNames(`step("${name}")`, options, OPTIONS);
+  if (kind === undefined || Object.hasOwn(KINDS, kind)) return;
+  throw new TypeError(`step("${name}"): \`kind\` is "call" or "work", not "${String(kind)}".`);
 }
 
 /** In a unit test of a node's function, or in a graph without `durable`. */

@@ -4,7 +4,7 @@ import { extractRun } from '../../state/moving/movedRun.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';
-import { isOver, throwIfAborted } from '../drive/outcome.ts';
+import { isOver, throwIfAborted, throwIfFailed } from '../drive/outcome.ts';
 import type { RunDetails, RunResult } from '../drive/RunResult.ts';
 import { isIdAlone } from '../drive/runInput.ts';
 import type { SignalReceipt } from '../drive/signals.ts';
@@ -155,7 +155,9 @@ export class RemoteRuns<Graph, State, Update, Output> extends RunAccess<Graph, S
     tell: (event: StreamEvent) => void,
   ): Promise<void> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
-    await this.execute(id, streamingDrive([id, input, options], tell));
+    const ends: RunResult<Output>[] = [];
+    await this.execute(id, streamingDrive([id, input, options], { tell, ended: (end) => ends.push(end) }));
+    for (const end of ends.slice(-1)) throwIfFailed(id, end, options);
   }
 
   /** Events of a run that others execute. */
@@ -209,19 +211,28 @@ function standingOf<Graph, State, Update, Output>(
   return { ...releaseOf(id, store), view: runIndexOf(id, store), ...ours };
 }
 
-type Streaming<Graph, State, Update, Output> = Parameters<FileApp<Graph, State, Update, Output>['stream']>;
+type Streaming<Update> = readonly [
+  id: string,
+  input: Update | undefined,
+  options: StreamOptions & RunOptions,
+];
+
+interface Listener<Output> {
+  readonly tell: (event: StreamEvent) => void;
+  readonly ended: (result: RunResult<Output>) => void;
+}
 
 /** Drives a held run as often as it is called, and tells what it streams meanwhile: each event once. */
 function streamingDrive<Graph, State, Update, Output>(
-  [id, input, options]: Streaming<Graph, State, Update, Output>,
-  tell: (event: StreamEvent) => void,
+  [id, input, options]: Streaming<Update>,
+  { tell, ended }: Listener<Output>,
 ): (held: LeasedApp<Graph, State, Update, Output>) => Promise<void> {
   let { after } = options;
   return (held) => {
     after ??= held.file.engine.streams.store.lastSeq(id);
     return held.drive(async (told) => {
       const how = { ...options, ...told, ...(after !== undefined && { after }) };
-      for await (const event of held.file.stream(id, input, how)) {
+      for await (const event of held.file.stream(id, input, how, ended)) {
         if ('seq' in event) after = event.seq;
         tell(event);
       }

@@ -4,7 +4,7 @@
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import { hashOf } from '../../values/canonicalJson.ts';
 import type { PauseOptions } from '../drive/signals.ts';
-import { type GateAnswer, readOnce } from '../gates/Gate.ts';
+import { readOnce, type SentAnswer } from '../gates/Gate.ts';
 import type { RunSignal } from './Runs.ts';
 
 /** Something that came of telling a run something. */
@@ -63,7 +63,7 @@ export class OneFile<File> implements RunFiles<File> {
 }
 
 interface SignalledDecision {
-  readonly answer: GateAnswer;
+  readonly answer: SentAnswer;
   /** Secrets that were taken out of it. */
   readonly redacted: number;
 }
@@ -91,16 +91,16 @@ export const pauseRequest = ({ abort = false }: PauseOptions): StopRequest => ({
 interface Deciding<File> {
   /** The session before the decision. */
   session(file: File): HitlSession;
-  decide(file: File, answer: GateAnswer): Promise<HitlSession>;
+  decide(file: File, answer: SentAnswer): Promise<HitlSession>;
   /** The answer on its way to the run. */
-  signalled(answer: GateAnswer): SignalledDecision;
+  signalled(answer: SentAnswer): SignalledDecision;
 }
 
 export function decisionNoticeOf<File>(
-  given: GateAnswer,
+  given: SentAnswer,
   { session, decide, signalled }: Deciding<File>,
 ): Notice<File, HitlSession> {
-  let read: GateAnswer | undefined;
+  let read: SentAnswer | undefined;
   return {
     apply: (file) => decide(file, given),
     draft: async (file) => {

@@ -6,7 +6,7 @@ import type { LabelValue, RunLabels } from '../../state/labels/runLabels.ts';
 import type { ThreadStatus } from '../../state/threads/threadRecords.ts';
 import type { RunInfo } from '../drive/RunResult.ts';
 import type { SignalOptions } from '../drive/signals.ts';
-import type { Gate, GateAnswer } from '../gates/Gate.ts';
+import type { Gate, SentAnswer } from '../gates/Gate.ts';
 
 /** Selects a page of a long list. */
 export interface PageRequest {
@@ -138,7 +138,7 @@ export type RunSignal = {
       readonly kind: 'decision';
       readonly sessionId: string;
       readonly artifactHash: string;
-      readonly answer: GateAnswer;
+      readonly answer: SentAnswer;
       /** False for a vote: others are wanted. */
       readonly closes: boolean;
       /** When it was given, milliseconds since the Unix epoch. @defaultValue when it is taken */

@@ -15,7 +15,7 @@ import {
   signalRun,
 } from '../drive/signals.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
-import type { Gate, GateAnswer } from '../gates/Gate.ts';
+import type { Gate, SentAnswer } from '../gates/Gate.ts';
 import { decideGate } from '../gates/parsedGates.ts';
 import { decisionNoticeOf, type Notice, pauseRequest, stopNoticeOf } from './RunFiles.ts';
 
@@ -66,7 +66,7 @@ export function messageNotice(
 
 export const decisionNotice = (
   gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
-  given: GateAnswer,
+  given: SentAnswer,
 ): Notice<ToldFile, HitlSession> =>
   decisionNoticeOf(given, {
     session: ({ store }) => store.sessions.require(gate.sessionId),

@@ -4,7 +4,8 @@ import { initialState } from '../../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/file/appInternals.ts';
-import type { Gate, GateAnswer } from '../../engine/gates/Gate.ts';
+import type { Gate } from '../../engine/gates/Gate.ts';
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { orchestrationApp } from '../orchestrationApp.ts';
@@ -67,7 +68,7 @@ export async function driveToTheEnd(
   while (result.status === 'waiting' && kinds.length < 20) {
     for (const gate of result.gates) {
       kinds.push(gate.kind);
-      await app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);
+      await app.decide(gate, { ...answer(gate), by: ada } as GateAnswer);
     }
     result = await internalsOf(app).drive('shop');
   }

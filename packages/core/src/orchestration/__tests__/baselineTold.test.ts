@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
 import { internalsOf } from '../../engine/file/appInternals.ts';
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import { fakeAgents } from '../../testing/index.ts';
 import type { CheckResult, StageAgents } from '../ports.ts';
 import { aPipeline } from './aPipeline.ts';
@@ -43,7 +44,7 @@ test('research, design and plan are told how the checks went before any work', a
   for (const answer of [{ action: 'accept', failures: ['b'] }, { approved: true }]) {
     const [gate] = (await internalsOf(app).drive('shop')).gates;
     if (gate === undefined) expect.fail('no gate');
-    await app.decide(gate, { ...answer, by: ada });
+    await app.decide(gate, { ...answer, by: ada } as GateAnswer);
   }
   expect((await internalsOf(app).drive('shop')).gates).toMatchObject([{ kind: 'dag_approval' }]);
   const words = [

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
 import type { Gate } from '../../engine/gates/Gate.ts';
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { Checks, PlanResult, StageAgents, TaskDraft, TaskRequest } from '../../orchestration/ports.ts';
 import { ThreadStore } from '../../state/threads/ThreadStore.ts';
@@ -78,7 +79,7 @@ const reject = (run: Run, feedback: string, tasks?: readonly string[]) =>
 
 async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<PipelineResult> {
   const [gate] = (await run.gates()) as readonly [Gate];
-  await run.decide(gate, { ...answer, by: ada });
+  await run.decide(gate, { ...answer, by: ada } as GateAnswer);
   return run.resume();
 }
 

@@ -135,7 +135,8 @@ describe('comments on a design', () => {
     const gate = await gateOf(run);
     for (const [what, wrong, named] of REFUSED) {
       const comments = [one, { ...one, ...wrong }];
-      await expect(run.decide(gate, { approved: false, comments, by: ada }), what).rejects.toMatchObject({
+      const answer = { approved: false, comments: comments as never, by: ada };
+      await expect(run.decide(gate, answer), what).rejects.toMatchObject({
         code: 'QUOTE_NOT_SHOWN',
         message: expect.stringContaining(named),
         remedy: expect.stringContaining('PRD, TAS'),
@@ -166,7 +167,8 @@ describe('comments on a design', () => {
     await run.resume();
     const gate = await gateOf(run);
     for (const [what, comments, why] of INVALID) {
-      await expect(run.decide(gate, { approved: false, comments, by: ada }), what).rejects.toMatchObject({
+      const answer = { approved: false, comments: comments as never, by: ada };
+      await expect(run.decide(gate, answer), what).rejects.toMatchObject({
         code: 'INVALID_ANSWER',
         message: expect.stringContaining(why),
       });

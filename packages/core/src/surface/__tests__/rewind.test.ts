@@ -4,6 +4,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { openOrchestrator } from '../../../test/support/runs/orchestrator.ts';
 import { notThroughRuns } from '../../../test/support/runs/where.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
+import type { GateAnswer } from '../../engine/gates/GateAnswer.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { BranchMove, CommitRequest, StageAgents } from '../../orchestration/ports.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
@@ -243,7 +244,7 @@ describe('a rewind of a run whose code is reviewed', () => {
   async function review(run: Reviewed, answer: object): Promise<readonly string[]> {
     const [gate] = (await run.resume()).gates;
     if (gate === undefined) throw new Error('No review is due.');
-    await run.decide(gate, { ...answer, by: ADA });
+    await run.decide(gate, { ...answer, by: ADA } as GateAnswer);
     return (gate.artifact as { readonly taskIds: readonly string[] }).taskIds;
   }
 

@@ -42,7 +42,7 @@ function throughRuns(
 /** What of an app's insides can be had through `Runs`. */
 function internalsOver(app: AnyApp, db: Database): AppInternals<unknown> {
   const own = {
-    drive: (id: string, options: object) => app.run(id, undefined, options),
+    drive: (id: string, options: object) => app.run(id, undefined, { ...options, throwOnFailure: false }),
     recordRun: async ({ threadId, input, ...others }: { threadId: string; input: object }) => {
       if (Object.keys(others).length > 0) throw new Error('A run has no more than an input through `Runs`.');
       await app.start(threadId, input);
@@ -66,7 +66,8 @@ async function runDue(app: AnyApp, clock: () => number, { now = clock() }: RunDu
   const driven: object[] = [];
   for (const { id } of (await app.list()).runs.toReversed()) {
     const { until = Number.POSITIVE_INFINITY } = await app.result(id);
-    const drive = async () => driven.push({ id, ...(await app.run(id)) });
+    const drive = async () =>
+      driven.push({ id, ...(await app.run(id, undefined, { throwOnFailure: false })) });
     if (until <= now) await nullIfBusy(drive);
   }
   return { driven, refused: [] };

@@ -3,6 +3,7 @@ import { tool } from '@langchain/core/tools';
 import { Command, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
 import {
+  type AgentMiddleware,
   createAgent,
   createMiddleware,
   modelFallbackMiddleware,
@@ -35,7 +36,7 @@ const searching = (calls: string[]) =>
 const LOOK: Said = { text: 'Look.', calls: [{ id: 'a', name: 'search', args: { q: 'x' } }] };
 
 /** The types of LangChain's own middlewares are lost in the installed versions' zod. */
-const among = (...middlewares: readonly unknown[]) => middlewares as never;
+const among = (...middlewares: readonly unknown[]) => middlewares as AgentMiddleware[];
 
 /** Fails its node once, after all the work of it was done: it runs again from its first line. */
 function failingOnce(hook: 'wrapModelCall' | 'wrapToolCall', failures = 1) {
@@ -145,7 +146,7 @@ describe('recordCalls() among other middlewares', () => {
         model: new ScriptedModel(named),
         tools: [],
         responseFormat: format,
-        middleware: middleware as never,
+        middleware: middleware as AgentMiddleware[],
       });
     };
     const expected = await made([]).invoke(INPUT as never);

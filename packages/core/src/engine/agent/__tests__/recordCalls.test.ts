@@ -1,6 +1,6 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { createAgent } from 'langchain';
+import { type AgentMiddleware, createAgent } from 'langchain';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -48,7 +48,13 @@ function agentWith(
     );
   const tools = ['search', 'mail', 'pay', 'broken'].map(does);
   const model = new ScriptedModel(script, (index) => calls.push(`model ${index}`));
-  const agent = createAgent({ model, tools, middleware: middleware as never, version, ...options });
+  const agent = createAgent({
+    model,
+    tools,
+    middleware: middleware as AgentMiddleware[],
+    version,
+    ...options,
+  });
   return { agent, calls };
 }
 

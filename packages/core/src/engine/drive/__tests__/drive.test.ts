@@ -9,6 +9,7 @@ import { plant } from '../../../../test/support/runs/places.ts';
 import { HAS_FILES, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
+import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
@@ -132,7 +133,9 @@ describe('a decision', () => {
       const app = gated(db);
       const gate = only((await app.run('run', {})).gates);
       const before = everyTable(db);
-      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by }))).toBe(code);
+      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by } as GateAnswer))).toBe(
+        code,
+      );
       expect(everyTable(db)).toBe(before);
 
       expect((await app.run('run')).status).toBe('waiting');
@@ -287,7 +290,10 @@ describe('an answer', () => {
     });
     const app = durable(twoSteps(node), { db });
     await app.decide(only((await app.run('run', {})).gates), { value: 'one', by: ada });
-    expect(await app.run('run')).toMatchObject({ status: 'failed', reason: 'flaky' });
+    expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      reason: 'flaky',
+    });
     const second = await app.run('run');
     expect(second).toMatchObject({ status: 'waiting', gates: [{ artifact: 'second?' }] });
     await app.decide(only(second.gates), { value: 'two', by: bob });
@@ -302,7 +308,7 @@ describe('an answer', () => {
     });
     const app = durable(twoSteps(node), { db, gates: { first: () => 'go?' } });
     await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
-    expect((await app.run('run')).status).toBe('failed');
+    expect((await app.run('run', undefined, { throwOnFailure: false })).status).toBe('failed');
     expect(await app.run('run')).toMatchObject({ status: 'waiting', gates: [{ artifact: 'really?' }] });
   });
 
@@ -329,7 +335,10 @@ describe('an answer', () => {
     const app = durable(twoSteps(says('first'), second), { db, gates: { second: () => 'go?' } });
     await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
     for (const left of [2, 1, 0]) {
-      expect(await app.run('run')).toMatchObject({ status: 'failed', reason: `flaky ${left}` });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'failed',
+        reason: `flaky ${left}`,
+      });
     }
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(statusesOf(db)).toEqual(['resumed']);
@@ -382,7 +391,7 @@ describe('a bare interrupt()', () => {
       twoSteps(() => ({ answer: interrupt(value) })),
       { db },
     );
-    expect(await app.run('run', {})).toMatchObject({
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({
       status: 'failed',
       error: { code: 'VALUE_NOT_STORABLE' },
     });
@@ -620,10 +629,10 @@ describe('a node that throws', () => {
       return { log: ['first'] };
     };
     const app = durable(twoSteps(node), { db });
-    const failed = await app.run('run', {});
+    const failed = await app.run('run', {}, { throwOnFailure: false });
     expect(failed).toMatchObject({ status: 'failed', reason: 'no luck, [SECRET=REDACTED]' });
     expect(internalsOf(app).store.threads.require('run').status).toBe('failed');
-    expect((await app.run('run')).status).toBe('failed');
+    expect((await app.run('run', undefined, { throwOnFailure: false })).status).toBe('failed');
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(paid).toBe(1);
     expect(eventsOf(db)).toContain('NODE_FAILED');
@@ -642,7 +651,7 @@ describe('a node that throws', () => {
       return { log: ['left'] };
     };
     const app = durable(twoBranches(left, right), { db });
-    expect((await app.run('run', {})).status).toBe('failed');
+    expect((await app.run('run', {}, { throwOnFailure: false })).status).toBe('failed');
     fails = false;
     expect((await app.run('run')).values?.log).toEqual(['start', 'left', 'right']);
     expect(runs).toEqual(['left']);
@@ -674,7 +683,7 @@ describe('a node that throws', () => {
       throw new Error('no');
     };
     const app = durable(twoBranches(left, right), { db });
-    expect((await app.run('run', {})).status).toBe('failed');
+    expect((await app.run('run', {}, { throwOnFailure: false })).status).toBe('failed');
     expect((await app.run('run')).values?.log).toEqual(['start', 'left', 'right 2']);
     expect(late).toEqual(['right 2']);
   });
@@ -874,7 +883,7 @@ describe('the failure gate', () => {
       twoSteps(() => repeating({}, Number.NaN)),
       { db },
     );
-    expect(await app.run('run', {})).toMatchObject({ status: 'failed' });
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({ status: 'failed' });
   });
 });
 
@@ -900,7 +909,7 @@ describe('a run that is taken over', () => {
       const app = durable(twoSteps(), { db });
       await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
-      expect(await app.run('run')).toMatchObject({
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
         status: 'dead_letter',
         reason: '5 processes died while executing it, without progress',
       });
@@ -924,7 +933,9 @@ describe('a run that is taken over', () => {
       await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
       await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
-      expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'dead_letter',
+      });
     },
   );
 
@@ -935,7 +946,7 @@ describe('a run that is taken over', () => {
       const app = durable(twoSteps(), { db });
       await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
-      await app.run('run');
+      await app.run('run', undefined, { throwOnFailure: false });
       await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
         code: 'AGENT_MAY_NOT_DECIDE',
       });
@@ -963,7 +974,7 @@ describe('a run that is taken over', () => {
       const app = durable(twoSteps(), { db });
       await internalsOf(app).recordRun({ threadId: 'run', input: {}, workspace: '/w' });
       await plant(db, (file) => diesOften(file, 5, { worked: true }));
-      await app.run('run');
+      await app.run('run', undefined, { throwOnFailure: false });
       await internalsOf(app).recordRun({ threadId: 'other', input: {}, workspace: '/w' });
       await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
       expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });

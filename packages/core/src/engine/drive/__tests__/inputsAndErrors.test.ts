@@ -76,7 +76,7 @@ describe('what a node threw', () => {
       failing(() => new OutOfStamps('No stamps.', { cause })),
       { db },
     );
-    const { status, reason, error } = await app.run('mail', MAIL);
+    const { status, reason, error } = await app.run('mail', MAIL, { throwOnFailure: false });
     expect({ status, reason }).toEqual({ status: 'failed', reason: 'No stamps.' });
     expect(error).toMatchObject({
       name: 'OutOfStamps',
@@ -93,7 +93,7 @@ describe('what a node threw', () => {
     const { error } = await durable(
       failing(() => loop),
       { db },
-    ).run('mail', MAIL);
+    ).run('mail', MAIL, { throwOnFailure: false });
     expect(error?.cause?.cause).toMatchObject({ message: 'Round.' });
   });
 

@@ -172,7 +172,7 @@ describe('callbacks', () => {
       .addEdge(START, 'first')
       .addEdge('first', 'second');
     const app = durable(builder, { db });
-    const failed = await app.run('run', {}, { callbacks: [new Throwing()] });
+    const failed = await app.run('run', {}, { throwOnFailure: false, callbacks: [new Throwing()] });
     expect(failed).toMatchObject({ status: 'failed', reason: 'the handler fell over' });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
     expect(calls).toEqual(['first', 'second']);

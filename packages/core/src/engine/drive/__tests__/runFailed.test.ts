@@ -15,17 +15,15 @@ const failing = () =>
     throw new QuotaError(`over quota with ${key}`, { cause: new TypeError('none left') });
   });
 
-describe('throwOnFailure', () => {
+describe('a run that has failed', () => {
   test('rejects with what the node threw as the cause, masked', async ({ db }) => {
     const app = durable(failing(), { db });
-    const failed: unknown = await app
-      .run('run', {}, { throwOnFailure: true })
-      .catch((error: unknown) => error);
+    const failed: unknown = await app.run('run', {}).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(DevsError);
     expect(failed).toMatchObject({
       code: 'RUN_FAILED',
       message: expect.stringContaining('Run "run" has failed: over quota with ') as string,
-      context: { threadId: 'run' },
+      context: { threadId: 'run', status: 'failed' },
       cause: { name: 'QuotaError', stack: expect.stringContaining('runFailed.test') as string },
     });
     const { cause } = failed as DevsError;
@@ -37,13 +35,46 @@ describe('throwOnFailure', () => {
     });
   });
 
-  test('is not asked for: the result tells; and other ends reject nothing', async ({ db }) => {
+  test('ends a stream that drove it, after its last event; who only reads is told', async ({ db }) => {
     const app = durable(failing(), { db });
-    expect(await app.run('run', {})).toMatchObject({ status: 'failed', error: { name: 'QuotaError' } });
+    const modes: string[] = [];
+    const driving = async (options = {}) => {
+      for await (const { mode } of app.stream('run', {}, options)) modes.push(mode);
+    };
+    await expect(driving()).rejects.toMatchObject({ code: 'RUN_FAILED', cause: { name: 'QuotaError' } });
+    expect(modes).toEqual(['updates', 'end']);
+    await driving({ throwOnFailure: false });
+    for await (const { mode } of app.stream('run', null)) modes.push(mode);
+    expect(modes.at(-1)).toBe('end');
+  });
+
+  test('as a dead letter rejects, too, and says how it comes back', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.start('dead', { log: [] });
+    db.prepare(
+      "UPDATE threads SET status = 'dead_letter', reason = 'its processes died', ended_at = 1",
+    ).run();
+    await expect(app.run('dead')).rejects.toMatchObject({
+      code: 'RUN_FAILED',
+      message: 'Run "dead" is a dead letter: its processes died',
+      remedy: expect.stringContaining('app.revive(id, { by })') as string,
+      context: { threadId: 'dead', status: 'dead_letter' },
+    });
+    expect(await app.run('dead', undefined, { throwOnFailure: false })).toMatchObject({
+      status: 'dead_letter',
+    });
+  });
+
+  test('is told by its status where that is asked for; other ends reject nothing', async ({ db }) => {
+    const app = durable(failing(), { db });
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      error: { name: 'QuotaError' },
+    });
     await internalsOf(app).recordRun({ threadId: 'gone', input: {} });
     await app.cancel('gone');
-    expect(await app.run('gone', undefined, { throwOnFailure: true })).toMatchObject({ status: 'cancelled' });
+    expect(await app.run('gone')).toMatchObject({ status: 'cancelled' });
     const fine = durable(twoSteps(), { db, version: '2' });
-    expect(await fine.run('fine', {}, { throwOnFailure: true })).toMatchObject({ status: 'completed' });
+    expect(await fine.run('fine', {})).toMatchObject({ status: 'completed' });
   });
 });

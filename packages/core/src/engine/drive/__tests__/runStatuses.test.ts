@@ -136,7 +136,7 @@ class Watched {
   }
 
   async #drives(options: { readonly drain: AbortSignal }): Promise<void> {
-    await this.#compare(await this.#app.run(RUN, undefined, options));
+    await this.#compare(await this.#app.run(RUN, undefined, { ...options, throwOnFailure: false }));
     this.#leaves = new AbortController();
   }
 
@@ -154,7 +154,7 @@ class Watched {
     await this.#app.start(id, { nodes: [] });
     this.#dies(id, 1);
     const begun = once(this.#crowd, 'begun');
-    const other = this.#app.run(id);
+    const other = this.#app.run(id, undefined, { throwOnFailure: false });
     await begun;
     await this.#drives({ drain: AbortSignal.abort() });
     this.#crowd.emit('called off');

@@ -64,7 +64,7 @@ describe('step', () => {
     }, 2);
     const app = durable(twoSteps(node), { db });
     for (const status of ['failed', 'failed', 'completed']) {
-      expect((await app.run('run', {})).status).toBe(status);
+      expect((await app.run('run', {}, { throwOnFailure: false })).status).toBe(status);
     }
     expect(calls).toBe(1);
     expect(new Set(seen)).toEqual(new Set(['{"list":[{"a":0,"b":1}],"zeta":1}', 'list,zeta']));
@@ -81,7 +81,7 @@ describe('step', () => {
       return null;
     }, 1);
     const app = durable(twoSteps(node), { db });
-    await app.run('run', {});
+    await app.run('run', {}, { throwOnFailure: false });
     await app.run('run');
     expect(results).toEqual([{ words: ['a'] }, { words: ['a'] }]);
   });
@@ -98,7 +98,7 @@ describe('step', () => {
       return null;
     }, 1);
     const app = durable(twoSteps(node), { db });
-    await app.run('run', {});
+    await app.run('run', {}, { throwOnFailure: false });
     await app.run('run');
     expect([results, calls]).toEqual([[undefined, undefined], 1]);
   });
@@ -112,7 +112,7 @@ describe('step', () => {
         return 'paid';
       }).then((answer) => ({ answer }));
     const app = durable(twoSteps(node), { db });
-    for (let runs = 0; runs < 3; runs += 1) await app.run('run', {});
+    for (let runs = 0; runs < 3; runs += 1) await app.run('run', {}, { throwOnFailure: false });
     expect(calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
     expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
   });
@@ -151,7 +151,7 @@ describe('step', () => {
   test('runs beside others of its node', async ({ db }) => {
     const node = nodeOf(() => Promise.all(['a', 'b', 'c'].map((name) => step(name, () => name))), 1);
     const app = durable(twoSteps(node), { db });
-    await app.run('run', {});
+    await app.run('run', {}, { throwOnFailure: false });
     expect((await app.run('run')).values?.answer).toEqual(['a', 'b', 'c']);
   });
 
@@ -191,7 +191,7 @@ describe('step', () => {
       await Promise.all([fails, inFlight()]);
     });
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('run', {})).reason).toContain('flaky');
+    expect((await app.run('run', {}, { throwOnFailure: false })).reason).toContain('flaky');
     await expect.poll(() => left).not.toBeNull();
     expect(left).toBeInstanceOf(GraphDrained);
     expect(made).toEqual(['in flight']);
@@ -235,7 +235,7 @@ describe('step records', () => {
       return null;
     }, 1);
     const app = durable(twoSteps(node), { db });
-    expect((await app.run('run', {})).status).toBe('failed');
+    expect((await app.run('run', {}, { throwOnFailure: false })).status).toBe('failed');
     expect((await app.run('run')).status).toBe('completed');
     expect(seen).toStrictEqual([value, value]);
     expect(seen[0]).not.toBe(value);
@@ -254,7 +254,7 @@ describe('step records', () => {
     'a %s that was changed in the file is not replayed',
     async (column, { db }) => {
       const app = durable(twoSteps(nodeOf(() => step('make', () => new Date(0)), 1)), { db });
-      await app.run('run', {});
+      await app.run('run', {}, { throwOnFailure: false });
       const changed = { result_json: `'{"$":["date",1]}'`, codec: 'NULL' }[column];
       await plant(db, (file) => file.exec(`UPDATE agent_steps SET ${column} = ${changed}`));
       await expect(app.run('run')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
@@ -282,7 +282,7 @@ describe('step is refused', () => {
   ] as const)('with %s as its result, by name; it stays to be done', async ([_name, bad], { db }) => {
     let result: unknown = { deep: [bad] };
     const app = durable(twoSteps(nodeOf(() => step('make', () => result))), { db });
-    expect(await app.run('run', {})).toMatchObject({
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('VALUE_NOT_STORABLE: The result of step "make" cannot be stored.'),
     });
@@ -294,7 +294,7 @@ describe('step is refused', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     const app = durable(twoSteps(nodeOf(() => step('make', () => loop))), { db });
-    expect(await app.run('run', {})).toMatchObject({
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({
       status: 'failed',
       reason: expect.stringContaining('VALUE_NOT_STORABLE'),
     });
@@ -321,10 +321,10 @@ describe('step is refused', () => {
       .addEdge(START, 'ask')
       .addEdge('ask', END);
     const app = durable(builder, { db });
-    expect((await app.run('run', {})).status).toBe('failed');
+    expect((await app.run('run', {}, { throwOnFailure: false })).status).toBe('failed');
     expect([calls, internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
     expect(caught).toEqual([expect.objectContaining({ code: 'VALUE_NOT_STORABLE' })]);
-    expect((await app.run('run')).status).toBe('failed');
+    expect((await app.run('run', undefined, { throwOnFailure: false })).status).toBe('failed');
     expect([calls, internalsOf(app).store.steps.costOf('run').costUsd]).toEqual([2, 1]);
   });
 
@@ -346,7 +346,7 @@ describe('step is refused', () => {
         .addEdge('fails', END);
       if (kind === 'default') builder.setNodeDefaults({ errorHandler });
       const app = durable(builder, { db });
-      const refused = await app.run('run', {});
+      const refused = await app.run('run', {}, { throwOnFailure: false });
       expect([refused.status, refused.reason]).toEqual([
         'failed',
         expect.stringContaining('VALUE_NOT_STORABLE: The result of step "ask" cannot be stored.'),
@@ -367,7 +367,7 @@ describe('step is refused', () => {
       return { log: [await step('beside', async () => beside.push('made').toString())] };
     };
     const app = durable(twoBranches(nodeOf(ask), slow), { db });
-    expect((await app.run('run', {})).reason).toContain('VALUE_NOT_STORABLE');
+    expect((await app.run('run', {}, { throwOnFailure: false })).reason).toContain('VALUE_NOT_STORABLE');
     result = 'plain';
     expect((await app.run('run')).status).toBe('completed');
     expect([made.length, beside]).toEqual([2, ['made']]);
@@ -377,11 +377,14 @@ describe('step is refused', () => {
     let result: unknown = () => 1;
     const { made, ask } = counted(() => result);
     const app = durable(twoSteps(nodeOf(ask)), { db });
-    const refused = await app.run('run', {});
+    const refused = await app.run('run', {}, { throwOnFailure: false });
     const neverSettled = "UPDATE threads SET status = 'running' WHERE thread_id = 'run'";
     for (let crashes = 0; crashes < 2; crashes += 1) {
       await plant(db, (file) => file.exec(neverSettled));
-      expect(await app.run('run')).toMatchObject({ status: 'failed', reason: refused.reason });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'failed',
+        reason: refused.reason,
+      });
     }
     expect(made).toHaveLength(1);
     result = 'plain';
@@ -399,14 +402,14 @@ describe('step is refused', () => {
         calls += 1;
       });
     });
-    const failed = await durable(twoSteps(twice), { db }).run('run', {});
+    const failed = await durable(twoSteps(twice), { db }).run('run', {}, { throwOnFailure: false });
     expect(failed.reason).toMatch(/"draft" is already used in this execution of "first"/);
     expect(calls).toBe(1);
   });
 
   test('without a name', async ({ db }) => {
     const app = durable(twoSteps(nodeOf(() => step('', () => 1))), { db });
-    expect((await app.run('run', {})).reason).toMatch(/step name/);
+    expect((await app.run('run', {}, { throwOnFailure: false })).reason).toMatch(/step name/);
   });
 
   test('in an edge of a driven run, as is progress(): nothing is recorded there', async ({ db }) => {
@@ -418,7 +421,11 @@ describe('step is refused', () => {
           await inEdge();
           return END;
         });
-      const { status, reason } = await durable(builder, { db }).run(`run ${inEdge}`, { log: [] });
+      const { status, reason } = await durable(builder, { db }).run(
+        `run ${inEdge}`,
+        { log: [] },
+        { throwOnFailure: false },
+      );
       expect([status, reason]).toEqual(['failed', expect.stringContaining('must be called inside a node')]);
     }
   });

@@ -312,7 +312,9 @@ describe('a turn whose graph has changed before it was taken up', () => {
   });
 });
 
-test('a new turn finds the channels of the one before under the names that its graph declares', async ({ db }) => {
+test('a new turn finds the channels of the one before under the names that its graph declares', async ({
+  db,
+}) => {
   const State = (name: string) =>
     Annotation.Root({ [name]: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
   const chat = (name: string) =>
@@ -333,18 +335,21 @@ describe('a turn that did not complete', () => {
         return { log: ['second'] };
       });
     const app = durable(graph(), { db });
-    expect(await app.run('run', { log: ['a'] }, turn('1'))).toMatchObject({
+    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), throwOnFailure: false })).toMatchObject({
       status: 'failed',
       reason: 'no 2',
     });
-    expect(await app.run('run', { log: ['a'] }, turn('1'))).toMatchObject({ status: 'failed', turn: '1' });
+    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      turn: '1',
+    });
     fails = false;
     const { status, values } = await app.run('run', { log: ['b'] }, turn('2'));
     expect({ status, log: values?.log }).toEqual({
       status: 'completed',
       log: ['a', 'first', 'b', 'first', 'second'],
     });
-    const past = await app.run('run', { log: ['a'] }, turn('1'));
+    const past = await app.run('run', { log: ['a'] }, { ...turn('1'), throwOnFailure: false });
     expect(past).toMatchObject({
       status: 'failed',
       reason: 'no 2',
@@ -384,7 +389,7 @@ describe('a turn that did not complete', () => {
       },
     );
     const app = durable(graph, { db });
-    await app.run('run', {}, turn('1'));
+    await app.run('run', {}, { ...turn('1'), throwOnFailure: false });
     const old = only(await app.gates('run'));
     fails = false;
     const second = await app.run('run', {}, turn('2'));
@@ -407,7 +412,9 @@ describe('a turn that did not complete', () => {
       },
     );
     const app = durable(graph, { db, now: () => now });
-    expect(await app.run('run', {}, turn('1'))).toMatchObject({ status: 'failed' });
+    expect(await app.run('run', {}, { ...turn('1'), throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+    });
     fails = false;
     expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'waiting' });
     now += 120_000;

@@ -1,0 +1,61 @@
+/**
+ * Every name of an options type: `{ … } satisfies OptionNames<Options>`. A new option does not compile until it is
+ * listed.
+ */
+export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]: true };
+
+/**
+ * Returns options as they were given, after a check of their names: a program without types would not notice that a
+ * mistyped option does nothing.
+ *
+ * @param what - The function, as a message names it.
+ * @throws TypeError naming an unknown option and the nearest known one.
+ */
+export function withKnownNames<Options extends object>(
+  what: string,
+  given: Options,
+  known: Readonly<Record<string, true>>,
+): Options {
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError(`${what}: expected an object with options, got ${String(given)}.`);
+  }
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(known, name)) throw unknownOption(what, name, known);
+  return given;
+}
+
+function unknownOption(what: string, name: string, known: Readonly<Record<string, true>>): TypeError {
+  const names = Object.keys(known);
+  const distances = names.map((one) => ({
+    one,
+    distance: editDistance(name.toLowerCase(), one.toLowerCase()),
+  }));
+  const [nearest] = distances.sort((left, right) => left.distance - right.distance);
+  const isNear = nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(name.length / 2));
+  const hint = isNear ? `Did you mean \`${nearest.one}\`?` : `It has these: ${names.join(', ')}.`;
+  return new TypeError(`${what}: there is no option \`${name}\`. ${hint}`);
+}
+
+/** Insertions, deletions, replacements, and two neighbours that changed places. */
+function editDistance(from: string, to: string): number {
+  let before: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= from.length; row += 1) {
+    const next: number[] = [row];
+    for (let at = 1; at <= to.length; at += 1) {
+      const isSame = from[row - 1] === to[at - 1];
+      const isSwapped = row > 1 && at > 1 && from[row - 1] === to[at - 2] && from[row - 2] === to[at - 1];
+      next.push(
+        Math.min(
+          (last[at] ?? 0) + 1,
+          (next[at - 1] ?? 0) + 1,
+          (last[at - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (before[at - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    before = last;
+    last = next;
+  }
+  return last[to.length] ?? 0;
+}

@@ -1,0 +1,125 @@
+// The names of the options that an app takes, method by method. Each list has all of its type, or it does not compile.
+
+import { type OptionNames, withKnownNames } from '../../config/knownOptions.ts';
+import type { RunDueOptions } from '../drive/drive.ts';
+import type { PauseOptions, SignalOptions } from '../drive/signals.ts';
+import type { WorkOptions } from '../drive/work.ts';
+import type { AppOptions } from '../file/AppFactory.ts';
+import type { CreateOptions, ExecuteOptions, StartOptions } from '../file/RunOptions.ts';
+import type { CompactOptions } from '../runs/compactFile.ts';
+import type { DeleteFilter, DeleteOptions } from '../runs/deleteRuns.ts';
+import type { FollowOptions } from '../runs/followRun.ts';
+import type { GateEventOptions } from '../runs/gateEvents.ts';
+import type { GateFilter, PageRequest, RunFilter } from '../runs/Runs.ts';
+import type { StreamOptions } from '../stream/streamRun.ts';
+
+/** Options of `durable` that are the app's, wherever its runs are. */
+export const APP_OPTIONS = {
+  gates: true,
+  graphChanges: true,
+  guards: true,
+  store: true,
+  cache: true,
+  limits: true,
+  budget: true,
+  prices: true,
+  streams: true,
+  version: true,
+  secrets: true,
+  events: true,
+  now: true,
+  newId: true,
+} satisfies OptionNames<AppOptions<never>>;
+
+const GUARDS = {
+  maxDepth: true,
+  entropyThreshold: true,
+  entropy: true,
+  polling: true,
+} satisfies OptionNames<NonNullable<AppOptions<never>['guards']>>;
+
+const START = {
+  context: true,
+  configurable: true,
+  tags: true,
+  metadata: true,
+  turn: true,
+  by: true,
+  budget: true,
+  tenant: true,
+  priority: true,
+} satisfies OptionNames<StartOptions>;
+
+const RUN = {
+  ...START,
+  wait: true,
+  signal: true,
+  drain: true,
+  abort: true,
+  callbacks: true,
+  throwOnFailure: true,
+} satisfies OptionNames<ExecuteOptions>;
+
+const LABELS = { metadata: true, tags: true } as const;
+
+const PAGE = { limit: true, after: true } satisfies OptionNames<PageRequest>;
+
+const FOUND = { ...LABELS, idPrefix: true, tenant: true } satisfies OptionNames<
+  Omit<GateFilter, keyof PageRequest>
+>;
+
+const DELETE = { by: true, waitMs: true } satisfies OptionNames<DeleteOptions>;
+
+const METHODS = {
+  start: START,
+  run: RUN,
+  stream: { ...RUN, streamMode: true, subgraphs: true, after: true } satisfies OptionNames<
+    ExecuteOptions & StreamOptions
+  >,
+  result: { wait: true, signal: true },
+  runDue: {
+    drain: true,
+    signal: true,
+    abort: true,
+    callbacks: true,
+    now: true,
+    limit: true,
+  } satisfies OptionNames<RunDueOptions>,
+  follow: { after: true, signal: true } satisfies OptionNames<FollowOptions>,
+  signal: { by: true, signalId: true, start: true } satisfies OptionNames<
+    SignalOptions & { readonly start?: object }
+  >,
+  create: { ...LABELS, tenant: true, priority: true, ifExists: true } satisfies OptionNames<CreateOptions>,
+  work: {
+    concurrency: true,
+    signal: true,
+    abort: true,
+    callbacks: true,
+    onRun: true,
+    onError: true,
+  } satisfies OptionNames<WorkOptions>,
+  pause: { abort: true } satisfies OptionNames<PauseOptions>,
+  delete: DELETE,
+  deleteOlderThan: { ...DELETE, endedBefore: true, limit: true } satisfies OptionNames<DeleteFilter>,
+  compact: { maxMs: true, waitMs: true } satisfies OptionNames<CompactOptions>,
+  gateEvents: { after: true, signal: true, wait: true } satisfies OptionNames<GateEventOptions>,
+  openGates: { ...PAGE, ...FOUND } satisfies OptionNames<GateFilter>,
+  list: {
+    ...PAGE,
+    ...FOUND,
+    status: true,
+    graph: true,
+    due: true,
+    createdSince: true,
+    createdBefore: true,
+  } satisfies OptionNames<RunFilter>,
+} as const;
+
+/** Options of a method of an app, once their names were checked. @throws TypeError for one that there is not. */
+export const optionsOf = <Options extends object>(method: keyof typeof METHODS, given: Options): Options =>
+  withKnownNames(`app.${method}()`, given, METHODS[method]);
+
+/** @throws TypeError for a guard's option that there is not. */
+export function assertGuardNames(guards: object | undefined): void {
+  if (guards !== undefined) withKnownNames('guards', guards, GUARDS);
+}
