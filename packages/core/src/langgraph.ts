@@ -9,7 +9,7 @@ export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
-export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
+export type { PauseOptions, SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
 export type { RunOptions } from './engine/file/RunOptions.ts';
 export { FlatIterativeAdapter, runGraphIteratively } from './engine/frames/flatIterativeAdapter.ts';

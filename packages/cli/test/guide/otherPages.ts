@@ -31,7 +31,7 @@ export async function deployment() {
   const app = durable(builder, { file: '/var/lib/posts/state.sqlite' });
   const stopping = new AbortController();
   process.once('SIGTERM', () => stopping.abort()); // the run stops at its next safe point; another process resumes it
-  await app.run('post-42', { topic: 'green tea' }, { signal: stopping.signal });
+  await app.run('post-42', { topic: 'green tea' }, { drain: stopping.signal });
 }
 
 export const app = durable(builder, { runs: postgres(process.env.DEVS_DATABASE_URL ?? ''), graph: 'mail' });

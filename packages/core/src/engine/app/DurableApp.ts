@@ -240,7 +240,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * @example
    * ```ts
    * await app.pause('post-42', { abort: true });
-   * await app.run('post-42'); // makes the calls again that had no result
+   * await app.run('post-42'); // makes the aborted calls again
    * ```
    */
   async pause(id: string, options: PauseOptions = {}): Promise<void> {
@@ -248,8 +248,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Ends the run or its current turn, and its child runs. What is in flight is aborted, in whatever process it is. A
-   * cancelled turn cannot resume; a new turn can start.
+   * Ends the run or its current turn, and its child runs. Aborts calls in flight, in any process. A cancelled turn cannot
+   * resume; a new turn can start.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
    */

@@ -376,7 +376,7 @@ export class ClaimedRun {
     });
   }
 
-  /** What was aborted may go on in this process: from the transaction on in which the run is left, it writes no more. */
+  /** Aborted calls may go on in this process. The transaction that leaves the run ends their writes. */
   #cutOff(): void {
     if (this.#control.aborted.aborted) this.#engine.store.runs.cutOff(this.#held.lease);
   }
