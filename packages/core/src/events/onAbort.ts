@@ -54,14 +54,6 @@ export async function withOwnSignal<T>(
   }
 }
 
-/** Settles as `work` does, and rejects as soon as a signal is aborted: `work` may go on and is left behind. */
-export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(abortError(signal)));
-    work.then(resolve, reject).finally(forget);
-  });
-}
-
 /** The error that LangGraph throws for an aborted signal. */
 export function abortError({ reason }: AbortSignal): Error {
   if (reason instanceof Error) return reason;
