@@ -52,7 +52,8 @@ const endedOnce = (place: Place): readonly string[] =>
 
 function report(place: Place, times: readonly number[]): number {
   const sorted = times.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   if (times.length >= MANY) {
     mkdirSync('test-results', { recursive: true });
     const figures = { place, runs: times.length, p50: at(0.5), p95: at(0.95), most: at(1) };
@@ -62,63 +63,73 @@ function report(place: Place, times: readonly number[]): number {
 }
 
 describe('a run that another process cancels', () => {
-  test.for(PLACES)('ends, once, while it hangs in a %s', { timeout: longer(120_000, CANCELS / 20) }, async (place, {
-    dbPath,
-  }) => {
-    const apps = appsAt(dbPath);
-    const { next } = drivers(dbPath, place, 'run', CANCELS);
-    const times: number[] = [];
-    for (let nth = 0; nth < CANCELS; nth += 1) {
-      const id = `run-${nth}`;
-      expect(await next()).toBe(`begun ${id}`);
-      const since = performance.now();
-      await apps.of(place).cancel(id);
-      while (internalsOf(apps.of(place)).store.threads.get(id)?.status !== 'cancelled') await sleep(1);
-      times.push(performance.now() - since);
-      expect(await next()).toMatch(/cancelled|end/);
-      expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
-    }
-    const p95 = report(place, times);
-    if (CANCELS >= MANY) expect(p95).toBeLessThanOrEqual(MOST_MS);
-  });
+  test.for(PLACES)(
+    'ends, once, while it hangs in a %s',
+    { timeout: longer(120_000, CANCELS / 20) },
+    async (place, { dbPath }) => {
+      const apps = appsAt(dbPath);
+      const { next } = drivers(dbPath, place, 'run', CANCELS);
+      const times: number[] = [];
+      for (let nth = 0; nth < CANCELS; nth += 1) {
+        const id = `run-${nth}`;
+        expect(await next()).toBe(`begun ${id}`);
+        const since = performance.now();
+        await apps.of(place).cancel(id);
+        while (internalsOf(apps.of(place)).store.threads.get(id)?.status !== 'cancelled') await sleep(1);
+        times.push(performance.now() - since);
+        expect(await next()).toMatch(/cancelled|end/);
+        expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
+      }
+      const p95 = report(place, times);
+      if (CANCELS >= MANY) expect(p95).toBeLessThanOrEqual(MOST_MS);
+    },
+  );
 
-  test.for(KILLED_IN)('ends cancelled, once, when its driver is killed, in a %s', {
-    timeout: longer(120_000, KILLS / 5),
-  }, async (place, { dbPath }) => {
-    const apps = appsAt(dbPath);
-    for (let nth = 0; nth < KILLS; nth += 1) {
-      const { driver, next } = drivers(dbPath, place, `run${nth}`, 1);
-      const id = `run${nth}-0`;
-      expect(await next()).toBe(`begun ${id}`);
-      const killing = sleep(Math.random() * 30).then(() => driver.child.kill('SIGKILL'));
-      await apps.of(place).cancel(id);
-      await killing;
-      await driver.finished;
-      await apps.of(place).run(id);
-      expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
-      expect((await apps.of(place).runDue()).driven).toEqual([]);
-    }
-  });
+  test.for(KILLED_IN)(
+    'ends cancelled, once, when its driver is killed, in a %s',
+    {
+      timeout: longer(120_000, KILLS / 5),
+    },
+    async (place, { dbPath }) => {
+      const apps = appsAt(dbPath);
+      for (let nth = 0; nth < KILLS; nth += 1) {
+        const { driver, next } = drivers(dbPath, place, `run${nth}`, 1);
+        const id = `run${nth}-0`;
+        expect(await next()).toBe(`begun ${id}`);
+        const killing = sleep(Math.random() * 30).then(() => driver.child.kill('SIGKILL'));
+        await apps.of(place).cancel(id);
+        await killing;
+        await driver.finished;
+        await apps.of(place).run(id);
+        expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
+        expect((await apps.of(place).runDue()).driven).toEqual([]);
+      }
+    },
+  );
 
-  test.for(KILLED_IN)('ends cancelled, once, when who cancels it is killed, in a %s', {
-    timeout: longer(120_000, KILLS / 5),
-  }, async (place, { dbPath }) => {
-    const apps = appsAt(dbPath);
-    for (let nth = 0; nth < KILLS; nth += 1) {
-      const { driver, next } = drivers(dbPath, place, `run${nth}`, 1);
-      const id = `run${nth}-0`;
-      expect(await next()).toBe(`begun ${id}`);
-      const at = Date.now() + (KILLS > 1 ? 1500 : 800);
-      const args = [dbPath, place, id, String(at)];
-      const canceller = spawnProgram('packages/core/test/drive/cancelsRun.child.ts', args);
-      await linesOf(canceller)();
-      await sleep(Math.max(0, at - Date.now()) + Math.random() * 30);
-      canceller.child.kill('SIGKILL');
-      await canceller.finished;
-      await apps.of(place).cancel(id); // perhaps it was told nothing
-      while (internalsOf(apps.of(place)).store.threads.get(id)?.status !== 'cancelled') await sleep(1);
-      await driver.finished;
-      expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
-    }
-  });
+  test.for(KILLED_IN)(
+    'ends cancelled, once, when who cancels it is killed, in a %s',
+    {
+      timeout: longer(120_000, KILLS / 5),
+    },
+    async (place, { dbPath }) => {
+      const apps = appsAt(dbPath);
+      for (let nth = 0; nth < KILLS; nth += 1) {
+        const { driver, next } = drivers(dbPath, place, `run${nth}`, 1);
+        const id = `run${nth}-0`;
+        expect(await next()).toBe(`begun ${id}`);
+        const at = Date.now() + (KILLS > 1 ? 1500 : 800);
+        const args = [dbPath, place, id, String(at)];
+        const canceller = spawnProgram('packages/core/test/drive/cancelsRun.child.ts', args);
+        await linesOf(canceller)();
+        await sleep(Math.max(0, at - Date.now()) + Math.random() * 30);
+        canceller.child.kill('SIGKILL');
+        await canceller.finished;
+        await apps.of(place).cancel(id); // perhaps it was told nothing
+        while (internalsOf(apps.of(place)).store.threads.get(id)?.status !== 'cancelled') await sleep(1);
+        await driver.finished;
+        expect(endsOf(apps, place, id)).toEqual(endedOnce(place));
+      }
+    },
+  );
 });

@@ -32,7 +32,9 @@ describe('one signal that all runs of a service are given', () => {
       expect(listenersOf(stop.signal)).toBe(1);
       stop.abort();
       leave();
-      const ended = await Promise.all(driven.map((run) => run.catch(({ name }: Error) => ({ status: name }))));
+      const ended = await Promise.all(
+        driven.map((run) => run.catch(({ name }: Error) => ({ status: name }))),
+      );
       const how = name === 'drain' ? 'paused' : 'AbortError';
       expect(ended.map(({ status }) => status)).toEqual(RUNS.map(() => how));
     },

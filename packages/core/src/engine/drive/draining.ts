@@ -13,15 +13,12 @@ export function followStops(
   control: StopControl,
   { drain, signal, abort, lost, above }: DriveStops,
 ): () => void {
-  const whyAbove = (): string =>
-    above?.drainReason === ASKED_TO_STOP ? ASKED_TO_STOP : STOPPED_WITH_PARENT;
+  const whyAbove = (): string => (above?.drainReason === ASKED_TO_STOP ? ASKED_TO_STOP : STOPPED_WITH_PARENT);
   const forget = [
     onAbort(drain, () => control.requestDrain(ASKED_TO_STOP)),
     onAbort(above?.drained, () => control.requestDrain(whyAbove())),
     onAbort(above?.aborted, () => control.requestAbort(whyAbove(), above?.aborted.reason)),
-    ...[signal, abort, lost].map((each) =>
-      onAbort(each, () => control.requestAbort(ABORTED, each?.reason)),
-    ),
+    ...[signal, abort, lost].map((each) => onAbort(each, () => control.requestAbort(ABORTED, each?.reason))),
   ];
   return () => {
     for (const each of forget) each();

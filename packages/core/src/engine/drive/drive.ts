@@ -1,9 +1,9 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { endingWith, isDevsError } from '../../errors/DevsError.ts';
+import { isAborted } from '../../events/onAbort.ts';
 import { afterBarrier } from '../../state/commits/CommitBarrier.ts';
 import { hasEnded, type Lease } from '../../state/threads/threadRecords.ts';
 import type { DueCriteria } from '../../state/threads/WaitStore.ts';
-import { isAborted } from '../../events/onAbort.ts';
 import { outsideGraphs } from '../execution/ambientConfig.ts';
 import { withDriveContext } from '../execution/driveContext.ts';
 import { lawOf, underLaw } from '../execution/lawOf.ts';

@@ -4,7 +4,12 @@ import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { abortError } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
-import { type EndedStatus, hasEnded, type Lease, type ThreadStatus } from '../../state/threads/threadRecords.ts';
+import {
+  type EndedStatus,
+  hasEnded,
+  type Lease,
+  type ThreadStatus,
+} from '../../state/threads/threadRecords.ts';
 import type { DriveStops } from '../execution/StopControl.ts';
 import { asThrowable, causeOf, describeThrown, shownText } from '../execution/thrown.ts';
 import type { RunStreamEvent } from '../stream/RunStreams.ts';

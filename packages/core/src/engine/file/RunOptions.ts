@@ -5,7 +5,8 @@ import type { Budget } from '../guards/Budget.ts';
 import type { QueueOptions } from '../runs/Runs.ts';
 
 /** Options of `run`. `context`, `configurable`, `tags`, `metadata` and `by` are recorded when the run starts. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue' | 'lost' | 'above'>,
+export interface RunOptions
+  extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue' | 'lost' | 'above'>,
     InvokeOptions {
   /**
    * Stay until the run ends. Receives decisions and signals of other processes within a second, and timers when they

@@ -74,10 +74,14 @@ const PLACES = {
         return END;
       }),
   'tool in a subgraph': (hanging: Hanging) => {
-    const hang = async (_input: object, { signal }: { readonly signal?: AbortSignal }) => hanging.heeding(signal);
+    const hang = async (_input: object, { signal }: { readonly signal?: AbortSignal }) =>
+      hanging.heeding(signal);
     const call = tool(hang, { name: 'call', schema: z.object({}) });
     const inner = oneNode(async (_state, config) => ({ said: String(await call.invoke({}, config)) }));
-    return new StateGraph(State).addNode('inner', inner.compile()).addEdge(START, 'inner').addEdge('inner', END);
+    return new StateGraph(State)
+      .addNode('inner', inner.compile())
+      .addEdge(START, 'inner')
+      .addEdge('inner', END);
   },
 };
 
@@ -217,7 +221,9 @@ describe('what goes on after an abort', () => {
     expect(store.steps.listForThread('r')).toMatchObject([{ name: 'call', state: 'intent' }]);
     hanging.leave();
     await sleep(20);
-    expect(store.steps.listForThread('r')).toMatchObject([{ name: 'call', state: 'done', usage: { costUsd: 2 } }]);
+    expect(store.steps.listForThread('r')).toMatchObject([
+      { name: 'call', state: 'done', usage: { costUsd: 2 } },
+    ]);
     expect(await app.result('r')).toMatchObject({ status: 'paused' });
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { said: 'done 1' } });
     expect(hanging.begun).toBe(1);
@@ -316,7 +322,9 @@ describe('a request of another process', () => {
 
   test('to pause waits for calls in flight; with `abort` it ends them', async ({ db, dbPath }) => {
     const hanging = new Hanging();
-    const graph = oneNode(async () => ({ said: await step('call', ({ signal }) => hanging.heeding(signal)) }));
+    const graph = oneNode(async () => ({
+      said: await step('call', ({ signal }) => hanging.heeding(signal)),
+    }));
     const app = durable(graph, { db });
     const other = openOther(dbPath, graph as never);
     const driving = app.run('r', {});
@@ -359,11 +367,12 @@ describe('a child run', () => {
       await hanging.isBegun();
       if (how === 'signal') stop.abort();
       else await app.pause('parent', { abort: true });
-      expect(await driving).toBe(
-        how === 'signal' ? 'AbortError: This operation was aborted' : 'none',
-      );
+      expect(await driving).toBe(how === 'signal' ? 'AbortError: This operation was aborted' : 'none');
       expect(hanging.seen).toEqual(['AbortError']);
-      expect(await below.result('child')).toMatchObject({ status: 'paused', reason: 'stopped with its parent' });
+      expect(await below.result('child')).toMatchObject({
+        status: 'paused',
+        reason: 'stopped with its parent',
+      });
       await isQuiet(below as never);
       await isQuiet(app as never);
       expect(await app.run('parent')).toMatchObject({ status: 'completed', values: { said: 'completed' } });
