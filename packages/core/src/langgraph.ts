@@ -19,7 +19,7 @@ export type {
   RunOutcome,
   RunResult,
 } from './engine/drive/RunResult.ts';
-export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
+export type { PauseOptions, SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export type { WorkOptions } from './engine/drive/work.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
 export type { RunOptions } from './engine/file/RunOptions.ts';

@@ -64,31 +64,40 @@ async function comesTo(app: ReturnType<typeof appOver>, id: string, status: stri
   return performance.now() - since;
 }
 
-test.for(['heeds', 'deaf'])('cancel aborts what a worker elsewhere has in flight, and ends the run: %s', async (name) => {
-  const id = `${name}-cancelled`;
-  const app = await started(id);
-  await app.cancel(id);
-  expect(await comesTo(app, id, 'cancelled')).toBeLessThan(5000);
-  expect(aborted).toContain(id);
-  const ends: string[] = [];
-  for await (const event of app.follow(id)) ends.push(event.name);
-  expect(ends.filter((event) => event === 'RUN_FINISHED')).toHaveLength(1);
-});
+test.for(['heeds', 'deaf'])(
+  'cancel aborts what a worker elsewhere has in flight, and ends the run: %s',
+  async (name) => {
+    const id = `${name}-cancelled`;
+    const app = await started(id);
+    await app.cancel(id);
+    expect(await comesTo(app, id, 'cancelled')).toBeLessThan(5000);
+    expect(aborted).toContain(id);
+    const ends: string[] = [];
+    for await (const event of app.follow(id)) ends.push(event.name);
+    expect(ends.filter((event) => event === 'RUN_FINISHED')).toHaveLength(1);
+  },
+);
 
-test.for(['heeds', 'deaf'])('pause with `abort` does, and no worker goes on with the run: %s', async (name) => {
-  const id = `${name}-paused`;
-  const app = await started(id);
-  await app.pause(id);
-  await sleep(100);
-  expect(aborted).not.toContain(id);
-  await app.pause(id, { abort: true });
-  await comesTo(app, id, 'paused');
-  expect(aborted).toContain(id);
-  await sleep(200);
-  expect(begun.filter((each) => each === id)).toHaveLength(1);
-  await app.start(id);
-  expect(await app.result(id, { wait: true })).toMatchObject({ status: 'completed', values: { said: 'done' } });
-});
+test.for(['heeds', 'deaf'])(
+  'pause with `abort` does, and no worker goes on with the run: %s',
+  async (name) => {
+    const id = `${name}-paused`;
+    const app = await started(id);
+    await app.pause(id);
+    await sleep(100);
+    expect(aborted).not.toContain(id);
+    await app.pause(id, { abort: true });
+    await comesTo(app, id, 'paused');
+    expect(aborted).toContain(id);
+    await sleep(200);
+    expect(begun.filter((each) => each === id)).toHaveLength(1);
+    await app.start(id);
+    expect(await app.result(id, { wait: true })).toMatchObject({
+      status: 'completed',
+      values: { said: 'done' },
+    });
+  },
+);
 
 test('`signal` of run aborts here, makes it reject, and no worker goes on with the run', async () => {
   const app = durable(hanging, { runs: here, graph: 'local' });

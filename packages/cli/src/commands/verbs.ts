@@ -109,7 +109,7 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await deciding()).addAnswer,
   },
   {
-    usage: 'pause <id>',
+    usage: 'pause [options] <id>',
     description: 'stop a run at its next safe point, or at once',
     load: async () => (await reading()).addPause,
   },

@@ -49,6 +49,18 @@ const LEASES: readonly RunStoreCase[] = [
     },
   },
   {
+    name: 'a lease that was cut off leaves the run free, and each write under it is refused',
+    check(made) {
+      const lease = claimed(made);
+      made.runs.cutOff(lease);
+      assert.throws(() => made.runs.note(lease, [started]), isLost);
+      assert.throws(() => made.runs.renew(lease), isLost);
+      made.runs.release(lease);
+      const next = made.elsewhere.claim(RUN);
+      assert.deepEqual([next.kind, next.kind === 'claimed' && next.recovered], ['claimed', false]);
+    },
+  },
+  {
     name: 'a run is gone on with by who has its lease, and not by who knows its number',
     check(made) {
       const lease = claimed(made);

@@ -54,15 +54,7 @@ export async function withOwnSignal<T>(
   }
 }
 
-/** What `work` comes to, or, as soon as a signal is aborted, a rejection: `work` may go on and is left behind. */
-export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(abortError(signal)));
-    work.then(resolve, reject).finally(forget);
-  });
-}
-
-/** What LangGraph throws for an aborted signal. */
+/** The error that LangGraph throws for an aborted signal. */
 export function abortError({ reason }: AbortSignal): Error {
   if (reason instanceof Error) return reason;
   return new Error(typeof reason === 'string' ? reason : 'Aborted');

@@ -153,8 +153,8 @@ export interface NodeStore extends Pick<CommitBarrier, 'pending' | 'keepsUp'> {
   endStep(at: WriteScope, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void;
 
   /**
-   * {@link endStep} after its run was {@link RunStore.cutOff}: what was paid for is kept. False, and nothing is written, where the
-   * run was gone on with or the step was begun anew.
+   * {@link endStep} after its run was {@link RunStore.cutOff}: a paid result is kept. False, without a write, where the run was
+   * gone on with or the step was begun anew.
    *
    * @param attempt - Of the call that has ended.
    */
@@ -185,7 +185,7 @@ export interface RunStore extends NodeStore {
   /** Gives the lease back; does nothing if it is lost. */
   release(lease: Lease): void;
 
-  /** Gives the lease back, and refuses whatever is still written under it: calls that were aborted may go on. */
+  /** Gives the lease back, and refuses every later write under it: aborted calls may go on. */
   cutOff(lease: Lease): void;
 
   /**

@@ -93,7 +93,7 @@ export class PipelineApp {
     return gatesOf(id, this.store);
   }
 
-  /** Asks whoever drives the run to stop. */
+  /** Asks the run's driver to stop. */
   async pause(id: string, options: PauseOptions): Promise<void> {
     this.store.threads.signal(id, pauseSignal(this.newId(), options));
   }

@@ -205,7 +205,7 @@ export class Run {
 
   /**
    * Executes the run until it ends, waits, reaches a goal, or is stopped: `drain` pauses it at the next safe point, `signal`
-   * at once. Never rejects because it was stopped: the status is `paused`.
+   * at once. A stopped run does not reject: its status is `paused`.
    *
    * @throws RangeError for two goals or an invalid one.
    * @throws DevsError `THREAD_BUSY` while another process runs it; `CONFIG_INVALID` without the agents it was started
@@ -221,7 +221,7 @@ export class Run {
     return this.#files.notify({ run: this.id }, pauseNotice(this.id, options));
   }
 
-  /** Ends the run for good. What is in flight is aborted, with its processes. */
+  /** Ends the run for good. Aborts calls in flight, with their processes. */
   async cancel(): Promise<void> {
     return this.#files.notify({ run: this.id }, cancelNotice(this.id));
   }

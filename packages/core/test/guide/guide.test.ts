@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   'steps-and-retries': ['stepsAndRetries.ts'],
   'human-approval': ['humanApproval.ts'],
   'timeouts-and-schedules': ['timeoutsAndSchedules.ts'],
+  stopping: ['stopping.ts'],
   streaming: ['streaming.ts'],
   'langchain-agents': ['langchainAgents.ts'],
   testing: ['testing.test.ts'],

@@ -71,8 +71,8 @@ test('the index lists every page of the guide and the reference', () => {
 
 /** What people type, and the heading that answers it. */
 const PHRASES: Readonly<Record<string, string>> = {
-  'stop a run': 'guide/timeouts-and-schedules.md: Stop, pause or cancel a run',
-  'cancel a run': 'guide/timeouts-and-schedules.md: Stop, pause or cancel a run',
+  'stop a run': 'guide/stopping.md: Stop a run',
+  'cancel a run': 'guide/stopping.md: Pause or cancel a run from another process',
   'retry a failed run': 'guide/steps-and-retries.md: Retry a failed run',
   'timeout on an approval': 'guide/human-approval.md: Timeout on an approval',
   'test a crash': 'guide/testing.md: Test a crash',

@@ -16,7 +16,7 @@ export function addPause(program: Command, start: Start, options?: CommandOption
 }
 
 interface PauseFlags {
-  readonly abort?: true;
+  readonly abort?: boolean;
 }
 
 async function pause(id: string, { abort = false }: PauseFlags, session: Session): Promise<ExitCode> {

@@ -321,7 +321,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * @example
    * ```ts
    * await app.pause('post-42', { abort: true });
-   * await app.run('post-42'); // makes the calls again that had no result
+   * await app.run('post-42'); // makes the aborted calls again
    * ```
    */
   async pause(id: string, options: PauseOptions = {}): Promise<void> {
@@ -329,8 +329,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Ends the run or its current turn, and its child runs. What is in flight is aborted, in whatever process it is. A
-   * cancelled turn cannot resume; a new turn can start.
+   * Ends the run or its current turn, and its child runs. Aborts calls in flight, in any process. A cancelled turn cannot
+   * resume; a new turn can start.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
    */

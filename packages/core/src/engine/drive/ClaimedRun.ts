@@ -17,7 +17,7 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { type GraphDrained, isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { NewEvent } from '../../events/EventBus.ts';
-import { untilAborted, withOwnSignal } from '../../events/onAbort.ts';
+import { withOwnSignal } from '../../events/onAbort.ts';
 import type { HitlSession } from '../../state/gates/hitlSession.ts';
 import type { StatusUpdate } from '../../state/RunStore.ts';
 import type { EndedStatus, Thread, ThreadStatus } from '../../state/threads/threadRecords.ts';
@@ -277,9 +277,8 @@ export class ClaimedRun {
     const before = store.footprint.of(threadId);
     const streamed = streamedCall(graph, this.#config, { lease: this.#held.lease, streams });
     try {
-      // LangGraph waits for branches that are left once one of them has ended, and for edges.
       await withOwnSignal(this.#control.aborted, (signal) =>
-        untilAborted(signal, graph.invoke(input, { ...streamed.config, signal, interruptAfter })),
+        graph.invoke(input, { ...streamed.config, signal, interruptAfter }),
       );
       await streamed.recorded();
       store.threads.resetRecoveries(this.#held.lease);
@@ -382,7 +381,7 @@ export class ClaimedRun {
     });
   }
 
-  /** What was aborted may go on in this process: from the transaction on in which the run is left, it writes no more. */
+  /** Aborted calls may go on in this process. The transaction that leaves the run ends their writes. */
   #cutOff(): void {
     if (this.#control.aborted.aborted) this.#engine.store.runs.cutOff(this.#held.lease);
   }

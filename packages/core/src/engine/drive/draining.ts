@@ -1,4 +1,4 @@
-// How a driven run is asked to stop: by a signal of whoever drives it, by a recorded request, or with the run above it.
+// How a driven run is asked to stop: by a signal of its caller, by a recorded request, or with the run above it.
 
 import { onNews } from '../../db/FileWatch.ts';
 import { onAbort } from '../../events/onAbort.ts';
@@ -8,7 +8,7 @@ import type { DriveStops, StopControl } from '../execution/StopControl.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { ABORTED, ASKED_TO_STOP, STOPPED_WITH_PARENT } from './due.ts';
 
-/** Stops a graph as its caller asks, and with the run above it. Returns what takes that back. */
+/** Stops a graph as its caller asks, and with the run above it. Returns the way to end that. */
 export function followStops(
   control: StopControl,
   { drain, signal, abort, lost, above }: DriveStops,
@@ -28,7 +28,7 @@ export function followStops(
 /** Requests that stop a run. */
 const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
 
-/** A cancelled turn is not gone on with: nothing is worth waiting for. */
+/** A cancelled turn ends: a drain would wait for calls in vain. */
 const endsCalls = ({ kind, payload }: Signal): boolean =>
   kind === 'cancel' || (payload as { readonly abort?: unknown } | null)?.abort === true;
 

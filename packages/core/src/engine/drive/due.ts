@@ -14,10 +14,10 @@ import { isOver } from './outcome.ts';
 /** Why a run is left whose process was told to stop; nobody has said anything about the run. */
 export const ASKED_TO_STOP = 'asked to stop';
 
-/** Why a run is left whose caller wants no more of it now: it goes on when somebody says so. */
+/** Reason of a run that its caller has aborted: it goes on when it is resumed. */
 export const ABORTED = 'aborted';
 
-/** Why a child run is left whose parent was stopped: it goes on with that. */
+/** Reason of a child run that was stopped with its parent, and goes on with it. */
 export const STOPPED_WITH_PARENT = 'stopped with its parent';
 
 /**

@@ -124,7 +124,7 @@ export function throwIfFailed<Result extends RunOutcome<unknown>>(
 }
 
 /**
- * What a drive has come to, or, where its caller has aborted it before the run ended, what LangGraph throws for the signal.
+ * The result of a drive; throws as LangGraph does if the caller aborted it before the run ended.
  *
  * @throws The reason of the signal, if that is an `Error`.
  */

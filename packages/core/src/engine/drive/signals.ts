@@ -127,7 +127,7 @@ const signalRefused = (threadId: string, why: string, remedy: string): DevsError
 
 /** How a run is paused. */
 export interface PauseOptions {
-  /** Aborts what is in flight, as `signal` does; else calls in flight end first. @defaultValue false */
+  /** Aborts calls in flight, as `signal` does; otherwise they end first. @defaultValue false */
   readonly abort?: boolean;
 }
 

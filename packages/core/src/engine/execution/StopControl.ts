@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { RunControl } from '@langchain/langgraph';
 
-/** A run's control. It also says when it was asked to stop: to who drives something for the run. */
+/** A run's control, with signals for everything that is driven for the run. */
 export class StopControl extends RunControl {
   readonly #drain = new AbortController();
   readonly #abort = new AbortController();
@@ -17,7 +17,7 @@ export class StopControl extends RunControl {
     return this.#drain.signal;
   }
 
-  /** Aborted when what is in flight was to end. */
+  /** Aborted when calls in flight were to end. */
   get aborted(): AbortSignal {
     return this.#abort.signal;
   }
@@ -28,7 +28,7 @@ export class StopControl extends RunControl {
   }
 
   /**
-   * Ends what is in flight. Who has asked first says why the run is paused: what a process leaves that drains goes on elsewhere.
+   * Ends calls in flight. The first request is the reason of the pause: a run that its process drains goes on elsewhere.
    *
    * @param cause - Reason of the signal that nodes, steps and tools have.
    */
@@ -38,7 +38,7 @@ export class StopControl extends RunControl {
   }
 }
 
-/** What may stop a drive. */
+/** The signals that stop a drive. */
 export interface DriveStops {
   readonly drain?: AbortSignal | undefined;
   readonly signal?: AbortSignal | undefined;

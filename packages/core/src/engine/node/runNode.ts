@@ -148,7 +148,7 @@ async function executeNode<State extends object>(
     after: withoutGuards(suspended.update, engine.profile),
   });
   const findings = [...engine.profile.findings(before, after), ...suspended.findings];
-  if (isCutOff(visit)) throw new GraphDrained('aborted'); // what it returns is nobody's
+  if (isCutOff(visit)) throw new GraphDrained('aborted'); // its output has no place any more
   const written = writtenOf(result, engine.profile);
   recordAction(visit, { before: state, output: written, startedAt, findings, notes }, engine);
   writeChannels(config, beside);

@@ -242,7 +242,7 @@ interface EndedStep {
   readonly told: StepActivities;
 }
 
-/** What was paid for is not given up while its run is this driver's, nor after an abort as long as nobody else has gone on. */
+/** A paid result is kept while this driver has the run, and after an abort until the run is resumed. */
 async function recordEnd(
   { runs, visit }: RecordedNode,
   step: NewStep & { readonly attempt: number },

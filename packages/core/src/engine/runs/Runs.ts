@@ -126,7 +126,7 @@ export type RunSignal = {
   | { readonly kind: 'cancel' }
   | {
       readonly kind: 'pause';
-      /** Ends what is in flight. @defaultValue it ends by itself first */
+      /** Aborts calls in flight. @defaultValue they end first */
       readonly abort?: true;
     }
   | ({

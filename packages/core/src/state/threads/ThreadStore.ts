@@ -240,13 +240,13 @@ export class ThreadStore {
     tellNews(this.#db);
   }
 
-  /** Gives the lease back, and refuses whatever is still written under it. In the caller's transaction. */
+  /** Gives the lease back, and refuses every later write under it. In the caller's transaction. */
   cutOff({ threadId, epoch }: Lease): void {
     this.#cutOff.run({ threadId, epoch, now: this.#now() });
     forgetLease(this.#db, threadId);
   }
 
-  /** Whether this lease was {@link cutOff}, and nobody has the run since. */
+  /** Whether this lease was {@link cutOff}, and the run is free since. */
   wasCutOff({ threadId, epoch }: FencedLease): boolean {
     const thread = this.get(threadId);
     return thread?.leaseEpoch === epoch + 1 && thread.leaseOwner === null;

@@ -169,7 +169,7 @@ export const RELEASE = `
   UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
   WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
 
-// The next epoch is nobody's: whatever is written under this one is refused.
+// The next epoch has no holder: every write under this one is refused.
 export const CUT_OFF = `
   UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, lease_epoch = lease_epoch + 1,
                      updated_at = @now
