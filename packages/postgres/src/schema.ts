@@ -145,7 +145,7 @@ ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz
 CREATE INDEX runs_to_drive ON $.runs (run_id)
   WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
 `,
-  // Positions are counted in one row, which is locked until they are committed: who has read one has read all before it.
+  // One row counts positions and is locked until the commit: a reader sees positions in order.
   `
 CREATE TABLE $.gate_events (
   position bigint PRIMARY KEY,

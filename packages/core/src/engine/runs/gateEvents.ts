@@ -1,4 +1,4 @@
-// Reads the events about gates of all runs with a cursor: what nobody has heard, because its process died, is read again.
+// Reads the events about gates of all runs with a cursor: an event is read again until its reader has stored the cursor.
 
 import { News } from '../../events/News.ts';
 import type { GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
@@ -16,7 +16,7 @@ export interface GateEventOptions {
 /** Where gate events are. */
 export interface GateEventSource {
   page(page: GateEventPage): readonly GateEvent[] | Promise<readonly GateEvent[]>;
-  /** Calls `tell` soon after there may be more. Returns what ends it. */
+  /** Calls `tell` soon after there may be more events. Returns a function that ends it. */
   watch(tell: () => void): (() => void) | Promise<() => void>;
 }
 
@@ -48,7 +48,7 @@ export async function* readGateEvents(
   }
 }
 
-/** @throws RangeError for a text that is no cursor. */
+/** @throws RangeError for an invalid cursor. */
 export function eventPosition(after: string | undefined): number {
   if (after === undefined) return 0;
   if (/^\d{1,15}$/.test(after)) return Number(after);
@@ -66,7 +66,7 @@ export function gateEventsAfter(
   return events;
 }
 
-/** Who restores a backup has positions given out again. */
+/** A restored backup uses positions again. */
 export const unknownCursor = (): RangeError =>
   new RangeError(
     'after: the cursor is later than every event here. If you restored a backup or use another file, begin without a cursor.',
