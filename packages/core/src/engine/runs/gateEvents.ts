@@ -34,17 +34,21 @@ export async function* readGateEvents(
   try {
     for (let cursor = after; !isAborted(); ) {
       const events = await source.page({ after: cursor, limit: PAGE });
-      for (const event of events) {
-        yield event;
-        cursor = event.cursor;
-        if (isAborted()) return;
-      }
+      yield* unlessAborted(events, isAborted);
+      cursor = events.at(-1)?.cursor ?? cursor;
       if (events.length === PAGE) continue;
       if (!wait) return;
       await news.next(undefined, signal);
     }
   } finally {
     end();
+  }
+}
+
+function* unlessAborted(events: readonly GateEvent[], isAborted: () => boolean): Generator<GateEvent, void> {
+  for (const event of events) {
+    if (isAborted()) return;
+    yield event;
   }
 }
 
