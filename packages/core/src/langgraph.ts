@@ -48,4 +48,5 @@ export { maskStream } from './engine/stream/maskStream.ts';
 export type { StreamEvent } from './engine/stream/StreamEvent.ts';
 export { DevsError, type ErrorCode, isDevsError } from './errors/DevsError.ts';
 export { scrub } from './masking/scrub.ts';
+export type { GateEvent } from './state/events/GateEventStore.ts';
 export type { Principal } from './state/gates/hitlSession.ts';

@@ -159,7 +159,7 @@ CREATE TABLE $.run_labels (
 );
 CREATE INDEX run_labels_of_run ON $.run_labels (run_id, label);
 `,
-  // Positions are counted in one row, which is locked until they are committed: who has read one has read all before it.
+  // One row counts positions and is locked until the commit: a reader sees positions in order.
   `
 CREATE TABLE $.gate_events (
   position bigint PRIMARY KEY,

@@ -36,6 +36,9 @@ declare const by: GateAnswer['by'];
 declare const gate: Gate;
 declare function show(artifact: unknown): void;
 declare function notify(...words: readonly unknown[]): void;
+declare function loadCursor(): Promise<string | undefined>;
+declare function saveCursor(cursor: string): Promise<void>;
+declare function mail(...words: readonly unknown[]): Promise<void>;
 
 export async function first() {
   const app = durable(builder, { file: 'state.sqlite', gates: { publish: ({ draft }) => draft } });
@@ -151,6 +154,15 @@ export function notification() {
   app.events.on('HITL_SESSION_OPENED', ({ sessionId, kind }, { threadId }) =>
     notify(threadId, kind, sessionId),
   );
+}
+
+export async function reliably(signal: AbortSignal) {
+  const app = durable(builder, { file: 'state.sqlite' });
+  for await (const { cursor, name, threadId } of app.gateEvents({ after: await loadCursor(), signal })) {
+    if (name === 'HITL_SESSION_OPENED' || name === 'GATE_REMINDED')
+      await mail(threadId, name, { key: cursor });
+    await saveCursor(cursor);
+  }
 }
 
 export function hidden() {

@@ -24,7 +24,7 @@ export interface Shipment {
   readonly bytes: Uint8Array;
   /** Every open question of the file after it; `null` where they are as they were. */
   readonly gates: readonly Gate[] | null;
-  /** Events about its gates since the change before. @defaultValue none */
+  /** Events about its gates since the last change. @defaultValue an empty list */
   readonly events?: readonly GateEvent[];
   /** Whether it has a checkpoint or a recorded result: the run's deaths are counted anew. @defaultValue false */
   readonly isProgress?: boolean;

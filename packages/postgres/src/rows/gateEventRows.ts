@@ -8,7 +8,7 @@ interface EventsOfRun {
   readonly events?: readonly GateEvent[];
 }
 
-/** JSON for {@link eventsSql}; `null` where there is none. `event` is text: PostgreSQL's JSON takes no NUL. */
+/** JSON for {@link eventsSql}; `null` for an empty list. `event` is text, because PostgreSQL's JSON rejects NUL. */
 export function eventRows(runs: readonly EventsOfRun[]): string | null {
   const rows = runs.flatMap(({ runId, events = [] }) =>
     events.map(({ cursor: _, ...event }) => ({ run_id: runId, event: JSON.stringify(event) })),

@@ -412,10 +412,10 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Yields the events about gates of every run in the order in which they were stored, then waits for more, until `signal` is
-   * aborted. They are stored with what they are about: store the `cursor` of each event once you have acted on it, and
-   * give the last one as `after` when your process starts again. Events after it are then yielded again, so none is lost
-   * and one can come twice. Events of a deleted run are gone.
+   * Yields the events about gates of every run, in the order in which they were stored. Then it waits for more, until `signal` is
+   * aborted. They are stored with the change that they report. Save the `cursor` of each event after you acted on it, and
+   * give the last one as `after` when your process starts again. Later events are then yielded again: every event arrives,
+   * and one can arrive twice. Events of a deleted run are gone.
    *
    * @throws RangeError for an `after` that is not a cursor, or is later than every event here, as after a restored backup;
    *   DevsError `STATE_IO` if the runs cannot be reached.

@@ -27,7 +27,8 @@ export class GraphMapping {
     };
     const { nodes = [], channels = [], gates = [] } = removedNames(removed, before, now);
     const stranger = gates.find((name) => !Object.hasOwn(before.gates, name));
-    if (stranger !== undefined) refuse('unknown_name', `its graph has no node, channel or gate "${stranger}"`);
+    if (stranger !== undefined)
+      refuse('unknown_name', `its graph has no node, channel or gate "${stranger}"`);
     this.#nodes = targetsOf(
       { what: 'node', before: before.nodes, now: now.nodes },
       new Map(Object.entries(renamed.nodes ?? {})),

@@ -1,7 +1,12 @@
 // Changes of a graph that its program declares once, for the runs of every version before.
 
 import { isRecord } from '../../values/isRecord.ts';
-import { type DeclaredChanges, isNameList, type RemovedNames, removedNames } from '../graph/DeclaredChanges.ts';
+import {
+  type DeclaredChanges,
+  isNameList,
+  type RemovedNames,
+  removedNames,
+} from '../graph/DeclaredChanges.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import type { GraphMapping } from './GraphMapping.ts';
 
@@ -101,9 +106,7 @@ export function gatesGone(
   mapping: Pick<GraphMapping, 'gate'>,
   removed: readonly string[] | RemovedNames = [],
 ): readonly string[] {
-  const named = isNameList(removed)
-    ? removed
-    : [...(removed.gates ?? []), ...(removed.nodes ?? [])];
+  const named = isNameList(removed) ? removed : [...(removed.gates ?? []), ...(removed.nodes ?? [])];
   return Object.keys(before.gates).filter((gate) => {
     const to = mapping.gate(gate);
     if (to !== null && Object.hasOwn(now.gates, to)) return false;

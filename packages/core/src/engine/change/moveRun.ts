@@ -13,7 +13,10 @@ import type { GraphMapping } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
 import { type GraphMove, planMove } from './planMove.ts';
 
-export type MovingEngine = Pick<Engine, 'gates' | 'graph' | 'now' | 'recordedAs' | 'saver' | 'shape' | 'store'>;
+export type MovingEngine = Pick<
+  Engine,
+  'gates' | 'graph' | 'now' | 'recordedAs' | 'saver' | 'shape' | 'store'
+>;
 
 export interface RunMove {
   readonly thread: Thread;

@@ -112,7 +112,8 @@ function whyOf({ message }: DevsError): string {
 const BACK: Partial<Record<RefusalReason, string>> = {
   earlier_graph:
     'Resume the run with the newer version of the program, or take it back to this one with acceptGraph() or devs accept-graph.',
-  gate_removed: 'Declare the gate in graphChanges.removed, if waiting runs may pass without being asked there.',
+  gate_removed:
+    'Declare the gate in graphChanges.removed, if waiting runs may pass without being asked there.',
 };
 
 const DEFAULT_REMEDY =
@@ -167,7 +168,8 @@ export async function takeBetweenTurns(threadId: string, engine: TakingEngine): 
   const { store, shape: now, graphChanges: declared } = engine;
   const thread = store.threads.require(threadId);
   const before = recordedShape(thread);
-  if (declared === undefined || before === null || !hasEnded(thread.status) || isSameGraph(thread, now)) return;
+  if (declared === undefined || before === null || !hasEnded(thread.status) || isSameGraph(thread, now))
+    return;
   const known = changesFor(before, now, declared);
   if (Object.keys(known.renamed?.channels ?? {}).length === 0) return;
   if (store.threads.graphs.isEarlier(graphFingerprint(now), thread.graphFingerprint)) return;

@@ -8,8 +8,8 @@ import { answersOfLastTurn, NO_TASK, writesWithoutTask } from './openToolCalls.t
 const STEPS_OF_INPUT = 2;
 
 /**
- * Makes the latest checkpoint of a run ready for the input of its next turn: the guards begin anew with it, no question of
- * the turn before is left in their channels, and tool calls that a cancelled turn has left open are answered.
+ * Makes the latest checkpoint of a run ready for the input of its next turn. The guards and their channels begin anew. Open
+ * tool calls of a cancelled turn are answered.
  *
  * May be repeated: a driver that died before the input was taken up has left the same.
  */

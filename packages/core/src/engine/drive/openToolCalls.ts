@@ -1,13 +1,13 @@
-// Tool calls that a cancelled turn leaves without an answer. Strict providers refuse the next turn's messages while there are any.
+// Answers open tool calls of a cancelled turn. Strict providers reject the messages of the next turn otherwise.
 //
-// The answers are writes of no task on top of the latest checkpoint, as those of a `Command`: LangGraph shows them in the
-// state, and puts them into the channel, by its reducer, before the input of the next turn. They are written
+// An answer is a write without a task on top of the latest checkpoint, as the writes of a `Command` are. LangGraph shows such
+// writes in the state. It reduces them into the channel before the input of the next turn. They are written:
 //
-//   with the end of the turn: where the process that ends it has the graph of the run;
-//   before the input of the next turn: what the first had no graph for, and what finished tasks have answered, as LangGraph
-//   drops the writes of a turn that has not come to its end.
+//   with the end of the turn, if the process that ends it has the graph of the run.
+//   before the input of the next turn otherwise. Answers of finished tasks are added there too, because LangGraph drops
+//   the writes of an unfinished super-step.
 //
-// A channel counts by its reducer: what is written to another kind of channel could replace the messages.
+// Only channels with LangGraph's messages reducer count: in another channel, a write could replace the messages.
 
 import { type AIMessage, isBaseMessage, ToolMessage } from '@langchain/core/messages';
 import type { RunnableConfig } from '@langchain/core/runnables';
@@ -22,7 +22,7 @@ import { configOf } from '../saver/checkpointConfig.ts';
 import { isOutput } from '../saver/openQuestions.ts';
 import type { Engine } from './Engine.ts';
 
-/** What a `Command` writes without a task: LangGraph puts it into the channels before the input. */
+/** Task id of the writes of a `Command`: LangGraph puts them into the channels before the input. */
 export const NO_TASK = '00000000-0000-0000-0000-000000000000';
 
 /** The parts of an engine that know the graph of a run; a process without it leaves the answers to the next turn. */
@@ -43,10 +43,10 @@ interface OpenCall {
   readonly askedIn: string | undefined;
 }
 
-/** Which answers are written: at the end of the turn, those of calls that no task has answered. */
+/** When answers are written. Answers of finished tasks wait for the next turn: until then the state shows them anyway. */
 type When = 'turn ends' | 'next turn begins';
 
-/** Answers the open calls of a turn that is about to be recorded as cancelled. Returns what writes them, in the caller's transaction. */
+/** Answers the open calls of a turn that is about to be cancelled. The returned function writes them, in the caller's transaction. */
 export async function stageCancelledCalls(
   { threadId, epoch }: Lease,
   { store, graph, saver, shape }: Pick<Engine, 'store'> & GraphParts,
@@ -66,12 +66,12 @@ export async function stageCancelledCalls(
   };
 }
 
-/** Answers what the cancelled turn before has left open, in the run's own graph and in those inside that keep their state. */
+/** Answers the open calls of the cancelled turn before, in the run's own graph and in subgraphs that keep their state. */
 export function answersOfLastTurn(threadId: string, engine: AnsweringEngine): Promise<readonly Answers[]> {
   return answersOf(threadId, engine, 'next turn begins');
 }
 
-/** What is there without a task, and more: what is there keeps its place, and is not written a second time. */
+/** The writes without a task that are stored, then `more`: the stored ones keep their place and are not written again. */
 export function writesWithoutTask(
   { pendingWrites = [] }: CheckpointTuple,
   more: readonly PendingWrite[],
@@ -105,7 +105,7 @@ interface MessageGraph {
   readonly channels: readonly string[];
 }
 
-/** Where the run and the graphs inside that keep their state stand, with their channels of messages. Others begin anew with each turn. */
+/** Latest checkpoints with messages: of the run, and of subgraphs that keep their state. Other subgraphs begin anew with each turn. */
 async function messageGraphs(
   threadId: string,
   { graph, saver, store }: AnsweringEngine,
@@ -142,7 +142,7 @@ function messagesAt(
   return [checkpoint.channel_values[channel] ?? [], ...written.map(([, , value]) => value)].flat();
 }
 
-/** Of the messages of models at the end: what comes after another one was answered, or cannot be mended by an answer. */
+/** The open calls of the last models' messages. Calls before another message, such as a person's, cannot be answered any more. */
 function openCalls(messages: readonly unknown[]): readonly OpenCall[] {
   const end = messages.slice(messages.findLastIndex((each) => !isAsking(each) && !isAnswer(each)) + 1);
   return end.flatMap((message, at) => {
@@ -162,7 +162,7 @@ const isAsking = (message: unknown): message is AIMessage =>
 const isAnswer = (message: unknown): message is ToolMessage =>
   isBaseMessage(message) && message.getType() === 'tool';
 
-/** What recorded calls of the tasks that were cancelled have returned: a task that has not ended has written none of it. */
+/** Recorded results of the cancelled tasks: an unfinished task has not written them to a channel. */
 async function recordedAnswers(
   threadId: string,
   { graph, store }: AnsweringEngine,
@@ -195,7 +195,6 @@ function answersTo(
   return calls.flatMap((call) => {
     const answers = (message: ToolMessage): boolean => message.tool_call_id === call.id;
     const written = finished.find(answers);
-    // The state shows what tasks have written, until the next turn begins.
     if (written !== undefined && when === 'turn ends') return [];
     const known = written ?? recorded.find(answers);
     const id = uuid5(JSON.stringify(['cancelled', call.askedIn ?? '', call.id]), checkpoint.id);

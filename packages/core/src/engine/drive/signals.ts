@@ -170,7 +170,7 @@ export async function cancelRun(
   }
 }
 
-/** Ends a run that nobody drives, and those below it, in one transaction, in which `answer` answers its open tool calls. */
+/** Ends a run that nobody drives, and those below it, in one transaction. `answer` answers its open tool calls. */
 export function endCancelled(lease: Lease, engine: RecordingEngine, answer = (): void => {}): void {
   engine.store.runs.together(() => {
     endAlone(lease, engine, answer);

@@ -129,7 +129,9 @@ function formChanges(before: GraphShape, now: GraphShape): readonly string[] {
   );
   return [
     ...(subgraphs === undefined ? [] : turned).map((name) =>
-      now.subgraphs?.includes(name) ? `node "${name}" is a subgraph now` : `node "${name}" is no subgraph now`,
+      now.subgraphs?.includes(name)
+        ? `node "${name}" is a subgraph now`
+        : `node "${name}" is no subgraph now`,
     ),
     ...taken.map((gate) => `gate "${gate}" takes another answer`),
   ];

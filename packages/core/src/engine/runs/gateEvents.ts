@@ -1,4 +1,4 @@
-// Reads the events about gates of all runs with a cursor: what nobody has heard, because its process died, is read again.
+// Reads the events about gates of all runs with a cursor: an event is read again until its reader has stored the cursor.
 
 import { News } from '../../events/News.ts';
 import type { GateEvent, GateEventStore } from '../../state/events/GateEventStore.ts';
@@ -16,7 +16,7 @@ export interface GateEventOptions {
 /** Where gate events are. */
 export interface GateEventSource {
   page(page: GateEventPage): readonly GateEvent[] | Promise<readonly GateEvent[]>;
-  /** Calls `tell` soon after there may be more. Returns what ends it. */
+  /** Calls `tell` soon after there may be more events. Returns a function that ends it. */
   watch(tell: () => void): (() => void) | Promise<() => void>;
 }
 
@@ -34,11 +34,8 @@ export async function* readGateEvents(
   try {
     for (let cursor = after; !isAborted(); ) {
       const events = await source.page({ after: cursor, limit: PAGE });
-      for (const event of events) {
-        yield event;
-        cursor = event.cursor;
-        if (isAborted()) return;
-      }
+      yield* unlessAborted(events, isAborted);
+      cursor = events.at(-1)?.cursor ?? cursor;
       if (events.length === PAGE) continue;
       if (!wait) return;
       await news.next(undefined, signal);
@@ -48,7 +45,14 @@ export async function* readGateEvents(
   }
 }
 
-/** @throws RangeError for a text that is no cursor. */
+function* unlessAborted(events: readonly GateEvent[], isAborted: () => boolean): Generator<GateEvent, void> {
+  for (const event of events) {
+    if (isAborted()) return;
+    yield event;
+  }
+}
+
+/** @throws RangeError for an invalid cursor. */
 export function eventPosition(after: string | undefined): number {
   if (after === undefined) return 0;
   if (/^\d{1,15}$/.test(after)) return Number(after);
@@ -66,7 +70,7 @@ export function gateEventsAfter(
   return events;
 }
 
-/** Who restores a backup has positions given out again. */
+/** A restored backup uses positions again. */
 export const unknownCursor = (): RangeError =>
   new RangeError(
     'after: the cursor is later than every event here. If you restored a backup or use another file, begin without a cursor.',

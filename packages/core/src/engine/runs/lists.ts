@@ -184,7 +184,7 @@ export class OpenQuestions {
   readonly #waits: WaitStore;
   readonly #events: GateEventStore;
   #known: string;
-  /** Of the last gate event that was told. */
+  /** Position of the last gate event that was returned. */
   #position: number;
 
   /** @param db - An open, migrated state file. */

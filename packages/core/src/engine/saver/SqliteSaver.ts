@@ -332,7 +332,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#fenced(config, save);
   }
 
-  /** Prepares what {@link putWrites} stores; the returned function writes it, in the caller's transaction. */
+  /** As {@link putWrites}, but the returned function stores them, in the caller's transaction. */
   async stageWrites(
     config: RunnableConfig,
     writes: readonly PendingWrite[],

@@ -18,7 +18,7 @@ const SELECT_AFTER = `
   FROM gate_events AS g JOIN events AS e ON e.seq = g.seq
   WHERE g.position > ? ORDER BY g.position LIMIT ?`;
 
-// What was given out, and may have been deleted since.
+// SQLite keeps this number when rows are deleted.
 const SELECT_LAST = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'gate_events'), 0)`;
 
 /** Reads `gate_events`: where events about gates stand among each other. `EventStore` writes its rows with the events. */
@@ -40,7 +40,7 @@ export class GateEventStore {
     }));
   }
 
-  /** The last position that was given out; 0 for none. */
+  /** The last position that was used; 0 in a new file. */
   last(): number {
     return this.#selectLast.get() ?? 0;
   }

@@ -172,7 +172,7 @@ export class ThreadInputStore {
     return turn;
   }
 
-  /** How the turn before the latest ended; `null` if there was none. */
+  /** How the turn before the latest ended; `null` in a first turn. */
   endBefore(threadId: string): TurnEnd | null {
     return toTurn(prepare<[string], InputTurnRow>(this.#db, SELECT_BEFORE).get(threadId))?.end ?? null;
   }
