@@ -11,10 +11,10 @@ interface FileWork {
 }
 
 /**
- * `devs worker` over state files: at the first signal runs stop at their next safe point, after `drainMs` or at the second one calls
- * in flight are ended.
+ * `devs worker` over state files. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
+ * signal, calls in flight are ended.
  *
- * @throws DevsError `CONFIG_INVALID` for a health port; what `work` throws.
+ * @throws DevsError `CONFIG_INVALID` for a health port; the errors of `work`.
  */
 export async function workFiles(
   apps: readonly FileApp[],

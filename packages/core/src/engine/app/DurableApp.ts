@@ -219,7 +219,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
    * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
-   * With `start`, a run that does not exist is started with it, in the same transaction. An existing run is told only.
+   * With `start`, a missing run is started in the same transaction. An existing run only receives the signal.
    *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;

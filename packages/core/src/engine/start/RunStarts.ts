@@ -43,7 +43,7 @@ interface GivenToTurn {
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
-  /** Whether it is due at once; else whoever records it is about to drive it. @defaultValue false */
+  /** True leaves it to a worker at once; false says that the caller drives it. @defaultValue false */
   readonly isHandedOver?: boolean;
 }
 
@@ -84,10 +84,9 @@ export class RunStarts {
   }
 
   /**
-   * Does `tell` to a run; records the run before, in the same transaction, where there is none. A run that is known takes
-   * nothing of what is given.
+   * Calls `tell` for a run; a missing run is recorded before, in the same transaction. A known run ignores the input.
    *
-   * @throws DevsError as {@link begin} for a run that is to be recorded; what `tell` throws: nothing is recorded then.
+   * @throws DevsError as {@link begin} for a new run; the errors of `tell`. The file is unchanged then.
    */
   async beginWith<T>(threadId: string, given: GivenToTurn, tell: () => T): Promise<T> {
     const { store, graph } = this.#engine;

@@ -50,7 +50,7 @@ export interface DueCriteria {
   readonly leftFor: string;
   /** Who has recorded a run or turn by then, in milliseconds since the Unix epoch, is not about to drive it any more. */
   readonly begunBy: number;
-  /** 1: also what was decided, told or handed over since it was left; 0: whoever did so is about to drive it. */
+  /** 1 for a worker: runs that were decided, signalled or started for it. 0 leaves them to their callers. */
   readonly takesWoken: 0 | 1;
 }
 
@@ -139,7 +139,7 @@ const HAS_COME = `
     SELECT 1 FROM threads AS c
     WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
 
-// Who has asked for a pause is not overtaken. A run that was started for others is woken with its record.
+// A worker does not overtake a pause. `start` raises the wake sequence of its run.
 const IS_WOKEN = `
   t.status IN ('created', 'waiting') AND t.wake_seq > t.handled_seq AND NOT EXISTS (
     SELECT 1 FROM signals AS s WHERE s.thread_id = t.thread_id AND s.consumed_at IS NULL AND s.kind = 'pause')`;
