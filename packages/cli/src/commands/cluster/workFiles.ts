@@ -36,7 +36,7 @@ export async function workFiles(
   };
   io.signal.addEventListener('abort', drain, { once: true });
   printStarted(apps, slots, session);
-  const tell = toldTo(session);
+  const tell = reportTo(session);
   const works = apps.map((app) =>
     app.work({ concurrency: slots, signal: stop, abort: abort.signal, ...tell }).finally(() => fault.abort()),
   );
@@ -65,7 +65,7 @@ function printStarted(apps: readonly FileApp[], slots: number, { out }: Session)
 }
 
 /** As the worker of a cluster says it. */
-const toldTo = ({
+const reportTo = ({
   out,
 }: Session): Pick<NonNullable<Parameters<FileApp['work']>[0]>, 'onRun' | 'onError'> => ({
   onRun: ({ id, status }) =>

@@ -66,7 +66,7 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
    * fingerprint.
    */
   readonly fingerprint: string;
-  /** The queue whose workers execute its runs in a cluster; the name is empty for an app without one in a state file. */
+  /** The queue whose workers execute its runs in a cluster; the name of an unnamed app is empty. */
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;

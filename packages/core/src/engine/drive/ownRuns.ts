@@ -4,7 +4,7 @@ import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 import type { Engine } from './Engine.ts';
 
 /**
- * The runs that an app drives in a file of several graphs: those recorded under its name. A run without a name, of an earlier
+ * The runs that an app drives in a file of several graphs: those recorded under its name. An unnamed run, of an earlier
  * release or of an unnamed app, is judged by its shape. It is another graph's if an app with another name has recorded that
  * shape, or if the two graphs have no node in common.
  */
@@ -13,7 +13,7 @@ export class OwnRuns {
   readonly #name: string | undefined;
   readonly #fingerprint: string;
   readonly #nodes: ReadonlySet<string>;
-  /** Fingerprints of runs without a name, and whether they are this app's. */
+  /** Fingerprints of unnamed runs: whether they are this app's. */
   readonly #known = new Map<string, boolean>();
 
   constructor({ store, shape, recordedAs }: Pick<Engine, 'store' | 'shape' | 'recordedAs'>) {
@@ -45,8 +45,8 @@ export class OwnRuns {
 
   #isOwnShape(threadId: string, fingerprint: string): boolean {
     const { directory, threads } = this.#store;
-    const names = directory.namesOf(fingerprint);
-    if (names.length > 0) return names.some((name) => name === this.#name);
+    if (this.#name !== undefined && directory.hasNamed(fingerprint, this.#name)) return true;
+    if (directory.hasNamed(fingerprint)) return false;
     const shape = recordedShape(threads.require(threadId));
     return shape === null || shape.nodes.some((name) => this.#nodes.has(name));
   }

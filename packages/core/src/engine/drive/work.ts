@@ -203,8 +203,10 @@ class WorkLoop<Result extends object> {
   }
 
   #ended(id: string, look: DueLook<Result> | null): void {
-    if (look === null) return this.#pause(id, null);
-    if (!look.isDriven) return this.#pause(id, look.error);
+    if (look?.isDriven !== true) {
+      this.#pause(id, look?.error ?? null);
+      return;
+    }
     this.#pauses.delete(id);
     const { onRun } = this.#options;
     if (onRun !== undefined) heard(() => onRun({ id, ...look.result }));

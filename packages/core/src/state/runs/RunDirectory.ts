@@ -52,8 +52,11 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
-const SELECT_NAMES = `
-  SELECT DISTINCT graph_name FROM threads WHERE graph_fingerprint = ? AND graph_name IS NOT NULL LIMIT 2`;
+const SELECT_NAMED = `
+  SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name IS NOT NULL LIMIT 1`;
+
+const SELECT_NAMED_SO = `
+  SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name = @name LIMIT 1`;
 
 const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
 
@@ -85,9 +88,11 @@ export class RunDirectory {
     return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
   }
 
-  /** Names of apps that have recorded runs of a graph: two, where there are more. */
-  namesOf(fingerprint: string): readonly string[] {
-    return prepare<[string], string>(this.#db, SELECT_NAMES).pluck().all(fingerprint);
+  /** Whether an app with a name, or with this name, recorded runs of a graph. */
+  hasNamed(fingerprint: string, name?: string): boolean {
+    const bound = { fingerprint, ...(name !== undefined && { name }) };
+    const select = name === undefined ? SELECT_NAMED : SELECT_NAMED_SO;
+    return prepare<[object]>(this.#db, select).get(bound) !== undefined;
   }
 
   /** Every run by its id, newest first. */

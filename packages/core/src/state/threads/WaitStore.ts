@@ -58,11 +58,11 @@ export interface DueCriteria {
 export interface DueRun {
   readonly threadId: string;
   readonly fingerprint: string;
-  /** The app that has recorded it; `null` for one without a name. */
+  /** The app that recorded it, if it had a name. */
   readonly graphName: string | null;
 }
 
-/** Of which apps runs are looked for: of a name, and those without one, but of these shapes. */
+/** Selects runs by the app that recorded them: of its name, and unnamed runs except some shapes. */
 export interface DueScope {
   readonly graphName: string | null;
   /** Fingerprints, as a JSON list. */
@@ -243,7 +243,7 @@ export class WaitStore {
     return prepare<[object], DueRun>(this.#db, SELECT_DUE).all({ ...since, ...scope });
   }
 
-  /** When the next timer after `now` goes off, in milliseconds since the Unix epoch; `null` for none. */
+  /** Time of the first timer after `now`, in milliseconds since the Unix epoch. */
   nextTime(now: number): number | null {
     return prepare<[number], number | null>(this.#db, SELECT_NEXT_TIME).pluck().get(now) ?? null;
   }
