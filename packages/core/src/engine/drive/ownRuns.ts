@@ -45,8 +45,8 @@ export class OwnRuns {
 
   #isOwnShape(threadId: string, fingerprint: string): boolean {
     const { directory, threads } = this.#store;
-    if (this.#name !== undefined && directory.hasNamed(fingerprint, this.#name)) return true;
-    if (directory.hasNamed(fingerprint)) return false;
+    const owner = directory.ownerOf(fingerprint, this.#name ?? null);
+    if (owner !== 'unknown') return owner === 'own';
     const shape = recordedShape(threads.require(threadId));
     return shape === null || shape.nodes.some((name) => this.#nodes.has(name));
   }

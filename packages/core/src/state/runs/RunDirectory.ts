@@ -52,11 +52,10 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
-const SELECT_NAMED = `
-  SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name IS NOT NULL LIMIT 1`;
-
-const SELECT_NAMED_SO = `
-  SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name = @name LIMIT 1`;
+const SELECT_OWNER = `
+  SELECT
+    EXISTS (SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name = @name) AS own,
+    EXISTS (SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name IS NOT NULL) AS named`;
 
 const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
 
@@ -88,11 +87,15 @@ export class RunDirectory {
     return prepare<[object], RunCursor>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
   }
 
-  /** Whether an app with a name, or with this name, recorded runs of a graph. */
-  hasNamed(fingerprint: string, name?: string): boolean {
-    const bound = { fingerprint, ...(name !== undefined && { name }) };
-    const select = name === undefined ? SELECT_NAMED : SELECT_NAMED_SO;
-    return prepare<[object]>(this.#db, select).get(bound) !== undefined;
+  /** Which named apps recorded runs of a graph: the one of this name, only others, or not any. */
+  ownerOf(fingerprint: string, name: string | null): 'own' | 'other' | 'unknown' {
+    const row = prepare<[object], { readonly own: 0 | 1; readonly named: 0 | 1 }>(this.#db, SELECT_OWNER).get(
+      {
+        fingerprint,
+        name,
+      },
+    );
+    return row?.own === 1 ? 'own' : row?.named === 1 ? 'other' : 'unknown';
   }
 
   /** Every run by its id, newest first. */
