@@ -52,7 +52,7 @@ async function until(isSo: () => boolean): Promise<void> {
     try {
       if (isSo()) return;
     } catch {
-      // There is no file yet.
+      // The file is still to come.
     }
     await sleep(5);
   }

@@ -64,7 +64,7 @@ function printStarted(apps: readonly FileApp[], slots: number, { out }: Session)
   ]);
 }
 
-/** As the worker of a cluster says it. */
+/** In the words of a cluster's worker. */
 const reportTo = ({
   out,
 }: Session): Pick<NonNullable<Parameters<FileApp['work']>[0]>, 'onRun' | 'onError'> => ({

@@ -166,8 +166,8 @@ export class DurableApp<Graph, State, Update, Output = State> implements RunDriv
   }
 
   /**
-   * Executes the app's runs until `signal` is aborted and those in hand have stopped: due runs, and new runs, decisions
-   * and signals of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
+   * Executes the app's runs until `signal` is aborted and those in hand have stopped. Takes due runs, and new runs and
+   * decided runs of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
    *
    * @example `await app.work({ concurrency: 20, signal: stopping.signal });`
    * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read or was replaced;

@@ -184,7 +184,7 @@ class WorkLoop<Result extends object> {
     this.#inHand.set(id, done);
   }
 
-  /** Never rejects. */
+  /** Always resolves. */
   async #drive(id: string): Promise<void> {
     const { signal, abort, callbacks } = this.#options;
     // A signal per drive: Node.js warns at the eleventh listener.

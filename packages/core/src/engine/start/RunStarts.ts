@@ -36,7 +36,7 @@ export interface NewRunRecord {
   readonly redacted?: number;
 }
 
-/** What a turn is given. */
+/** Input and options of a turn. */
 interface GivenToTurn {
   readonly input: unknown;
   readonly options: InvokeOptions;

@@ -172,7 +172,7 @@ const SELECT_NEXT_TIME = `
 const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;
 
 /**
- * What runs wait for that is no human. A row is pending until its time or what it waits for came, whichever is first:
+ * Timers, signals and child runs that runs wait for. A row is pending until its time or what it waits for came, whichever is first:
  * one conditional update ends it, and nothing changes it afterwards.
  */
 export class WaitStore {
