@@ -8,7 +8,7 @@ const [file = 'state.sqlite', ledger = 'ledger.jsonl', port = '8080'] = process.
 const app = openPosts(file, ledgerCall(ledger));
 const leaving = new AbortController();
 const http = service(app, leaving.signal);
-// Runs that were started, answered or told something by any process, and those that another one has left.
+// Executes runs that any process started or answered, and runs of a process that died.
 const worked = app.work({ concurrency: 20, signal: leaving.signal, onError: console.error });
 const server = serve({ fetch: http.fetch, hostname: '127.0.0.1', port: Number(port) }, (at) =>
   console.log(`http://${at.address}:${at.port}`),

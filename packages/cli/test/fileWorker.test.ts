@@ -7,7 +7,7 @@ import { test } from './support/fixtures.ts';
 import { startBin } from './support/startBin.ts';
 
 describe('devs worker over a state file', () => {
-  test('executes the runs of a module’s apps, each its own, until it is told to stop', async ({ dir }) => {
+  test('executes the runs of a module’s apps, each its own, until SIGTERM', async ({ dir }) => {
     vi.stubEnv('GREETER_FILE', join(dir, 'state.sqlite'));
     onTestFinished(() => void vi.unstubAllEnvs());
     const { hello, bye } = await import('./support/fileGreeter.ts');

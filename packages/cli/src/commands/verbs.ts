@@ -188,7 +188,7 @@ const ADMIN: readonly Verb[] = [
   },
   {
     usage: 'worker [options] [module]',
-    description: 'execute the runs of your graphs in a cluster, until you stop it',
+    description: 'execute the runs of your graphs, in a state file or a cluster, until you stop it',
     load: async () => (await operating()).addWorker,
   },
   {

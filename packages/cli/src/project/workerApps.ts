@@ -26,7 +26,7 @@ interface LoadedApps {
 }
 
 /**
- * The apps of a module that a worker can drive: over state files, or over one cluster.
+ * The apps of a module for a worker: over state files, or over one cluster.
  *
  * @param file - Absolute.
  * @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, exports no app, or apps in files and in a cluster, or of

@@ -2,7 +2,7 @@ import { env } from 'node:process';
 import { durable } from '@devs/core';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 
-// What a user gives to `devs worker`: a module that exports apps over one state file.
+// A user's module for `devs worker`: it exports apps over one state file.
 const State = Annotation.Root({ name: Annotation<string>, greeting: Annotation<string> });
 const greeter = (greeting: string) =>
   new StateGraph(State)

@@ -1,4 +1,4 @@
-// Works a state file until it is told to stop. Arguments: the state file, a file of effects. Prints a line once it works.
+// Works a state file until SIGTERM. Arguments: the state file, a file of effects. Prints a line once it works.
 import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { countingApp } from './countingApp.ts';

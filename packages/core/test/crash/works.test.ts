@@ -35,7 +35,7 @@ describe('two processes that work one file', () => {
       expect(await app.result(`run-${index}`, { wait: true })).toMatchObject({ status: 'completed' });
     for (const { child } of workers) child.kill('SIGTERM');
     for (const { finished } of workers) expect(await finished).toMatchObject({ code: 0, stderr: '' });
-    expect(repeated(lines()).length).toBeLessThanOrEqual(8 * KILLS); // what was in flight in who was killed
+    expect(repeated(lines()).length).toBeLessThanOrEqual(8 * KILLS); // calls in flight of the killed
     const made = new Set(lines().flatMap((line) => (line.startsWith('begun') ? [] : line.split(' ')[0])));
     expect(made.size).toBeGreaterThan(1);
   });
@@ -52,7 +52,7 @@ async function until(isSo: () => boolean): Promise<void> {
     try {
       if (isSo()) return;
     } catch {
-      // There is no file yet.
+      // The file is still to come.
     }
     await sleep(5);
   }

@@ -496,7 +496,7 @@ CREATE INDEX threads_by_age ON threads (created_at);
 
 CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
 
-CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
+CREATE INDEX threads_by_name ON threads (graph_fingerprint, graph_name) WHERE graph_name IS NOT NULL;
 
 CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
 

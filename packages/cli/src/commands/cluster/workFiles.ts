@@ -11,10 +11,10 @@ interface FileWork {
 }
 
 /**
- * `devs worker` over state files: at the first signal runs stop at their next safe point, after `drainMs` or at the second one calls
- * in flight are ended.
+ * `devs worker` over state files. At the first signal runs stop at their next safe point; after `drainMs`, or at the second
+ * signal, calls in flight are ended.
  *
- * @throws DevsError `CONFIG_INVALID` for a health port; what `work` throws.
+ * @throws DevsError `CONFIG_INVALID` for a health port; the errors of `work`.
  */
 export async function workFiles(
   apps: readonly FileApp[],
@@ -36,7 +36,7 @@ export async function workFiles(
   };
   io.signal.addEventListener('abort', drain, { once: true });
   printStarted(apps, slots, session);
-  const tell = toldTo(session);
+  const tell = reportTo(session);
   const works = apps.map((app) =>
     app.work({ concurrency: slots, signal: stop, abort: abort.signal, ...tell }).finally(() => fault.abort()),
   );
@@ -64,8 +64,8 @@ function printStarted(apps: readonly FileApp[], slots: number, { out }: Session)
   ]);
 }
 
-/** As the worker of a cluster says it. */
-const toldTo = ({
+/** In the words of a cluster's worker. */
+const reportTo = ({
   out,
 }: Session): Pick<NonNullable<Parameters<FileApp['work']>[0]>, 'onRun' | 'onError'> => ({
   onRun: ({ id, status }) =>

@@ -6,4 +6,4 @@ ALTER TABLE threads ADD COLUMN graph_name TEXT;
 
 UPDATE threads SET graph_name = policies_json ->> '$.graphName' WHERE policies_json ->> '$.graphName' IS NOT NULL;
 
-CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
+CREATE INDEX threads_by_name ON threads (graph_fingerprint, graph_name) WHERE graph_name IS NOT NULL;

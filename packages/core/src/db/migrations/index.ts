@@ -1178,7 +1178,7 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM threads) OR EXISTS (SELECT 1 FROM events) O
   {
     version: 41,
     name: '041_name_the_app_of_a_run',
-    sha256: '9671792cef8aba06bbc7c21ea9f023e5c5c2d9656aa833172f3ec3005aa980d4',
+    sha256: 'f827fc2abf8186e6e42ee72bc2231a6a3aa9e48c7250a01b605542a8917565d3',
     sql: `-- Which app a run is of, where several graphs share a file.
 
 -- The \`graphName\` of policies_json, for queries; NULL where the run was recorded by an app without a name, or by an earlier release.
@@ -1187,7 +1187,7 @@ ALTER TABLE threads ADD COLUMN graph_name TEXT;
 
 UPDATE threads SET graph_name = policies_json ->> '$.graphName' WHERE policies_json ->> '$.graphName' IS NOT NULL;
 
-CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id);
+CREATE INDEX threads_by_name ON threads (graph_fingerprint, graph_name) WHERE graph_name IS NOT NULL;
 `,
   },
   {
@@ -1646,7 +1646,7 @@ END`,
   `CREATE TABLE file_residue (
   id INTEGER PRIMARY KEY CHECK (id = 1)
 ) STRICT`,
-  `CREATE INDEX threads_by_name ON threads (graph_name, status, created_at, thread_id)`,
+  `CREATE INDEX threads_by_name ON threads (graph_fingerprint, graph_name) WHERE graph_name IS NOT NULL`,
   `CREATE TABLE graph_order (
   seq         INTEGER PRIMARY KEY,
   fingerprint TEXT    NOT NULL UNIQUE  -- SHA-256, hex

@@ -31,7 +31,7 @@ export interface AppRuns<Graph, State, Update, Output>
     input: Update | null | undefined,
     options: StreamOptions & ExecuteOptions,
   ): AsyncGenerator<StreamEvent, void>;
-  /** Tells a run something; where there is none, it is started with it. */
+  /** Signals a run; starts it in the same transaction if it does not exist. */
   signalOrStart(id: string, said: Said, start: SignalStart<Update>): Promise<SignalReceipt>;
   /** Looks at a run again whenever something of it is new. Close it when done. */
   follow(id: string, as: SeenAs): Promise<FollowedFile<FileApp<Graph, State, Update, Output>>>;

@@ -84,7 +84,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * what has changed; see `checkUpgrade`.
    */
   readonly fingerprint: string;
-  /** The queue whose workers execute its runs in a cluster; the name is empty for an app without one in a state file. */
+  /** The queue whose workers execute its runs in a cluster; the name of an unnamed app is empty. */
   readonly queue: RunQueue;
   /** Where each run has its own file; `null` for one state file. */
   readonly runs: Runs | null;
@@ -219,8 +219,8 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Executes the app's runs until `signal` is aborted and those in hand have stopped: due runs, and new runs, decisions
-   * and signals of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
+   * Executes the app's runs until `signal` is aborted and those in hand have stopped. Takes due runs, and new runs and
+   * decided runs of any process as they come. Several processes can call this. Leaves failed and paused runs alone.
    *
    * @example `await app.work({ concurrency: 20, signal: stopping.signal });`
    * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read or was replaced;
@@ -272,7 +272,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * Sends a signal to a run. The signal is stored until a node receives it with `waitFor(name)`, oldest first. Does not
    * execute the run and never decides a gate. The same `signalId` is the same signal.
    *
-   * With `start`, a run that does not exist is started with it, in the same transaction. An existing run is told only.
+   * With `start`, a missing run is started in the same transaction. An existing run only receives the signal.
    *
    * @param payload - Plain JSON, at most `limits.signalBytes`.
    * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` if the run has ended or the id belongs to another signal;

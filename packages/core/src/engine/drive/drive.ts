@@ -165,11 +165,11 @@ export interface DueWork<Result> {
 
 interface DueId {
   readonly id: string;
-  /** Drivers that have died with it. */
+  /** Drivers that died with it; a suspect has some. */
   readonly deaths: number;
 }
 
-/** Runs that may be due, those that drivers have died with last. @param limit - @defaultValue all */
+/** Runs that may be due, suspects last. @param limit - @defaultValue all */
 export function dueOf(own: OwnRuns, since: DueCriteria, store: EngineStore, limit = -1): readonly DueId[] {
   const { waits, children, threads } = store;
   const due = own.among((scope) => waits.dueRuns(since, scope), limit);

@@ -34,7 +34,7 @@ export const dueCriteria = (clock: number, at: number = clock): DueCriteria => (
   takesWoken: 0,
 });
 
-/** The same for who drives whatever can go on: what was decided, told or handed over is due at once. */
+/** The same for a worker: a run that was decided, signalled or started for it is due at once. */
 export const workCriteria = (clock: number): DueCriteria => ({ ...dueCriteria(clock), takesWoken: 1 });
 
 /** Whether driving a run whose child this is leads anywhere: the child has ended, or can go on and nobody drives it. */

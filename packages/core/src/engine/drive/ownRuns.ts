@@ -4,16 +4,16 @@ import { graphFingerprint, recordedShape } from '../graph/graphShape.ts';
 import type { Engine } from './Engine.ts';
 
 /**
- * The runs that an app looks at where several graphs share a file: those that were recorded under its name. A run without a
- * name, of an earlier release or of an app that has none, is told by its shape: it is another graph's where an app of another
- * name has recorded runs of that shape, or where the two graphs have no node in common.
+ * The runs that an app drives in a file of several graphs: those recorded under its name. An unnamed run, of an earlier
+ * release or of an unnamed app, is judged by its shape. It is another graph's if an app with another name has recorded that
+ * shape, or if the two graphs have no node in common.
  */
 export class OwnRuns {
   readonly #store: EngineStore;
   readonly #name: string | undefined;
   readonly #fingerprint: string;
   readonly #nodes: ReadonlySet<string>;
-  /** Shapes of runs without a name, by their fingerprints: whether they are looked at. */
+  /** Fingerprints of unnamed runs: whether they are this app's. */
   readonly #known = new Map<string, boolean>();
 
   constructor({ store, shape, recordedAs }: Pick<Engine, 'store' | 'shape' | 'recordedAs'>) {
@@ -23,11 +23,10 @@ export class OwnRuns {
     this.#nodes = new Set(shape.nodes);
   }
 
-  /** Those of what `select` finds. It is asked again for each shape that turns out to be another graph's. */
+  /** Own runs that `select` finds. It is asked again without each shape that proves to be another graph's. */
   among(select: (scope: DueScope) => readonly DueRun[], limit: number): readonly string[] {
     for (;;) {
       const found = select({ graphName: this.#name ?? null, others: this.#others(), limit });
-      // Each is judged: those after the first may be of further shapes.
       const judged = found.filter((run) => this.#isOwn(run));
       if (judged.length === found.length) return found.map(({ threadId }) => threadId);
     }
@@ -46,8 +45,8 @@ export class OwnRuns {
 
   #isOwnShape(threadId: string, fingerprint: string): boolean {
     const { directory, threads } = this.#store;
-    const names = directory.namesOf(fingerprint);
-    if (names.length > 0) return names.some((name) => name === this.#name);
+    const owner = directory.ownerOf(fingerprint, this.#name ?? null);
+    if (owner !== 'unknown') return owner === 'own';
     const shape = recordedShape(threads.require(threadId));
     return shape === null || shape.nodes.some((name) => this.#nodes.has(name));
   }

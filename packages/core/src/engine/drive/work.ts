@@ -22,8 +22,8 @@ export interface WorkOptions<Result = object> {
   /** Called when a run ended, waits or was stopped. */
   readonly onRun?: (run: Result & { readonly id: string }) => void;
   /**
-   * Called with the error of a run that cannot be executed, such as `GRAPH_CHANGED`; once, until the error is another one. The run
-   * is tried again after pauses of up to a minute. @defaultValue a warning of the process
+   * Called with the error of a run that cannot be executed, such as `GRAPH_CHANGED`, and again when the error changes. The
+   * run is tried again after pauses of up to a minute. @defaultValue a warning of the process
    */
   readonly onError?: (error: unknown, id: string) => void;
 }
@@ -31,12 +31,12 @@ export interface WorkOptions<Result = object> {
 const CONCURRENCY = 10;
 /** Runs that one look finds. */
 const BATCH = 256;
-/** After a look nobody looks for so many times as long as it took: what others write costs at most a tenth of a processor. */
+/** A look is followed by a rest of so many times its duration, so that looks take at most a tenth of a processor. */
 const REST_FACTOR = 10;
 /** Before a run that could not be driven is tried again, ms; doubled each time. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** So long a run that drivers have died with waits for the others to end by themselves, ms. */
+/** How long the runs in hand may take to end before a suspect run has them stopped, ms. */
 const PATIENCE_MS = 2_000;
 
 /** A run that could not be driven. */
@@ -44,13 +44,13 @@ interface Pause {
   readonly times: number;
   /** On the clock of `performance`. */
   readonly until: number;
-  /** Of the run, as it was: what was done to it since is looked at at once. */
+  /** Changes with the run: a changed run is tried at once. */
   readonly stamp: string;
   readonly told: string | null;
 }
 
 /**
- * Drives what is due and what comes, several runs at a time, until `signal` is aborted. Any number of processes may do so.
+ * Drives due runs and new ones, several at a time, until `signal` is aborted. Any number of processes may do so.
  *
  * @throws RangeError for a `concurrency` below 1; DevsError `STATE_…` if the file cannot be read any more.
  */
@@ -70,15 +70,15 @@ class WorkLoop<Result extends object> {
   readonly #news: FileNews;
   readonly #inHand = new Map<string, Promise<void>>();
   readonly #pauses = new Map<string, Pause>();
-  /** Found and not taken yet, those that drivers have died with last. */
+  /** Due runs to take, suspects last. */
   #found: { readonly id: string; readonly deaths: number }[] = [];
   /** When the next look may be, on the clock of `performance`. */
   #restedAt = 0;
   #isLookDue = false;
-  /** A run that drivers have died with: nothing is driven beside it until it has made progress. */
+  /** A suspect: drivers have died with it. It is driven alone until it makes progress. */
   #alone: string | null = null;
   #waitsAloneSince: number | null = null;
-  /** Stops what is in hand. */
+  /** Stops the runs in hand. */
   #leave = new AbortController();
 
   constructor(options: WorkOptions<Result> & { readonly concurrency: number }, due: DueWork<Result>) {
@@ -99,7 +99,7 @@ class WorkLoop<Result extends object> {
     }
   }
 
-  /** Takes what there is room for. Returns after how many milliseconds there may be more that nobody tells of. */
+  /** Takes as many runs as there is room for. Returns the milliseconds until the next look. */
   #takeUp(): number {
     try {
       while (this.#hasRoom()) {
@@ -125,7 +125,7 @@ class WorkLoop<Result extends object> {
     return this.#inHand.size < this.#options.concurrency;
   }
 
-  /** What is in hand stops at its next safe point where it does not end soon; it is due again then. */
+  /** Runs in hand that do not end soon stop at their next safe point; they are due again then. */
   #waitAlone(): number {
     this.#waitsAloneSince ??= performance.now();
     if (performance.now() - this.#waitsAloneSince > PATIENCE_MS) {
@@ -135,14 +135,14 @@ class WorkLoop<Result extends object> {
     return LOOK_EVERY_MS;
   }
 
-  /** Fills what is found; the first of it. */
+  /** Finds due runs; returns the first. */
   #look(): { readonly id: string; readonly deaths: number } | undefined {
     const { own, store } = this.#due;
     const begun = performance.now();
     this.#isLookDue = begun < this.#restedAt;
     if (this.#isLookDue) return undefined;
     this.#forgetPauses(begun);
-    assertSameFile(store.db); // what others record would be in another file
+    assertSameFile(store.db); // news would be in another file
     const since = workCriteria(store.now());
     const limit = BATCH + this.#inHand.size + this.#pauses.size;
     this.#found = dueOf(own, since, store, limit).filter(
@@ -161,7 +161,7 @@ class WorkLoop<Result extends object> {
     return Math.max(ownRestMs, Math.min(Math.ceil(nextTime - now), LOOK_EVERY_MS));
   }
 
-  /** Of runs that somebody else went on with. */
+  /** Of runs that other processes continued. */
   #forgetPauses(now: number): void {
     for (const [id, { until }] of this.#pauses) if (now > until + LONGEST_PAUSE_MS) this.#pauses.delete(id);
   }
@@ -184,10 +184,10 @@ class WorkLoop<Result extends object> {
     this.#inHand.set(id, done);
   }
 
-  /** Never rejects. */
+  /** Always resolves. */
   async #drive(id: string): Promise<void> {
     const { signal, abort, callbacks } = this.#options;
-    // Of each drive its own: a signal warns of more than ten who listen to it.
+    // A signal per drive: Node.js warns at the eleventh listener.
     const how = {
       signal: AbortSignal.any([this.#leave.signal, ...(signal ? [signal] : [])]),
       ...(abort && { abort: AbortSignal.any([abort]) }),
@@ -198,32 +198,39 @@ class WorkLoop<Result extends object> {
       const since = workCriteria(store.now());
       this.#ended(id, await driveIfDue(id, { since, how, drive }, store));
     } catch (error) {
-      this.#pause(id, error); // of the look that comes before
+      this.#pause(id, error); // the file was busy before the drive
     }
   }
 
   #ended(id: string, look: DueLook<Result> | null): void {
-    if (look === null) return this.#pause(id, null);
-    if (!look.isDriven) return this.#pause(id, look.error);
+    if (look?.isDriven !== true) {
+      this.#pause(id, look?.error ?? null);
+      return;
+    }
     this.#pauses.delete(id);
     const { onRun } = this.#options;
     if (onRun !== undefined) heard(() => onRun({ id, ...look.result }));
   }
 
-  /** Somebody else's, or it cannot be driven: it keeps no other from it. */
+  /** The run belongs to another process, or cannot be driven. Other runs are not held up. */
   #pause(id: string, error: unknown): void {
     const before = this.#pauses.get(id);
     const isLost = error === null || isDevsError(error, 'LEASE_LOST');
     const times = isLost ? 0 : (before?.times ?? 0) + 1;
-    const until = performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS);
     const told = isLost ? (before?.told ?? null) : toldOf(error);
-    this.#pauses.set(id, { times, until, stamp: this.#stampOf(id), told });
-    const isOver = this.#options.abort?.aborted === true;
-    if (isLost || isOver || told === before?.told) return;
-    const { onError = warn } = this.#options;
-    heard(() => onError(error, id));
+    this.#pauses.set(id, {
+      times,
+      until: performance.now() + pauseMs(times),
+      stamp: this.#stampOf(id),
+      told,
+    });
+    const { abort, onError = warn } = this.#options;
+    const isNews = !isLost && told !== before?.told && abort?.aborted !== true;
+    if (isNews) heard(() => onError(error, id));
   }
 }
+
+const pauseMs = (times: number): number => Math.min(FIRST_PAUSE_MS * 2 ** times, LONGEST_PAUSE_MS);
 
 const toldOf = (error: unknown): string =>
   error instanceof Error ? `${isDevsError(error) ? error.code : error.name} ${error.message}` : String(error);
@@ -231,7 +238,7 @@ const toldOf = (error: unknown): string =>
 const warn = (error: unknown, id: string): void =>
   process.emitWarning(`Run "${id}" cannot be executed: ${String(error)}`, 'DevsWorkWarning');
 
-/** What a callback throws is its own. */
+/** An error of a callback does not stop the loop. */
 function heard(tell: () => void): void {
   try {
     tell();

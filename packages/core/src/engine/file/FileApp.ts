@@ -100,12 +100,12 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return this.arrived(this.#starts.admit(admission));
   }
 
-  /** Records a run for whoever drives what is due. */
+  /** Records a run for a worker. */
   async start(id: string, input?: Update, options: RunStartOptions = {}): Promise<void> {
     return this.arrived(this.#starts.begin(id, { ...givenTo(input, options), isHandedOver: true }));
   }
 
-  /** Tells a run something, and starts it in the same transaction where there is none. */
+  /** Signals a run; starts it in the same transaction if it does not exist. */
   async signalOrStart(
     id: string,
     said: Said,
@@ -141,7 +141,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
     return runDue(options, this.#dueWork());
   }
 
-  /** Executes what is due and what comes, until it is told to stop. */
+  /** Executes due and new runs until `signal` is aborted. */
   work(options: WorkOptions<RunResult<Output>>): Promise<void> {
     return work(options, this.#dueWork());
   }

@@ -50,5 +50,5 @@ export type ExecuteOptions = RunOptions & StartOptions;
 /** A signal, as it is sent. */
 export type Said = { readonly name: string; readonly payload: unknown } & SignalOptions;
 
-/** What a run is started with that a signal finds missing. */
+/** Input and options of a run that a signal starts. */
 export type SignalStart<Update> = { readonly input: Update } & StartOptions;

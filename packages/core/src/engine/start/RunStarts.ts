@@ -47,14 +47,14 @@ export interface NewRunRecord {
   readonly redacted?: number;
 }
 
-/** What a turn is given. */
+/** Input and options of a turn. */
 interface GivenToTurn {
   readonly input: unknown;
   readonly options: InvokeOptions;
   readonly turn: string | null;
   readonly by?: Principal | undefined;
   readonly budget?: Budget | undefined;
-  /** Whether it is due at once; else whoever records it is about to drive it. @defaultValue false */
+  /** True leaves it to a worker at once; false says that the caller drives it. @defaultValue false */
   readonly isHandedOver?: boolean;
 }
 
@@ -99,10 +99,10 @@ export class RunStarts {
   }
 
   /**
-   * Does `tell` to a run; records the run before, in the same transaction, where there is none or it has no input yet. Another takes
-   * nothing of what is given.
+   * Calls `tell` for a run; a run that is missing or has no input yet is recorded before, in the same transaction.
+   * Another ignores the input.
    *
-   * @throws DevsError as {@link begin} for a run that is to be recorded; what `tell` throws: nothing is recorded then.
+   * @throws DevsError as {@link begin} for a new run; the errors of `tell`. The file is unchanged then.
    */
   async beginWith<T>(threadId: string, given: GivenToTurn, tell: () => T): Promise<T> {
     const { store, graph } = this.#engine;

@@ -21,7 +21,7 @@ interface AskedTurn {
 /** A turn as its caller gives it to a run that exists. */
 interface GivenTurn extends AskedTurn {
   readonly given: TypedBytes;
-  /** Whether it is due at once; else its caller is about to drive it. */
+  /** True leaves it to a worker at once; false says that the caller drives it. */
   readonly isHandedOver: boolean;
 }
 

@@ -79,8 +79,10 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
-const SELECT_NAMES = `
-  SELECT DISTINCT graph_name FROM threads WHERE graph_fingerprint = ? AND graph_name IS NOT NULL LIMIT 2`;
+const SELECT_OWNER = `
+  SELECT
+    EXISTS (SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name = @name) AS own,
+    EXISTS (SELECT 1 FROM threads WHERE graph_fingerprint = @fingerprint AND graph_name IS NOT NULL) AS named`;
 
 const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
 
@@ -139,9 +141,15 @@ export class RunDirectory {
     return count.get(JSON.stringify(statuses)) ?? 0;
   }
 
-  /** Names of apps that have recorded runs of a graph: two, where there are more. */
-  namesOf(fingerprint: string): readonly string[] {
-    return prepare<[string], string>(this.#db, SELECT_NAMES).pluck().all(fingerprint);
+  /** Which named apps recorded runs of a graph: the one of this name, only others, or not any. */
+  ownerOf(fingerprint: string, name: string | null): 'own' | 'other' | 'unknown' {
+    const row = prepare<[object], { readonly own: 0 | 1; readonly named: 0 | 1 }>(this.#db, SELECT_OWNER).get(
+      {
+        fingerprint,
+        name,
+      },
+    );
+    return row?.own === 1 ? 'own' : row?.named === 1 ? 'other' : 'unknown';
   }
 
   /** Every run by its id, newest first. */

@@ -111,7 +111,7 @@ export class SignalStore {
     return seq;
   }
 
-  /** Has a run looked at that was handed over to whoever drives what is due. Must run inside a transaction. */
+  /** Hands a run over to workers. Must run inside a transaction. */
   wake(threadId: string): void {
     this.#wake.get({ threadId, now: this.#now() });
     tellNews(this.#db);

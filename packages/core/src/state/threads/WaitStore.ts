@@ -50,7 +50,7 @@ export interface DueCriteria {
   readonly leftFor: string;
   /** Who has recorded a run or turn by then, in milliseconds since the Unix epoch, is not about to drive it any more. */
   readonly begunBy: number;
-  /** 1: also what was decided, told or handed over since it was left; 0: whoever did so is about to drive it. */
+  /** 1 for a worker: runs that were decided, signalled or started for it. 0 leaves them to their callers. */
   readonly takesWoken: 0 | 1;
 }
 
@@ -58,11 +58,11 @@ export interface DueCriteria {
 export interface DueRun {
   readonly threadId: string;
   readonly fingerprint: string;
-  /** The app that has recorded it; `null` for one without a name. */
+  /** The app that recorded it, if it had a name. */
   readonly graphName: string | null;
 }
 
-/** Of which apps runs are looked for: of a name, and those without one, but of these shapes. */
+/** Selects runs by the app that recorded them: of its name, and unnamed runs except some shapes. */
 export interface DueScope {
   readonly graphName: string | null;
   /** Fingerprints, as a JSON list. */
@@ -139,7 +139,7 @@ const HAS_COME = `
     SELECT 1 FROM threads AS c
     WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
 
-// Who has asked for a pause is not overtaken. A run that was started for others is woken with its record.
+// A worker does not overtake a pause. `start` raises the wake sequence of its run.
 const IS_WOKEN = `
   t.status IN ('created', 'waiting') AND t.wake_seq > t.handled_seq AND NOT EXISTS (
     SELECT 1 FROM signals AS s WHERE s.thread_id = t.thread_id AND s.consumed_at IS NULL AND s.kind = 'pause')`;
@@ -172,7 +172,7 @@ const SELECT_NEXT_TIME = `
 const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;
 
 /**
- * What runs wait for that is no human. A row is pending until its time or what it waits for came, whichever is first:
+ * Timers, signals and child runs that runs wait for. A row is pending until its time or what it waits for came, whichever is first:
  * one conditional update ends it, and nothing changes it afterwards.
  */
 export class WaitStore {
@@ -243,7 +243,7 @@ export class WaitStore {
     return prepare<[object], DueRun>(this.#db, SELECT_DUE).all({ ...since, ...scope });
   }
 
-  /** When the next timer after `now` goes off, in milliseconds since the Unix epoch; `null` for none. */
+  /** Time of the first timer after `now`, in milliseconds since the Unix epoch. */
   nextTime(now: number): number | null {
     return prepare<[number], number | null>(this.#db, SELECT_NEXT_TIME).pluck().get(now) ?? null;
   }

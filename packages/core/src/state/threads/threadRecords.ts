@@ -207,7 +207,7 @@ export const REVIVE = `
                      updated_at = @now
   WHERE thread_id = @threadId AND status = 'dead_letter'`;
 
-/** Policies, with what is looked for by its column. */
+/** Policies, with the column of the app's name. */
 export const SET_POLICIES = updateThread("policies_json = @value, graph_name = @value ->> '$.graphName'");
 
 export const REOPEN = `

@@ -19,7 +19,7 @@ type App = ReturnType<typeof oneNode>;
 
 const by = ada;
 
-/** A worker that the test ends; what it has told. */
+/** A worker that the test stops, with its reports. */
 function working(app: App, options: WorkOptions = {}) {
   const stopping = new AbortController();
   const ran: string[] = [];
@@ -80,7 +80,7 @@ describe('work()', () => {
     await web.decide(gate, { approved: true, by });
     expect(await web.result('r', { wait: true })).toMatchObject({ status: 'completed' });
     await stop();
-    expect(ran.at(-1)).toBe('r completed'); // before it the wait, unless the drive that asks was told meanwhile
+    expect(ran.at(-1)).toBe('r completed'); // the first drive may have seen the decision already
   });
 
   test('has as many runs in hand as it may, and stops them at a safe point', async ({ dbPath }) => {
@@ -175,7 +175,7 @@ describe('work()', () => {
     const [app] = twice(dbPath, async () => ({}));
     const { stop } = working(app);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    reads.take(); // what opens the file
+    reads.take(); // of opening the file
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     const { statements } = reads.take();
     await stop();
@@ -230,9 +230,10 @@ describe('signal() with start', () => {
         const start = { input: { log: ['begun'] } };
         const sent = await Promise.all(
           actions.map(({ app, signalId }) =>
-            signalId === null
-              ? apps[app]?.start(id, start.input)
-              : apps[app]?.signal(id, 'go', signalId, { by, signalId, start }),
+            (async () =>
+              signalId === null
+                ? apps[app]?.start(id, start.input)
+                : apps[app]?.signal(id, 'go', signalId, { by, signalId, start }))(),
           ),
         );
         const told = new Set(actions.flatMap(({ signalId }) => signalId ?? []));
