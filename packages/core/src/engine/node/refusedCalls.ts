@@ -1,12 +1,12 @@
 // A model that repeats a refused call is stuck: without a guard the gates of that call go on forever.
 
-import { hashOf } from '../../values/canonicalJson.ts';
+import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { isAnswer } from '../gates/answers.ts';
 import type { GatedToolCall } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
-import { askedId, type Question, questionAbout } from '../gates/question.ts';
+import { askedId, type Question, questionAbout, storableValue } from '../gates/question.ts';
 
 /** After so many refusals of the same call, by name and arguments, the guard asks first. */
 export const MOST_REFUSALS = 2;
@@ -28,7 +28,12 @@ interface Where {
 
 /** The same for equal calls of one turn: it covers the tool, the arguments and the turn, not the id. */
 export function digestOfCall({ name, args }: GatedToolCall, turn: number): string {
-  return hashOf({ name, args, turn });
+  try {
+    return hashOf({ name, args, turn });
+  } catch {
+    // A model may ask with arguments that cannot be a gate's content; the author decides whether they are shown.
+    return sha256Hex(JSON.stringify(storableValue([name, args, turn])));
+  }
 }
 
 /**
