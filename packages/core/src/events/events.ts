@@ -247,7 +247,7 @@ export interface OrchestratorEvents {
   LEASE_LOST: { readonly epoch: number };
   /** A call reported impossible usage; the reserved amount counts instead. */
   USAGE_REFUSED: { readonly node: string; readonly step: string; readonly reason: string };
-  /** A node called a model or a tool outside of a step: a crash or retry of the node makes the call again. Once per run and node. */
+  /** A node called a model or a tool outside of a step. A crash or a retry makes the call again. Once per run, node and name. */
   CALL_NOT_RECORDED: { readonly node: string; readonly what: 'model' | 'tool'; readonly name: string };
   /** Secrets were removed from a text before it entered the pipeline's state. */
   SECRET_REDACTED: { readonly place: string; readonly count: number };

@@ -35,7 +35,7 @@ type AskedGate = ParsedToolGate<Readonly<Record<string, unknown>>>;
 /**
  * Gates as they are asked, by the names of their tools.
  *
- * @throws TypeError for what is none; RangeError for approvals nobody could give.
+ * @throws TypeError for an invalid gate; RangeError for approvals that cannot be given.
  */
 export function parsedCallGates(gates: CallGates = {}): ReadonlyMap<string, AskedGate> {
   const declared = Object.entries(gates).map(([tool, gate]) => [tool, toolGate(tool, gate)] as const);
@@ -62,7 +62,7 @@ function toolGate(
   return perToolCall(show, rules);
 }
 
-/** No run is started with such a gate: it is held to its rules from when it opens. */
+/** A run does not record such a gate when it starts: the rules apply from when the gate opens. */
 function heldBy({ name, approvals, deadlines }: AskedGate): NonNullable<AskedGate['held']> {
   return (policies) => {
     const startedBy = policies?.['startedBy'] as Principal | undefined;
@@ -77,10 +77,10 @@ function heldBy({ name, approvals, deadlines }: AskedGate): NonNullable<AskedGat
 }
 
 /**
- * What a person has said about a call.
+ * The decision of a person about a call.
  *
- * @throws GraphInterrupt until somebody has.
- * @throws TypeError outside of `durable()`: nobody could be asked.
+ * @throws GraphInterrupt until there is one.
+ * @throws TypeError outside of `durable()`, where a gate cannot be recorded.
  */
 export async function askAboutCall(
   gate: AskedGate,

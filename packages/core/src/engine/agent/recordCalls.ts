@@ -8,12 +8,12 @@ import { recordedToolCall } from './recordedTools.ts';
 
 export interface RecordCallsOptions {
   /**
-   * Gates before the calls of tools, by the names of the tools: `true`, a function that returns the content for the person,
-   * or that with `approvals` and `deadlines`. @defaultValue no call is asked about
+   * Gates before the calls of tools, by the names of the tools. A gate is `true`, a function that returns the content for
+   * the person, or `{ show, approvals, deadlines }`. @defaultValue without gates
    */
   readonly gates?: CallGates;
   /**
-   * Whether the model is told of what a tool throws, as in an agent without middleware; that answer is recorded. With
+   * Whether the model receives the error of a tool, as in an agent without middleware; that answer is recorded. With
    * `false` the middlewares listed before this one get the error, and the call is made again when its node runs again.
    * @defaultValue true
    */
@@ -22,12 +22,12 @@ export interface RecordCallsOptions {
 
 /**
  * A middleware for LangChain's `createAgent` that records each model call and each tool call as a step. After a crash, a
- * retry or an answer the recorded results return and no call is made twice, except one that was in flight.
+ * retry or an answer the recorded results return. Only a call that was in flight is made twice.
  *
  * Put it behind middlewares that choose the model, such as `modelFallbackMiddleware`. Those listed after it work inside of
  * a recorded tool call.
  *
- * @throws TypeError for an unknown option or a gate that is none; RangeError for approvals nobody could give.
+ * @throws TypeError for an unknown option or an invalid gate; RangeError for approvals that cannot be given.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export function recordCalls(options: RecordCallsOptions = {}): AgentMiddleware {
   });
 }
 
-/** The result of a call, or what LangChain tells the model of its error where an agent has no middleware. */
+/** The result of a call, or the message about its error that LangChain gives the model in an agent without middleware. */
 async function orMessage<Result>(
   make: () => Promise<Result>,
   { name, id }: { readonly name: string; readonly id?: string | undefined },
@@ -71,7 +71,7 @@ async function orMessage<Result>(
   }
 }
 
-/** A middleware's own error ends the node, as in LangChain; not what it has only passed on from the arguments of a call. */
+/** An error of a middleware itself ends the node, as in LangChain; an error of the arguments of a call does not. */
 function isOfMiddleware(error: unknown): boolean {
   if (!hasBrand(error, 'MiddlewareError')) return false;
   let root: unknown = error;

@@ -6,13 +6,13 @@ const MODEL_STEP = 'model';
 
 type Method = (this: object, ...given: unknown[]) => unknown;
 
-/** What makes another model of a model. */
+/** Methods that return another model. */
 const MAKERS: ReadonlySet<PropertyKey> = new Set(['bindTools', 'withConfig']);
 
 /**
- * A chat model whose calls are recorded as steps, in whatever graph it is asked: when a node runs again, the recorded answer
+ * A chat model with calls that are recorded as steps, in any graph. When a node runs again, the recorded answer
  * returns and the model is not called. Tokens are streamed while a call is made, and its `usage_metadata` counts in the
- * run's budget. Everything else is the model's own, and so is what `bindTools` and `withConfig` make of it.
+ * run's budget. Everything else is the model's own. The models that `bindTools` and `withConfig` return are recorded, too.
  *
  * Only `invoke` is recorded. A node that calls `stream` or `batch` of it calls the model itself.
  *
@@ -66,7 +66,7 @@ interface Answer {
   readonly response_metadata?: { readonly model_name?: unknown; readonly model?: unknown };
 }
 
-/** What an answer says it has used; `null` where it says nothing. */
+/** The usage that an answer reports; `null` without a report. */
 function usageOf(answer: unknown, asked: object): LangChainUsage | null {
   const { usage_metadata: used, response_metadata: about = {} } = Object(answer) as Answer;
   if (used === undefined || used === null) return null;
@@ -74,7 +74,7 @@ function usageOf(answer: unknown, asked: object): LangChainUsage | null {
   return { ...used, ...(typeof model === 'string' && { model }) };
 }
 
-/** The name of a model, which may be behind what was bound to it. */
+/** The name of a model, which may be inside of a binding. */
 function nameOf(asked: object): unknown {
   const { model, modelName, bound } = asked as Readonly<Record<'model' | 'modelName' | 'bound', unknown>>;
   return model ?? modelName ?? (isRunnable(bound) ? nameOf(bound) : undefined);

@@ -6,7 +6,7 @@ interface NamedTool {
   invoke(input: unknown, config?: unknown): Promise<unknown>;
 }
 
-/** A tool costs no tokens by itself: nothing is held back of a budget while it works. */
+/** A tool costs tokens only through a model, so its call reserves zero. */
 const TOOL_CALL: StepOptions = { reserve: { usd: 0, tokens: 0 } };
 
 /** Records a call of a tool, under its name and the id that the model gave it. */
@@ -18,13 +18,13 @@ export function recordedToolCall<T>(
 }
 
 /**
- * The same tools, whose calls are recorded as steps: when a node runs again, a recorded result returns and the tool is not
- * called. For `ToolNode` and `createReactAgent`; `createAgent` has `recordCalls()`.
+ * The same tools with calls that are recorded as steps. When a node runs again, a recorded result returns and the tool is
+ * not called. For `ToolNode` and `createReactAgent`; `createAgent` has `recordCalls()`.
  *
- * A call that throws is not recorded. `ToolNode` tells the model, and a crash before that is written makes the call again.
+ * A call that throws is not recorded. The model receives the error, and a crash before that is written makes the call again.
  * The id of the call, `runtime.toolCallId`, is the same then: pass it on as an idempotency key.
  *
- * @param tools - Those of `ToolNode`. What is no tool with a name, such as a provider's own, stays as it is.
+ * @param tools - Those of `ToolNode`. A provider's own tool, which has only a definition, stays as it is.
  *
  * @example
  * ```ts

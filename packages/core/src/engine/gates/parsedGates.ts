@@ -52,7 +52,7 @@ export type NamedGates = ReadonlyMap<
 export interface ParsedToolGate<State> extends Omit<ToolCallGate<State>, 'deadlines'> {
   readonly name: string;
   readonly deadlines?: readonly Deadline[];
-  /** What the gate is held to where its run was not started with it: by what the run recorded then. */
+  /** The rules of a gate that the run did not record at its start. @param policies - Those that it did record. */
   readonly held?: (policies: Policies | undefined) => Partial<AnswerPolicy>;
 }
 

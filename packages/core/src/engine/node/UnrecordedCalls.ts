@@ -6,7 +6,7 @@ interface AskedCall {
   readonly name: string;
 }
 
-/** The calls that one execution of a node has made of models and tools, as far as no step holds them. */
+/** The calls of models and tools that one execution of a node has made outside of steps. */
 export class UnrecordedCalls {
   /** Ids of all tool calls that were begun. */
   readonly begun = new Set<string>();
@@ -30,9 +30,9 @@ export class UnrecordedCalls {
   }
 
   /**
-   * What is told of them, once per run, node and name.
+   * Their events, once per run, node and name.
    *
-   * @param asked - The calls that the node was given: a tool that works is not told its name.
+   * @param asked - The calls that the node received. LangChain reports a tool call without the name of the tool.
    * @param claims - Places and names of the steps of the execution: a tool with a step inside is recorded by itself.
    */
   facts(

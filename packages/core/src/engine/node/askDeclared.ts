@@ -140,7 +140,7 @@ export type Through = <Config>(
 
 type GatedToolAnswer = AnswerTo<typeof nodeGate>;
 
-/** A call with what was said about it, and what is still asked; `null` where nobody was asked, or is. */
+/** A call with the answer about it, and the question that is still open. */
 export interface Judged {
   readonly call: GatedToolCall;
   readonly answer: GatedToolAnswer | null;
@@ -168,7 +168,7 @@ export function askToolCalls<State>(gate: ParsedToolGate<State>, state: State, a
 export const callKey = ({ id }: GatedToolCall, index: number): string =>
   encodeURIComponent(id ?? `#${index}`);
 
-/** What a person has said about one call, or is still asked. */
+/** Reads the answer about one call, or the question that is still open. */
 export function judgeCall<State>(gate: ParsedToolGate<State>, state: State, asked: CallAt): Judged {
   const { call, at } = asked;
   const question = questionOn(gate, state, asked);

@@ -1,17 +1,17 @@
-// A model that repeats a call it was refused makes no progress: the gates of that call would have no end.
+// A model that repeats a refused call is stuck: without a guard the gates of that call go on forever.
 
-import { hashOf } from '../../values/canonicalJson.ts';
+import { hashOf, sha256Hex } from '../../values/canonicalJson.ts';
 import type { NodeExecution } from '../execution/nodeExecution.ts';
 import { isAnswer } from '../gates/answers.ts';
 import type { GatedToolCall } from '../gates/DeclaredGate.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
-import { askedId, type Question, questionAbout } from '../gates/question.ts';
+import { askedId, type Question, questionAbout, storableValue } from '../gates/question.ts';
 
-/** Refusals of the same call, by name and arguments, after which it is no longer asked about as before. */
+/** After so many refusals of the same call, by name and arguments, the guard asks first. */
 export const MOST_REFUSALS = 2;
 
-/** What a person reads who is asked whether a run goes on. */
+/** The content of the guard's gate. */
 export interface RefusedCall {
   readonly reason: string;
   readonly tool: string;
@@ -26,14 +26,19 @@ interface Where {
   readonly turn: number;
 }
 
-/** What tells a call from others of a run, whatever its id: its tool, its arguments and the turn. */
+/** The same for equal calls of one turn: it covers the tool, the arguments and the turn, not the id. */
 export function digestOfCall({ name, args }: GatedToolCall, turn: number): string {
-  return hashOf({ name, args, turn });
+  try {
+    return hashOf({ name, args, turn });
+  } catch {
+    // A model may ask with arguments that cannot be a gate's content; the author decides whether they are shown.
+    return sha256Hex(JSON.stringify(storableValue([name, args, turn])));
+  }
 }
 
 /**
- * The question of the guard before a call is asked about once more; `null` where it was not refused so often, or where a
- * person has said to continue.
+ * The guard's question before the next gate of a call. `null` if the call was refused less often, or if a person has
+ * answered `continue`.
  *
  * @param key - Of the gate before the call.
  */
@@ -60,7 +65,7 @@ export function refusedBefore(
   };
 }
 
-/** Refusals since somebody has said something else about the call. */
+/** Refusals since the last other decision about the call. */
 function refusalsOf(decisions: readonly unknown[]): number {
   const last = decisions.findLastIndex((decision) => !isRefusal(decision));
   return decisions.length - 1 - last;

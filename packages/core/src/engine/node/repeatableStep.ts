@@ -8,8 +8,8 @@ import { type StepFunction, type StepOptions, step } from './step.ts';
 import { claimOf, stepPlace } from './stepPlace.ts';
 
 /**
- * A step whose name may be used again: the second call of a name in one place is `name 2`. A call that has thrown gives
- * its name back, so the attempt that succeeds is the one that is found when the node runs again, and is not made anew.
+ * A step with a name that can be used again: the second call in one place is `name 2`. A call that throws gives its name
+ * back. So the attempt that succeeds has the name, and its result returns when the node runs again.
  */
 export async function repeatableStep<T>(
   name: string,
@@ -29,7 +29,7 @@ export async function repeatableStep<T>(
   }
 }
 
-/** Whether what a call has thrown is its own failure, and nothing that stops or ends the node around it. */
+/** Whether an error is the call's own failure, and not a stop or an end of the node around it. */
 export function isOwnFailure(error: unknown): boolean {
   if (isGraphBubbleUp(asThrowable(error) as Error)) return false;
   const active = currentNode();

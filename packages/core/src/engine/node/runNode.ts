@@ -339,7 +339,7 @@ interface FinishedTurn<State> {
   readonly startedAt: number;
   /** Findings of guards in the node's output. */
   readonly findings: readonly GuardFinding[];
-  /** What else is told of its work. */
+  /** Further events of its work. */
   readonly notes: readonly NewEvent[];
 }
 

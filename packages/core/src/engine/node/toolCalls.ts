@@ -19,7 +19,7 @@ interface ToolCall {
   readonly attempt: number;
 }
 
-/** Is told of the calls of models and tools. */
+/** Receives the calls of models and tools as they begin. */
 interface BegunCalls {
   callsModel(name: string): void;
   callsTool(id: string, name: string): void;
@@ -37,7 +37,7 @@ const NO_TOOL_CALL: ToolCall = { id: null, attempt: 1 };
  */
 class ToolCallCarrier extends CallbackManager {
   readonly toolCall: ToolCall;
-  /** What was begun in this execution. */
+  /** The calls that began in this execution. */
   readonly #begun: BegunCalls;
 
   constructor(toolCall: ToolCall, begun: BegunCalls, { parentRunId, listeners }: CallAround = {}) {

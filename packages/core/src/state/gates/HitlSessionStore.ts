@@ -321,7 +321,7 @@ export class HitlSessionStore {
     return select.all(threadId, kind).map(this.#toSession);
   }
 
-  /** What was decided in a run about one tool call, by its digest, oldest first. */
+  /** The decisions of a run about one tool call, by its digest, oldest first. */
   decidedOnCall(threadId: string, call: string): readonly unknown[] {
     const select = prepare<[string, string], SessionRow>(this.#db, sql.SELECT_DECIDED_ON_CALL);
     return select.all(threadId, call).map((row) => this.#toSession(row).decision);

@@ -115,7 +115,7 @@ export const SELECT_DECIDED = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`;
 
-/** What was decided about the same tool call, wherever in the run it was asked. */
+/** The decisions about equal tool calls of a run. */
 export const SELECT_DECIDED_ON_CALL = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE thread_id = ? AND kind IN ('node_gate', 'recursion_limit') AND decision_json IS NOT NULL

@@ -19,7 +19,7 @@ const SCRIPT: readonly Said[] = [
 const INPUT = { messages: [new HumanMessage({ id: 'question', content: 'Tell bob.' })] };
 const ada = { kind: 'human', id: 'ada' } as const;
 
-/** A call whose result is in the file already; one that was in flight at a death is not. */
+/** Whether the result of a call is in the file already; that of a call in flight at a death is not. */
 function isRecorded(db: Database, run: string, name: string, before: number): boolean {
   const done = db
     .prepare("SELECT count(*) FROM agent_steps WHERE thread_id = ? AND name = ? AND state = 'done'")
@@ -28,7 +28,7 @@ function isRecorded(db: Database, run: string, name: string, before: number): bo
   return Number(done) > before;
 }
 
-/** An agent with four tools, one of which throws. It says of each call whether it was made before. */
+/** An agent with four tools; one of them throws. Its effects name a call that was recorded before. */
 function agentOf({ db, effect }: Process, run: string) {
   const makes = (name: string, key: string, before = 0): void =>
     effect(isRecorded(db, run, name, before) ? `${name} again` : name, key);
@@ -86,7 +86,7 @@ async function toldBy(app: ReturnType<typeof appOf>, run: string): Promise<reado
   return told.toSorted();
 }
 
-/** What was done, once each; none of it again where its result was recorded. */
+/** The effects, once each. A call that was made in spite of its recorded result has another name. */
 function callsIn(effects: readonly Effect[]): readonly string[] {
   return [...new Set(effects.map(({ what, key }) => `${what}, ${key}`))].toSorted();
 }

@@ -3,7 +3,7 @@ import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 import { ChatGenerationChunk } from '@langchain/core/outputs';
 
-/** What the model says when it is asked the n-th time. */
+/** The n-th answer of the model. */
 export type Said = { readonly text?: string; readonly calls?: readonly ScriptedCall[] };
 
 export interface ScriptedCall {
@@ -12,7 +12,7 @@ export interface ScriptedCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Says by how many answers it finds in the messages what the script has there, word by word. */
+/** Gives the next answer of its script, word by word; the answers in the messages are counted. */
 export class ScriptedModel extends BaseChatModel {
   readonly #script: readonly (Said | Error)[];
   readonly #asked: (index: number, messages: readonly BaseMessage[]) => void;
