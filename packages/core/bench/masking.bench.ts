@@ -146,7 +146,12 @@ function kindsOfText(): Readonly<Record<string, string>> {
     'hex, 64 MB': randomBytes(32 * MEGABYTE).toString('hex'),
     'percent signs': fill('%3D%2F'),
     'another script': fill('\u65e5\u672c\u8a9e\u30c6\u30ad\u30b9\u30c8'),
-    'a secret a line': fill(`token: ghp_${'a1B2c3D4e5'.repeat(4)}\n`),
+    'a secret a line, none twice': Array.from(
+      { length: Math.ceil(MEGABYTE / 48) },
+      () => `token: ghp_${randomBytes(20).toString('hex')}\n`,
+    )
+      .join('')
+      .slice(0, MEGABYTE),
   };
 }
 

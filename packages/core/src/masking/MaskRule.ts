@@ -17,7 +17,7 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** What every match holds and is found faster, one of some literals or what a test says: a text without it is not searched. */
+  /** Every match holds one of these literals, or passes this test; a text without them is not searched. */
   readonly hint?: string | readonly string[] | ((text: string) => boolean);
   /** What `pattern` finds, sooner. */
   readonly find?: (text: string) => Iterable<RegExpExecArray>;

@@ -51,7 +51,7 @@ const OF_KUBERNETES = /(?:^|[\s;&|(`$])(?:kubectl|oc|kubecolor|k)\s[^\n;&|]*$/;
 /** `--secret id=npmrc,src=…` of a build: where one is. */
 const MOUNTED = /^["']?(?:id|src|source|env|type|target|dst|uid|gid|mode|required)=/;
 
-/** With what may follow the name. */
+/** A rule, with the characters that may follow its name. */
 const named = (
   next: string,
   ...[name, pattern, isSecret]: Parameters<typeof rule>
@@ -215,7 +215,7 @@ export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
 
 /** By the character after a name. */
 const rulesNext = new Map<string, readonly MaskRule[]>();
-/** `token: [REDACTED:github]`, and nothing behind it: there is no value but the mark. */
+/** `token: [REDACTED:github]` at the end of a line or before a space: the value is the mark. */
 const MARKED = new RegExp(`["']?(?:\\s?[:=]\\s?|\\s)(["']?)${MARK}\\1(?=\\s|$)`, 'y');
 
 /** Those that can match a name in a text that goes on like this. */

@@ -39,7 +39,7 @@ export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
   ];
 }
 
-/** What {@link BASE64_RUN} finds that is a text. */
+/** The texts among the runs of {@link BASE64_RUN}. */
 function* base64Runs(text: string): Generator<RegExpExecArray> {
   const isText: RunTest = (codes, from, to) =>
     codes[from - 1] !== PADDING && beginsAsText(codes, from, withPadding(codes, to));

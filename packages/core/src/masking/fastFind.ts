@@ -17,7 +17,7 @@ export const HEX_DIGITS: CharClass = charClass('0123456789abcdef');
 /** Base64, also the one for addresses, without its padding. */
 export const BASE64: CharClass = charClass(`${LETTERS}0123456789+/-_`);
 
-/** What tokens are made of between the marks they are joined by. */
+/** Tokens are made of these, between the marks that join them. */
 export const PART: CharClass = charClass(`${LETTERS}0123456789+_-`);
 export const BASE64_URL: CharClass = charClass(`${LETTERS}0123456789-_`);
 
@@ -28,8 +28,9 @@ export const RUN: CharClass = charClass(`${LETTERS}0123456789+/_.:=!~-`);
 export type RunTest = (codes: Uint16Array, from: number, to: number) => boolean;
 
 /**
- * The longest runs of a class that have at least `min` characters and pass a test, from first to last, as matches of a pattern
- * without groups; whoever takes one may say where to go on. A run that long has one of every `min` characters of the text, so no other is looked at first.
+ * The longest runs of a class that have at least `min` characters and pass a test. They come in order, as matches of a pattern
+ * without groups. `next(place)` goes on at a later place. A run that long has one of every `min` characters of the text, so the
+ * search looks at these first.
  */
 export function* charRuns(
   text: string,
@@ -75,7 +76,7 @@ const [LINE_FEED, RETURN] = [10, 13];
 /** Lengths of the lines that bytes in base64 are broken into. */
 const [SHORTEST_LINE, LONGEST_LINE] = [60, 100];
 
-/** Where the lines begin, from a place on, that have one length and hold nothing but base64; and where the last one ends. */
+/** Lines of one length, all of base64: where each begins, and where the last one ends. */
 export interface LinesOfBytes {
   readonly starts: readonly number[];
   readonly end: number;
@@ -177,16 +178,18 @@ export function wordStarts(list: WordList): WordStarts {
   if (number === 7) throw new RangeError('Expected seven lists of words at most.');
   [lastLong, lastShort] = [nothing(), nothing()];
   addBehind();
-  for (const word of list.words) {
-    const pair = word.slice(0, 2);
-    for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
-    for (const [first, second] of list.ignoresCase ? spellings(pair) : [pair]) {
-      const [code, next] = [first?.charCodeAt(0) ?? 0, second?.charCodeAt(0) ?? 0];
-      if (code < 128) addTo(listsAt, (code << 7) | (next & 127), number);
-      else addTo(listsAtWide, code, number);
-    }
-  }
+  for (const word of list.words) addWord(word, number, list.ignoresCase);
   return { in: (text) => lookedInto(text).starts[number] ?? [] };
+}
+
+function addWord(word: string, number: number, ignoresCase: boolean): void {
+  const pair = word.slice(0, 2);
+  for (const hash of wordHashes(word)) addTo(listsAtFour, hash, number);
+  for (const [first, second] of ignoresCase ? spellings(pair) : [pair]) {
+    const [code, next] = [first?.charCodeAt(0) ?? 0, second?.charCodeAt(0) ?? 0];
+    if (code < 128) addTo(listsAt, (code << 7) | (next & 127), number);
+    else addTo(listsAtWide, code, number);
+  }
 }
 
 function addTo(table: Uint8Array, at: number, list: number): void {
@@ -280,9 +283,9 @@ export function textBecame(before: string, after: string, edits: readonly TextEd
 /** Characters that the longest escape before a word has. */
 const ESCAPE_REACH = 32;
 
-/** What a word may begin behind although letters come before it. */
+/** Begins an escape: a word may follow it directly. */
 const ESCAPE = 0x80;
-/** By a character: the lists of which a word may begin behind it, and whether it begins an escape. */
+/** By a character: the lists with words that may follow it, and {@link ESCAPE}. */
 const behind = new Uint8Array(1 << 16);
 
 function addBehind(): void {

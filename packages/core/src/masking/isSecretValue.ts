@@ -85,11 +85,27 @@ const MAX_DIGITS = 0.78;
 /** How much less is asked for where a prefix says that a value follows. */
 const AFTER_PREFIX = 0.09;
 
+interface Mixture {
+  /** Letters and digits. */
+  readonly length: number;
+  readonly digits: number;
+  /** Changes between digits, upper case and lower case, other characters left out. */
+  readonly changes: number;
+  /** Changes between digits and letters alone. */
+  readonly digitChanges: number;
+}
+
 /** True for a text of letters and digits that looks like a generator's; meaningful from some 12 characters. */
 export function isMadeUp(text: string, isAfterPrefix = false): boolean {
-  let [length, digits] = [0, 0];
-  // Between digits, upper case and lower case, other characters left out; and between digits and letters alone.
-  let [changes, digitChanges] = [0, 0];
+  const { length, digits, changes, digitChanges } = mixtureOf(text);
+  if (digits === 0 || digits > length * MAX_DIGITS) return false;
+  if (digitChanges >= Math.max(3, length * MIN_DIGIT_CHANGES)) return true;
+  const share = (digits >= 3 ? MIN_CHANGES_WITH_DIGITS : MIN_CHANGES) - (isAfterPrefix ? AFTER_PREFIX : 0);
+  return changes >= length * share;
+}
+
+function mixtureOf(text: string): Mixture {
+  let [length, digits, changes, digitChanges] = [0, 0, 0, 0];
   let before = NONE;
   for (let index = 0; index < text.length; index += 1) {
     const kind = charKind(text.charCodeAt(index));
@@ -102,10 +118,7 @@ export function isMadeUp(text: string, isAfterPrefix = false): boolean {
     }
     before = kind;
   }
-  if (digits === 0 || digits > length * MAX_DIGITS) return false;
-  if (digitChanges >= Math.max(3, length * MIN_DIGIT_CHANGES)) return true;
-  const share = (digits >= 3 ? MIN_CHANGES_WITH_DIGITS : MIN_CHANGES) - (isAfterPrefix ? AFTER_PREFIX : 0);
-  return changes >= length * share;
+  return { length, digits, changes, digitChanges };
 }
 
 function charKind(code: number): number {

@@ -17,7 +17,7 @@ import { type MaskRule, redacted } from './MaskRule.ts';
 const RANDOM_RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
 /** Characters of the shortest run. */
 const MIN_RUN = 18;
-/** Lines that are bytes together, those of them that are looked at, and as many of these have to hold a token. */
+/** So many lines are bytes; the first of them are looked at; of these, so many hold a token. */
 const [MIN_LINES, LINES_LOOKED_AT, LINES_WITH_TOKEN] = [32, 8, 6];
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
@@ -65,7 +65,7 @@ const PUBLIC_KEY =
   /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
 const PUBLIC_BEFORE =
   /(?:base64,|sha\d{1,3}[:=-] ?|\bW\/\\{0,3}"|(?:etag|if-(?:none-)?match)["']?\s?[:=]\s?["'\\]{0,5}|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
-/** How what {@link PUBLIC_BEFORE} finds ends, but for a space. */
+/** Every match of {@link PUBLIC_BEFORE} ends with one of these, or with a space behind it. */
 const PUBLIC_ENDS: CharClass = charClass(',:=-"\'\\');
 const PUBLIC_BEFORE_REACH = 32;
 const PUBLIC_BLOCK =
@@ -100,7 +100,7 @@ export const RANDOM_TOKEN_RULE: MaskRule = {
   },
 };
 
-/** What {@link RANDOM_RUN} finds that may hold a token, and bytes in lines as one. */
+/** The runs of {@link RANDOM_RUN} that may hold a token, and bytes in lines as one. */
 function* randomRuns(text: string): Generator<RegExpExecArray> {
   const runs = charRuns(text, RUN, MIN_RUN, mayHoldToken);
   let looked = 0;
@@ -123,7 +123,7 @@ function areTokens(text: string, { starts }: LinesOfBytes, length: number): bool
   return starts.slice(0, LINES_LOOKED_AT).filter(holdsToken).length >= LINES_WITH_TOKEN;
 }
 
-/** Nothing without a digit is made up, and a run of hex digits alone is a hash. */
+/** A token has a digit, and a run of hex digits alone is a hash. */
 function mayHoldToken(codes: Uint16Array, from: number, to: number): boolean {
   if (ALPHANUMERIC[codes[from] as number] !== 1) return false;
   let isHex = to - from <= LONGEST_HASH;

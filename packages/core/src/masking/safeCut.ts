@@ -69,8 +69,8 @@ export interface SliceSizes {
 
 /**
  * Masks a text in slices, with a yield after each piece of work: the regular expressions of V8 keep a place for every
- * character they may go back to, and overflow the stack at some millions. Cuts are made where what follows is masked as it is
- * beside what comes before, so the result is that of the whole.
+ * character they may go back to, and overflow the stack at some millions. Both sides of a cut are masked as they are in one
+ * piece, so the result is that of the whole.
  *
  * A run without any break that is longer than a secret can be is bytes written as text. It is judged by its beginning, and as
  * a whole: shown, or one mark.
@@ -170,7 +170,7 @@ function* sliceAfter(text: string, from: number, mask: Mask, { slice, reach }: S
   return null;
 }
 
-/** What follows may be the rest of something that is longer than any secret known. */
+/** The next slice may begin with the rest of a longer secret: that part is left out. */
 function overlong(text: string, from: number, mask: Mask, { slice, reach }: Sizes): Slice {
   const to = from + slice;
   return { shown: mask(text.slice(from, to)) + redacted('overlong'), to: to + reach };

@@ -1,7 +1,7 @@
 import {
   atNames,
-  findAround,
   BASE64_URL,
+  findAround,
   HEX_DIGITS,
   holdsLiteral,
   holdsRun,
@@ -203,7 +203,7 @@ function withSecond(head: string): readonly string[] {
   return head.length > 1 ? [head] : [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'].map((second) => head + second);
 }
 
-/** Nothing, or what ends every word: most tokens are found without a look at what escapes there are. */
+/** The beginning of a text, or a character that ends every word. There a token needs no escape before it. */
 const IS_APART = /^[^A-Za-z0-9_-]?$/s;
 
 /** Also of shorter heads: where `sk-ant-` stands, `sk-` stands too. */

@@ -152,6 +152,7 @@ describe('a faster way to find', () => {
         starts.in(before);
         textBecame(before, after, edits);
         const found = ANCHORED.map((rules) => rules.starts.in(after));
+        expect(['some words', 'and more', 'xoxb-'].filter((word) => !holdsLiteral(after, word))).toEqual([]);
         starts.in(filler);
         expect(found).toEqual(ANCHORED.map((rules) => rules.starts.in(after)));
       }),
