@@ -36,7 +36,10 @@ try {
   for (const [name, filter] of Object.entries(filters)) {
     const listed = await timesOf(() => app.list(filter));
     const gates = await timesOf(() => app.openGates(filter));
-    rows.push([name, ...[listed, gates].flatMap((ms) => [median(ms).toFixed(2), percentile(ms, 95).toFixed(2)])]);
+    rows.push([
+      name,
+      ...[listed, gates].flatMap((ms) => [median(ms).toFixed(2), percentile(ms, 95).toFixed(2)]),
+    ]);
   }
   console.log(`${RUNS} runs that wait at a gate, pages of 50; ms, ${CALLS} calls each`);
   console.log(table(['filter', 'list', 'p95', 'openGates', 'p95'], rows));

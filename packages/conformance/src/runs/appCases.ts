@@ -333,7 +333,8 @@ const STANDS: readonly RunsCase[] = [
 
 /** Promises through an app, wherever its runs are. */
 export const APP_CASES: readonly RunsCase[] = [
-  ...STARTS, ...LABELS,
+  ...STARTS,
+  ...LABELS,
   ...NAMES,
   ...GATES,
   ...TOLD,

@@ -10,6 +10,7 @@ import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
 import type { ClosedGate, Gate, GateAnswer } from '../engine/gates/Gate.ts';
+import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {
   decisionNoticeOf,
   type Notice,
@@ -17,7 +18,6 @@ import {
   type RunFiles,
   stopNoticeOf,
 } from '../engine/runs/RunFiles.ts';
-import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import type { GateFilter, GatePage, LabelFilter, QueueOptions, RunDriver } from '../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../engine/start/RunStarts.ts';
 import { endingWith } from '../errors/DevsError.ts';

@@ -107,13 +107,7 @@ export class RunLists {
   }
 }
 
-const valuesOf = ({
-  statuses,
-  graph,
-  since,
-  before,
-  limit,
-}: ReturnType<typeof runQueryOf>): unknown[] => [
+const valuesOf = ({ statuses, graph, since, before, limit }: ReturnType<typeof runQueryOf>): unknown[] => [
   [...statuses],
   graph,
   clamped(since),

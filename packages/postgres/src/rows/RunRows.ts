@@ -97,7 +97,13 @@ export class RunRows {
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]), labelsJson(index));
+    values.push(
+      schemaVersion,
+      priority,
+      ...indexValues(index),
+      gateRows([{ runId, gates: index.gates }]),
+      labelsJson(index),
+    );
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query({ ...this.#sql.create, values });
       if (rowCount === 0) return this.#isBorn(client, runId, birth);

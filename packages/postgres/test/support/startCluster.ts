@@ -29,7 +29,15 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-const INDEX: RunIndex = { status: 'created', reason: null, title: null, metadata: {}, tags: [], view: null, gates: [] };
+const INDEX: RunIndex = {
+  status: 'created',
+  reason: null,
+  title: null,
+  metadata: {},
+  tags: [],
+  view: null,
+  gates: [],
+};
 
 /** Of a run that waits for somebody. */
 export const WAITING: HeldRunEnd = { ...INDEX, status: 'waiting', until: null };

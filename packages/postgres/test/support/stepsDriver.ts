@@ -49,7 +49,16 @@ export function stepsDriver(options: StepsDriverOptions = {}): RunDriver {
   const { queue = QUEUE, call, ending, until } = options;
   const at = (held: HeldRun, status: HeldRunEnd['status'], goesOn: number | null = null): HeldRunEnd => {
     const told = held.db.prepare('SELECT id FROM told ORDER BY rowid').pluck().all();
-    return { status, reason: null, title: held.id, view: { told }, gates: [], metadata: {}, tags: [], until: goesOn };
+    return {
+      status,
+      reason: null,
+      title: held.id,
+      view: { told },
+      gates: [],
+      metadata: {},
+      tags: [],
+      until: goesOn,
+    };
   };
   const count = (held: HeldRun, table: string): number =>
     held.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;

@@ -22,7 +22,7 @@ export interface CompactResult {
   readonly freedBytes: number;
   /** Bytes of the file now. */
   readonly fileBytes: number;
-  /** What `maxMs` has to be at least to rewrite the file, an estimate in milliseconds; absent if `done`. */
+  /** The least `maxMs` to rewrite the file, an estimate in milliseconds; absent if `done`. */
   readonly needsMs?: number;
 }
 
@@ -49,7 +49,11 @@ export async function compactFile(
 /** Others get the file between two rounds, and this thread. False where the time was over before the last. */
 async function inRounds(
   rounds: Iterator<unknown>,
-  { db, left, waitMs }: { readonly db: StateFile['db']; readonly left: () => number; readonly waitMs: number },
+  {
+    db,
+    left,
+    waitMs,
+  }: { readonly db: StateFile['db']; readonly left: () => number; readonly waitMs: number },
 ): Promise<boolean> {
   for (let isOver = false; ; ) {
     await ifFree(db, waitMs, () => {

@@ -5,7 +5,14 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
 import { type Fence, NO_FENCE } from '../commits/Fence.ts';
 import { immediateTransaction } from '../commits/immediateTransaction.ts';
-import { isUnlabelled, type LabelQuery, labelCounts, labelValues, rarest, UNLABELLED } from '../labels/labelQuery.ts';
+import {
+  isUnlabelled,
+  type LabelQuery,
+  labelCounts,
+  labelValues,
+  rarest,
+  UNLABELLED,
+} from '../labels/labelQuery.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
 import { LoggedAnswers } from './decisionLines.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';

@@ -1,7 +1,7 @@
 // The rows of `hitl_sessions`: their statements, and how a row becomes a session.
 
-import { isUnlabelled, type LabelQuery, labelConditions } from '../labels/labelQuery.ts';
 import { canonicalJson } from '../../values/canonicalJson.ts';
+import { isUnlabelled, type LabelQuery, labelConditions } from '../labels/labelQuery.ts';
 import { isSound, parseStored, SESSION_SEAL, sealOf } from '../rows/rows.ts';
 import type { AnsweredSession, HiddenRecord, HitlSession, Principal, Vote } from './hitlSession.ts';
 
@@ -141,7 +141,8 @@ const SELECT_INBOX_OF = (asking: string): string => `
   ) CROSS JOIN hitl_sessions ON id = asked
   WHERE true ${IN_ORDER}`;
 
-const ASKS = "CROSS JOIN hitl_sessions AS s ON s.thread_id = run.thread_id AND s.status = 'awaiting_approval'";
+const ASKS =
+  "CROSS JOIN hitl_sessions AS s ON s.thread_id = run.thread_id AND s.status = 'awaiting_approval'";
 
 /** @param first - The condition that the fewest runs meet: their questions are looked up, instead of the runs of all questions. */
 export function selectInboxOf(query: LabelQuery, first: number | 'prefix' | null): string {

@@ -105,7 +105,14 @@ export class RunDirectory {
   /** Runs, newest first. */
   page(query: RunQuery): readonly RunCursor[] {
     const { statuses, graph, since, before, limit } = query;
-    const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit, ...labelValues(query) };
+    const bound = {
+      statuses: JSON.stringify(statuses),
+      graph,
+      since,
+      ...before,
+      limit,
+      ...labelValues(query),
+    };
     return prepare<[object], RunCursor>(this.#db, this.#planOf(query)).all(bound);
   }
 

@@ -16,9 +16,9 @@ import {
   openGates,
   openGatesOfRuns,
 } from '../../engine/gates/Gate.ts';
+import { type CompactOptions, type CompactResult, compactFile } from '../../engine/runs/compactFile.ts';
 import { cursorOf, inbox, labelQueryOf, pageLimit, statusesOf } from '../../engine/runs/lists.ts';
 import type { Addressee, ClaimOptions, Notice } from '../../engine/runs/RunFiles.ts';
-import { type CompactOptions, type CompactResult, compactFile } from '../../engine/runs/compactFile.ts';
 import type { GateFilter, GatePage, QueueOptions, RunDriver, Runs } from '../../engine/runs/Runs.ts';
 import type { NewRunRecord } from '../../engine/start/RunStarts.ts';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
@@ -303,7 +303,11 @@ class RemoteHome implements PipelineHome {
     const ids: string[] = [];
     let place: string | null = after === undefined ? null : await this.#placeOf(after);
     do {
-      const wanted = { ...filter, limit: Math.min(PAGE, most - ids.length), ...(place !== null && { after: place }) };
+      const wanted = {
+        ...filter,
+        limit: Math.min(PAGE, most - ids.length),
+        ...(place !== null && { after: place }),
+      };
       const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
       ids.push(...runs.map(({ id }) => id));
       place = next;

@@ -1,5 +1,5 @@
-import type { RunInfo } from '../../../src/engine/drive/RunResult.ts';
 import type { Database } from 'better-sqlite3';
+import type { RunInfo } from '../../../src/engine/drive/RunResult.ts';
 import { EngineStore } from '../../../src/engine/gates/EngineStore.ts';
 import type {
   GateFilter,

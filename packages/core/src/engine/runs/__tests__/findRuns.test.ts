@@ -14,7 +14,7 @@ function open(db: Database, now = { ms: 0 }) {
   return durable(twoSteps(), { db, gates: { second: ({ log }) => log }, now: () => now.ms });
 }
 
-/** What statements that find runs or gates are planned to do. */
+/** Query plans of the statements that find runs or gates. */
 function plansOf(db: Database): string[] {
   const plans: string[] = [];
   const prepare = db.prepare.bind(db) as (sql: string) => Statement<unknown[]>;
@@ -43,7 +43,9 @@ function manyRuns(db: Database, count: number, like: string): void {
     db.prepare(`
       INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, question_json, artifact_hash)
       SELECT 's' || t.thread_id, 't', '{}', t.created_at, s.kind, t.thread_id, s.question_json, s.artifact_hash
-      FROM threads AS t JOIN hitl_sessions AS s ON s.thread_id = ? WHERE t.graph_fingerprint = 'g'`).run(like);
+      FROM threads AS t JOIN hitl_sessions AS s ON s.thread_id = ? WHERE t.graph_fingerprint = 'g'`).run(
+      like,
+    );
   })();
 }
 
@@ -59,7 +61,11 @@ async function medianMs(call: () => Promise<unknown>): Promise<number> {
 }
 
 const label = fc.record(
-  { tenant: fc.constantFrom('acme', 'bolt'), n: fc.constantFrom(1, 1.5, 1e21), ok: fc.constantFrom(true, null, 'ü"\n') },
+  {
+    tenant: fc.constantFrom('acme', 'bolt'),
+    n: fc.constantFrom(1, 1.5, 1e21),
+    ok: fc.constantFrom(true, null, 'ü"\n'),
+  },
   { requiredKeys: [] },
 );
 const tags = fc.subarray(['a', 'b', 'c']);
@@ -70,11 +76,22 @@ describe('finding runs', () => {
     const now = { ms: 0 };
     const app = open(db, now);
     const set = db.prepare('UPDATE threads SET status = ? WHERE thread_id = ?');
-    const run = fc.record({ id, metadata: label, tags, at: fc.integer({ min: 0, max: 3 }), status: fc.constantFrom(...THREAD_STATUSES) });
+    const run = fc.record({
+      id,
+      metadata: label,
+      tags,
+      at: fc.integer({ min: 0, max: 3 }),
+      status: fc.constantFrom(...THREAD_STATUSES),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(run, { selector: (each) => each.id, maxLength: 10 }),
-        fc.record({ metadata: label, tags, idPrefix: fc.oneof(fc.constant(''), id), limit: fc.integer({ min: 1, max: 12 }) }),
+        fc.record({
+          metadata: label,
+          tags,
+          idPrefix: fc.oneof(fc.constant(''), id),
+          limit: fc.integer({ min: 1, max: 12 }),
+        }),
         fc.subarray([...THREAD_STATUSES], { minLength: 1 }),
         async (runs, filter, status) => {
           for (const each of runs) {
@@ -93,7 +110,9 @@ describe('finding runs', () => {
             )
             .sort((a, b) => b.at - a.at || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id)));
           const page = await app.list({ ...filter, status });
-          expect(page.runs.map((each) => each.id)).toEqual(expected.slice(0, filter.limit).map((each) => each.id));
+          expect(page.runs.map((each) => each.id)).toEqual(
+            expected.slice(0, filter.limit).map((each) => each.id),
+          );
           expect(page.runs.map((each) => [each.metadata, each.tags])).toEqual(
             expected.slice(0, filter.limit).map((each) => [each.metadata, each.tags]),
           );
@@ -110,7 +129,8 @@ describe('finding runs', () => {
     await app.run('a', {}, { metadata: { tenant: 'acme', deep: { x: 1 } }, tags: ['hot'] });
     await app.run('b', {}, { metadata: { tenant: 'acme' } });
     await app.run('c', {}, { tags: ['hot'] });
-    const of = async (filter: RunFilter) => (await app.openGates(filter)).gates.map(({ threadId }) => threadId);
+    const of = async (filter: RunFilter) =>
+      (await app.openGates(filter)).gates.map(({ threadId }) => threadId);
     expect(await of({})).toHaveLength(3);
     expect((await of({ metadata: { tenant: 'acme' } })).toSorted()).toEqual(['a', 'b']);
     expect(await of({ metadata: { tenant: 'acme' }, tags: ['hot'] })).toEqual(['a']);
@@ -118,7 +138,12 @@ describe('finding runs', () => {
     expect(await of({ tags: ['cold'] })).toEqual([]);
     expect(await of({ tenant: 'acme' })).toEqual([]);
     expect(await of({ tenant: 'default', idPrefix: 'b' })).toEqual(['b']);
-    expect(await app.get('a')).toMatchObject({ id: 'a', metadata: { tenant: 'acme' }, tags: ['hot'], status: 'waiting' });
+    expect(await app.get('a')).toMatchObject({
+      id: 'a',
+      metadata: { tenant: 'acme' },
+      tags: ['hot'],
+      status: 'waiting',
+    });
     expect(await app.get('nobody')).toBeNull();
   });
 
@@ -126,12 +151,24 @@ describe('finding runs', () => {
     const app = open(db);
     await app.run('a', {}, { metadata: { tenant: 'acme' } });
     await app.fork('a', { as: 'z', by: ada });
-    expect((await app.list({ metadata: { tenant: 'acme' } })).runs.map((run) => run.id).toSorted()).toEqual(['a', 'z']);
+    expect((await app.list({ metadata: { tenant: 'acme' } })).runs.map((run) => run.id).toSorted()).toEqual([
+      'a',
+      'z',
+    ]);
   });
 
   test('finds rows of before the migration: their input says it', async ({ db }) => {
     const app = open(db);
-    const metadata = { tenant: 'acme', big: 1e21, real: 0.1, yes: true, none: null, 'a "b".c': 2, text: 'ü"\n\u0001/\\', deep: [1] };
+    const metadata = {
+      tenant: 'acme',
+      big: 1e21,
+      real: 0.1,
+      yes: true,
+      none: null,
+      'a "b".c': 2,
+      text: 'ü"\n\u0001/\\',
+      deep: [1],
+    };
     await app.run('plain', {}, { metadata, tags: ['hot', 'ü"'] });
     await app.run('tagged', { log: [] }, { metadata: { ...metadata, when: new Date(0) }, tags: ['hot'] });
     await app.run('without', {});
@@ -144,7 +181,15 @@ describe('finding runs', () => {
 
   test('refuses what is no filter, and what is no label', async ({ db }) => {
     const app = open(db);
-    const bad = [{ metadata: { a: {} } }, { metadata: { a: undefined } }, { metadata: 'x' }, { tags: 'x' }, { tags: [1] }, { idPrefix: 1 }, { tenant: 1 }];
+    const bad = [
+      { metadata: { a: {} } },
+      { metadata: { a: undefined } },
+      { metadata: 'x' },
+      { tags: 'x' },
+      { tags: [1] },
+      { idPrefix: 1 },
+      { tenant: 1 },
+    ];
     for (const filter of bad) {
       await expect(app.list(filter as never)).rejects.toThrow(TypeError);
       await expect(app.openGates(filter as never)).rejects.toThrow(TypeError);
@@ -171,7 +216,9 @@ describe('finding runs', () => {
       expect((await app.list(filter)).runs.length).toBeGreaterThan(9);
       expect((await app.openGates({ ...filter })).gates.length).toBeGreaterThan(9);
     }
-    const scans = plans.filter((plan) => plan.startsWith('SCAN') && !/VIRTUAL TABLE|SUBQUERY|\(subquery|CONSTANT/.test(plan));
+    const scans = plans.filter(
+      (plan) => plan.startsWith('SCAN') && !/VIRTUAL TABLE|SUBQUERY|\(subquery|CONSTANT/.test(plan),
+    );
     expect(scans).toEqual([]);
     // An idle machine takes a tenth of it.
     for (const filter of filters) {

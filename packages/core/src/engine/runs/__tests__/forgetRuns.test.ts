@@ -12,10 +12,10 @@ import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
 import { child, waitFor } from '../../node/waitFor.ts';
 
-/** No word of the engine's. */
+/** A word that the engine does not use. */
 const NAME = 'Quendelina';
 
-/** Texts that are too large for a row, and that no compression makes shorter. */
+/** Texts too large for a row, and hard to compress. */
 const letter = (size: number): string =>
   Array.from({ length: size }, (_, at) => `${NAME}${Math.sin(at).toString(36).slice(3)}`).join(' ');
 
@@ -36,7 +36,9 @@ function open(db: Database) {
       return { mail: letter(2000), to: NAME };
     });
     const word = JSON.stringify(await waitFor<string>('word'));
-    const { values } = await child(inner, `child-of-${/Quendelina (\w+)/.exec(word)?.[1]}`, { log: [`${NAME}'s child`] });
+    const { values } = await child(inner, `child-of-${/Quendelina (\w+)/.exec(word)?.[1]}`, {
+      log: [`${NAME}'s child`],
+    });
     return { log: [letter(5), JSON.stringify(values)], answer: letter(3000) };
   };
   const second = async ({ log }: { readonly log: readonly string[] }) => {
@@ -56,11 +58,16 @@ async function personal(app: App, id: string, log: readonly string[] = []): Prom
   const asked = await app.run(id);
   expect([asked.status, asked.reason]).toEqual(['waiting', null]);
   const { gates } = asked;
-  await app.decide(only(gates), { approved: false, feedback: `${NAME} would not say that of ${id}`, by: ada });
+  await app.decide(only(gates), {
+    approved: false,
+    feedback: `${NAME} would not say that of ${id}`,
+    by: ada,
+  });
   const again = await app.run(id);
-  if (again.gates.length > 0) await app.decide(only(again.gates), { approved: true, feedback: NAME, by: ada });
+  if (again.gates.length > 0)
+    await app.decide(only(again.gates), { approved: true, feedback: NAME, by: ada });
   await app.run(id);
-  for await (const _ of app.stream(id, null)) continue;
+  for await (const _ of app.stream(id, null));
 }
 
 /** Another process that reads, in one transaction, until its input ends. */

@@ -66,13 +66,29 @@ describe('a list of runs', () => {
         ...{ createdAt: '1970-01-01T00:00:03.000Z', updatedAt: '1970-01-01T00:00:03.000Z', endedAt: null },
       },
       {
-        ...{ id: 'second', status: 'completed', reason: null, graph, isDriven: false, metadata: {}, tags: [] },
+        ...{
+          id: 'second',
+          status: 'completed',
+          reason: null,
+          graph,
+          isDriven: false,
+          metadata: {},
+          tags: [],
+        },
         createdAt: '1970-01-01T00:00:02.000Z',
         updatedAt: '1970-01-01T00:00:03.000Z',
         endedAt: '1970-01-01T00:00:03.000Z',
       },
       {
-        ...{ id: 'first', status: 'waiting', reason: '1 open gate(s)', graph, isDriven: false, metadata: {}, tags: [] },
+        ...{
+          id: 'first',
+          status: 'waiting',
+          reason: '1 open gate(s)',
+          graph,
+          isDriven: false,
+          metadata: {},
+          tags: [],
+        },
         ...{ createdAt: '1970-01-01T00:00:01.000Z', updatedAt: '1970-01-01T00:00:01.000Z', endedAt: null },
       },
     ]);

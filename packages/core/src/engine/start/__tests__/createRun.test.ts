@@ -39,10 +39,15 @@ describe('a run that is created before its first input', () => {
     await app.signal('chat', 'word', 'early', { by: ada, signalId: '1' });
     const other = open(db, '2'); // nothing was done on another graph
     seen.length = 0;
-    expect(await other.run('chat', {})).toMatchObject({ status: 'completed', values: { log: ['false', 'second'] } });
+    expect(await other.run('chat', {})).toMatchObject({
+      status: 'completed',
+      values: { log: ['false', 'second'] },
+    });
     expect(seen.at(-1)).toMatchObject({ tenant: 'acme', tags: expect.arrayContaining(['a']) });
     expect(await other.get('chat')).toMatchObject({ status: 'completed', metadata: { tenant: 'acme' } });
-    expect(await other.run('chat', {}, { metadata: { tenant: 'acme' } })).toMatchObject({ status: 'completed' });
+    expect(await other.run('chat', {}, { metadata: { tenant: 'acme' } })).toMatchObject({
+      status: 'completed',
+    });
     expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
   });
 
@@ -50,7 +55,10 @@ describe('a run that is created before its first input', () => {
     const app = open(db);
     await app.create('chat');
     await app.run('chat', { log: ['one'] }, { turn: 'm-1' });
-    expect(await app.run('chat', { log: ['two'] }, { turn: 'm-2' })).toMatchObject({ status: 'completed', turn: 'm-2' });
+    expect(await app.run('chat', { log: ['two'] }, { turn: 'm-2' })).toMatchObject({
+      status: 'completed',
+      turn: 'm-2',
+    });
   });
 
   test('is raised or left for a second time, as LangGraph says it', async ({ db }) => {
@@ -65,9 +73,13 @@ describe('a run that is created before its first input', () => {
   test('refuses other metadata, no input, and an input once it was cancelled', async ({ db }) => {
     const app = open(db);
     await app.create('chat', { metadata: { tenant: 'acme' }, tags: ['a'] });
-    await expect(app.run('chat', {}, { metadata: { tenant: 'bolt' } })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+    await expect(app.run('chat', {}, { metadata: { tenant: 'bolt' } })).rejects.toMatchObject({
+      code: 'INPUT_NOT_TAKEN',
+    });
     await expect(app.run('chat', {}, { tags: ['b'] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
-    await expect(app.run('chat', undefined, { tags: ['a'] })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(app.run('chat', undefined, { tags: ['a'] })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
     await app.cancel('chat');
     expect(await app.get('chat')).toMatchObject({ status: 'cancelled' });
     await expect(app.run('chat', {})).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
