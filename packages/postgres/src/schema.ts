@@ -145,7 +145,7 @@ ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz
 CREATE INDEX runs_to_drive ON $.runs (run_id)
   WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
 `,
-  // What runs are found by. `labels`: JSON, NULL until the file of a run of before was looked into. `label`: the SHA-256 of one.
+  // Labels find runs. `labels`: JSON, NULL for a run of an older release until it is settled. `label`: the SHA-256 of one.
   `
 ALTER TABLE $.runs ADD COLUMN labels text;
 CREATE INDEX runs_unlabelled ON $.runs (run_id) WHERE labels IS NULL;

@@ -1,11 +1,11 @@
-// Which runs are listed, as a command line says it.
+// Flags that select runs.
 
 import type { Orchestrator } from '@devs/core';
 import type { Command } from 'commander';
 import { usageError } from '../usageError.ts';
 import { collectValues } from './optionValues.ts';
 
-/** What the flags of {@link withLabelFlags} are parsed into. */
+/** The parsed flags of {@link withLabelFlags}. */
 export interface LabelFlags {
   readonly metadata?: readonly string[];
   readonly tag?: readonly string[];
@@ -24,7 +24,7 @@ export const withLabelFlags = (command: Command): Command =>
     .option('--tag <tag>', 'only runs with this tag; repeatable', collectValues)
     .option('--id-prefix <text>', 'only runs whose id begins with this text');
 
-/** `null` where any run is meant. @throws UsageError for metadata that names no key, or no value of JSON. */
+/** `null` without flags. @throws UsageError for metadata without a key, or without a JSON scalar. */
 export function labelFilterOf({ metadata = [], tag = [], idPrefix }: LabelFlags): LabelFilter | null {
   if (metadata.length === 0 && tag.length === 0 && idPrefix === undefined) return null;
   return {
@@ -47,7 +47,7 @@ function scalarOf(text: string, json: string): Scalar {
     const value: unknown = JSON.parse(json);
     if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value as Scalar;
   } catch {
-    // It is no JSON: told below.
+    // Not JSON: refused below.
   }
   throw usageError(
     `"${text}" has no JSON scalar.`,

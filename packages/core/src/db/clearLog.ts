@@ -7,7 +7,7 @@ import { pragmaValue } from './prepare.ts';
 import { isWorkingCopy } from './workingCopies.ts';
 import { logBytes } from './writeAheadLog.ts';
 
-/** How long a deletion waits for those who read the file, ms. */
+/** How long a deletion waits for readers of the file, ms. */
 export const CLEAR_LOG_MS = 5_000;
 
 /** Before it is tried again, ms. */
@@ -18,7 +18,7 @@ const PAUSE_MS = 20;
  * others; the event loop turns meanwhile. Does nothing without a log, within a transaction, and for a file that is kept elsewhere.
  *
  * @param forMs - How long it waits.
- * @throws DevsError `STATE_BUSY` if somebody still reads then: the log is as it was. RangeError for a time that is none.
+ * @throws DevsError `STATE_BUSY` if a reader remains: the log is unchanged. RangeError for a bad time.
  */
 export async function clearLog(db: Database, forMs: number = CLEAR_LOG_MS): Promise<void> {
   assertWait(forMs);
@@ -58,9 +58,9 @@ export const isInUseHere = (error: unknown): boolean =>
   (('code' in error && String(error.code).startsWith('SQLITE_LOCKED')) ||
     /statements? in progress|is busy executing/.test(error.message));
 
-/** @param what - What could not be changed. */
-export const stateBusy = (what: string, path: string): DevsError =>
-  new DevsError(`The state file is in use, so ${what} still has what was deleted.`, {
+/** @param part - Still with deleted bytes. */
+export const stateBusy = (part: string, path: string): DevsError =>
+  new DevsError(`The state file is in use, so ${part} still has deleted data.`, {
     code: 'STATE_BUSY',
     remedy: 'Call it again, or run devs compact, when no process reads the file in a long transaction.',
     context: { path },

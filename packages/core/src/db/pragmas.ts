@@ -62,7 +62,7 @@ export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: Conne
   applyReadPragmas(db);
 }
 
-/** What is deleted is overwritten with zeros, on its page and on pages that become free: nothing else in the file says it. */
+/** Overwrites deleted bytes with zeros, on their page and on pages that become free. */
 export function overwriteDeleted(db: Database): void {
   db.pragma('secure_delete = ON');
 }

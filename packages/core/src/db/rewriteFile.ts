@@ -14,14 +14,14 @@ const INCREMENTAL = 2;
 /** Pages that one transaction gives back. */
 const PAGES = 500;
 
-/** Of a file that a release without `secure_delete` has written to: what it had deleted may be on any page. */
+/** A release without `secure_delete` has written to the file: deleted bytes may be on any page. */
 const IS_UNCLEAN = 'SELECT 1 FROM file_residue';
 
 /** How much of a file is used. */
 export interface FileUse {
   readonly fileBytes: number;
   readonly freeBytes: number;
-  /** Whether pages may have what an earlier release deleted. */
+  /** Whether pages may have bytes that an earlier release deleted. */
   readonly hasResidue: boolean;
   /** How long a rewrite may take, ms. */
   readonly rewriteMs: number;
@@ -48,7 +48,7 @@ export function giveBackPages(db: Database, waitMs: number): Promise<void> {
 }
 
 /**
- * Writes every page anew, in one transaction: others wait to write meanwhile. Nothing is left of what was deleted.
+ * Writes every page again, in one transaction: others wait to write meanwhile. Deleted bytes are gone then.
  *
  * @throws DevsError `STATE_BUSY` while somebody else writes, or this connection reads; storage faults. The file is as it was.
  */
@@ -60,9 +60,9 @@ export async function rewriteFile(db: Database, waitMs: number): Promise<void> {
 }
 
 /**
- * Does `work` when nobody else writes; the event loop turns meanwhile.
+ * Does `work` when the file is free; the event loop turns meanwhile.
  *
- * @throws DevsError `STATE_BUSY` if somebody does for longer; what `work` throws.
+ * @throws DevsError `STATE_BUSY` if another process writes for longer; errors of `work`.
  */
 export async function ifFree(db: Database, forMs: number, work: () => unknown): Promise<void> {
   try {

@@ -314,7 +314,7 @@ export class Orchestrator {
     return this.#home.collect(workspace);
   }
 
-  /** Makes the state file smaller, and overwrites what an earlier release deleted; see `compact` of an app. */
+  /** Makes the state file smaller, and overwrites bytes that an earlier release deleted; see `compact` of an app. */
   async compact(options: CompactOptions = {}): Promise<CompactResult> {
     return this.#home.compact(options);
   }

@@ -6,7 +6,7 @@ type Labels = Parameters<typeof pages.labelTexts>[0];
 /** JSON for `runs.labels`. */
 export const labelsJson = (labels: Labels): string => JSON.stringify(pages.labelTexts(labels));
 
-/** Of a row; without any where nobody has looked into the file yet. */
+/** Labels of a row; empty for a run of an older release until its file is read. */
 export const labelsOfRow = (json: string | null): Labels =>
   pages.labelsFrom(JSON.parse(json ?? '[]') as readonly string[]);
 

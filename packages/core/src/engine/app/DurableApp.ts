@@ -158,11 +158,11 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
   }
 
   /**
-   * Records a run before its first input, like LangGraph's `threads.create`. It is `paused` and not due: no process
-   * executes it until `run` or `start` gives it an input. The metadata and tags find it in `list`, and nodes have them in
+   * Records a run before its first input, like LangGraph's `threads.create`. It is `paused` and not due until
+   * `run` or `start` gives it an input. The metadata and tags find it in `list`, and nodes have them in
    * their `config`. It can receive signals, and `cancel` ends it.
    *
-   * @param options - `ifExists`: what to do for a known id. `'raise'` rejects, `'do_nothing'` returns the run unchanged.
+   * @param options - `ifExists`: behavior for a known id. `'raise'` rejects, `'do_nothing'` returns the run unchanged.
    * @returns The run as `get` returns it.
    * @throws DevsError `THREAD_EXISTS` for a known id; `THREAD_NOT_OURS` for an id with checkpoints but without a run.
    *   TypeError for metadata that is not of scalars. Nothing is recorded then.
@@ -595,7 +595,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
 
   /**
    * Makes the state file smaller: deletes unused values, gives free pages back to the disk, and empties the log. Overwrites
-   * what a release without this method deleted, which `delete` cannot do. Stops after `maxMs`; the next call continues. A
+   * bytes that a release without this method deleted, which `delete` cannot do. Stops after `maxMs`; the next call continues. A
    * file is rewritten in one transaction, and other processes wait meanwhile; one above 64 MiB is made smaller step by step
    * after that.
    *

@@ -16,7 +16,7 @@ export interface PageRequest {
   readonly after?: string;
 }
 
-/** Selects runs by what they were started with. All of it must match. */
+/** Selects runs by their metadata, tags, id and tenant. All of them must match. */
 export interface LabelFilter {
   /**
    * Members of the metadata of a run, by name: strings, finite numbers, booleans, `null`. With `tags`, at most 10.
@@ -27,7 +27,7 @@ export interface LabelFilter {
   readonly tags?: readonly string[];
   /** The first characters of the id. @defaultValue any */
   readonly idPrefix?: string;
-  /** The tenant. One state file has none: there every run is of the tenant `default`. @defaultValue any */
+  /** The tenant. In one state file, every run has the tenant `default`. @defaultValue any */
   readonly tenant?: string;
 }
 
@@ -114,7 +114,7 @@ export interface NewRun extends QueueOptions {
   /** Its whole file, with what it is started with. */
   readonly file: Uint8Array;
   readonly index: RunIndex;
-  /** False for one that waits for its first input: no process executes it. @defaultValue true */
+  /** False for a run that waits for its first input: workers leave it alone. @defaultValue true */
   readonly isDue?: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface CompactResult {
   readonly freedBytes: number;
   /** Bytes of the file now. */
   readonly fileBytes: number;
-  /** What `maxMs` has to be at least to rewrite the file, an estimate in milliseconds; absent if `done`. */
+  /** The least `maxMs` to rewrite the file, an estimate in milliseconds; absent if `done`. */
   readonly needsMs?: number;
 }
 

@@ -16,7 +16,7 @@ export interface DeleteResult {
   readonly bytes: number;
 }
 
-/** Who deletes a run. */
+/** Options of `delete`. */
 export interface DeleteOptions {
   readonly by: Principal;
   /**

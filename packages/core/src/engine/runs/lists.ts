@@ -68,7 +68,7 @@ export function pageOf<T>(
 /** What a list of pages is made of. */
 export const pages = {
   ...{ limit: pageLimit, place: parseCursor, of: pageOf, position: eventPosition, unknownCursor },
-  /** Labels as they are stored, from what is stored, and those that a filter asks for. */
+  /** Labels as they are stored, as they are read, and those of a filter. */
   ...{ labelTexts, labelsFrom, labelQuery: labelQueryOf },
 } as const;
 
@@ -87,10 +87,10 @@ export function listRuns(filter: RunFilter, store: EngineStore): RunPage {
   });
 }
 
-/** One state file knows no tenants. */
+/** One state file has one tenant. */
 const isOfOneFile = ({ tenant = DEFAULT_TENANT }: LabelFilter): boolean => tenant === DEFAULT_TENANT;
 
-/** One run as {@link listRuns} lists it; `null` where there is none. */
+/** One run as {@link listRuns} lists it; `null` for an unknown id. */
 export function getRun(id: string, { threads, labels }: EngineStore): RunInfo | null {
   const thread = threads.get(id);
   return thread === null ? null : infoOf(thread, threads.driverOf(id) !== null, labels.of(id));
@@ -111,13 +111,13 @@ export function runQueryOf(filter: RunFilter): RunQuery {
   };
 }
 
-/** The tenant of runs that name none. */
+/** The tenant of runs without one. */
 const DEFAULT_TENANT = 'default';
 
 /** More would make statements of their own, each. */
 const MOST_LABELS = 10;
 
-/** @throws TypeError for what is no metadata, tag or text; RangeError for too many. */
+/** @throws TypeError for bad metadata, tags or texts; RangeError for too many. */
 export function labelQueryOf({
   metadata = {},
   tags = [],

@@ -8,7 +8,7 @@ import { threadBusy } from '../drive/lease.ts';
 import type { EngineStore } from '../gates/EngineStore.ts';
 import type { InvokeOptions } from '../graph/EngineGraph.ts';
 
-/** What a run that is recorded before its first input is found by. */
+/** The labels of a run that is recorded before its first input. */
 export interface NewRunLabels {
   /** Strings, finite numbers, booleans and `null`, by name. */
   readonly metadata?: RunLabels['metadata'];
@@ -24,7 +24,7 @@ interface GivenFirst {
 export const awaitsInput = ({ status, reason }: Pick<Thread, 'status' | 'reason'>): boolean =>
   status === 'paused' && reason === AWAITS_INPUT;
 
-/** @throws TypeError for metadata that is not of scalars, or tags that are no strings. */
+/** @throws TypeError for metadata other than scalars, or tags other than strings. */
 export function assertLabels({ metadata = {}, tags = [] }: NewRunLabels): void {
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
     throw new TypeError('metadata must be an object.');

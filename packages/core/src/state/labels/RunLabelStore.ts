@@ -11,7 +11,7 @@ const INSERT = `
 
 const DELETE = 'DELETE FROM run_labels WHERE thread_id = ?';
 
-/** Rows of `run_labels`: what runs are found by. */
+/** Rows of `run_labels`: the labels that find runs. */
 export class RunLabelStore {
   readonly #db: Database;
 
@@ -29,7 +29,7 @@ export class RunLabelStore {
     for (const label of labelTexts(labels)) prepare<[object]>(this.#db, INSERT).run({ label, threadId });
   }
 
-  /** A run that another one has begun, or was made of, is found by what that one is found by; what it says itself goes first. */
+  /** Gives a child or a fork the labels of the run it comes from; its own go first. */
   inherit(from: string, to: string): void {
     const labels = inheritedLabels(this.of(from), this.of(to));
     prepare<[string]>(this.#db, DELETE).run(to);

@@ -3,11 +3,11 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
 
-/** What runs are found by, beside their status and age. */
+/** Selects runs by labels and id. */
 export interface LabelQuery {
   /** As `labelTexts` writes them: all of them. */
   readonly labels: readonly string[];
-  /** What the id begins with; empty for any. */
+  /** The beginning of the id; empty for any. */
   readonly idPrefix: string;
 }
 
@@ -20,7 +20,7 @@ export interface LabelCounts {
   readonly prefix: number;
 }
 
-/** Rows that are counted to find the rarest of several conditions: SQLite has no figures of that. */
+/** Rows that are counted to find the rarest of several conditions. */
 export const COUNTED = 1000;
 
 const COUNT_LABEL = `SELECT count(*) FROM (SELECT 1 FROM run_labels WHERE label = ? LIMIT ${COUNTED})`;
@@ -38,7 +38,7 @@ export const isUnlabelled = ({ labels, idPrefix }: LabelQuery): boolean =>
  * Conditions on a row with `thread_id` and `created_at`, each followed by AND.
  *
  * @param run - Its name in the statement.
- * @param skipped - A label that needs no look, by its number.
+ * @param skipped - A label to leave out, by its number.
  */
 export function labelConditions(run: string, { labels, idPrefix }: LabelQuery, skipped = -1): string {
   const conditions = labels.map(
@@ -51,7 +51,7 @@ export function labelConditions(run: string, { labels, idPrefix }: LabelQuery, s
   return [...ofId, ...ofLabels].map((condition) => `${condition} AND `).join('');
 }
 
-/** What {@link labelConditions} is given. */
+/** Values for {@link labelConditions}. */
 export const labelValues = ({ labels, idPrefix }: LabelQuery): Readonly<Record<string, string>> => ({
   idPrefix,
   idEnd: `${idPrefix}${LAST_CHARACTER}`,
@@ -67,7 +67,7 @@ export function labelCounts(db: Database, query: LabelQuery): LabelCounts {
   };
 }
 
-/** Which of several conditions the fewest runs meet: a label by its number, the beginning of the id, or none that is rare. */
+/** The condition that the fewest runs meet: a label by its number, the beginning of the id, or `null` if all are common. */
 export function rarest({ labels, prefix }: LabelCounts): number | 'prefix' | null {
   const least = Math.min(...labels);
   if (Math.min(least, prefix) >= COUNTED) return null;

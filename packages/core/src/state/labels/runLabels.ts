@@ -1,11 +1,11 @@
-// What a run is found by: the scalars of its metadata, and its tags.
+// The labels that find a run: the scalars of its metadata, and its tags.
 
 /** A value that metadata can be searched for. */
 export type LabelValue = string | number | boolean | null;
 
 /** The metadata and the tags of a run. */
 export interface RunLabels {
-  /** Scalars by name: what is found. Lists and objects that a run was started with are left out. */
+  /** Scalars by name, without lists and objects. */
   readonly metadata: Readonly<Record<string, LabelValue>>;
   /** In the order of their characters, each once. */
   readonly tags: readonly string[];
@@ -20,7 +20,7 @@ export const isLabelValue = (value: unknown): value is LabelValue =>
   typeof value === 'boolean' ||
   (typeof value === 'number' && Number.isFinite(value));
 
-/** Of what a run is started with, what it is found by. */
+/** The labels among the options of a run. */
 export function labelsOf({
   metadata = {},
   tags = [],
@@ -53,7 +53,7 @@ export function labelsFrom(texts: readonly string[]): RunLabels {
   };
 }
 
-/** What a child run is found by: its own, and what its parent is found by. */
+/** The labels of a child run: its own, and those of its parent. */
 export const inheritedLabels = (parent: RunLabels, own: RunLabels): RunLabels => ({
   metadata: { ...parent.metadata, ...own.metadata },
   tags: [...new Set([...parent.tags, ...own.tags])].sort(),

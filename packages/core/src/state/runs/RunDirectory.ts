@@ -47,7 +47,7 @@ const selectByLabel = (query: LabelQuery, first: number): string => `
 
 const selectByPrefix = (query: LabelQuery): string => `
   SELECT run.created_at AS at, run.thread_id AS id FROM threads AS run
-  WHERE ${labelConditions('run', query)} run.created_at >= @since AND (run.created_at, +run.thread_id) < (@at, @id)
+  WHERE ${labelConditions('run', query)} +run.created_at >= @since AND (+run.created_at, +run.thread_id) < (@at, @id)
     AND +run.status IN (SELECT value FROM json_each(@statuses)) AND (@graph IS NULL OR +run.graph_fingerprint = @graph)
   ORDER BY +run.created_at DESC, +run.thread_id DESC LIMIT @limit`;
 

@@ -14,7 +14,7 @@ function open(db: Database, now = { ms: 0 }) {
   return durable(twoSteps(), { db, gates: { second: ({ log }) => log }, now: () => now.ms });
 }
 
-/** What statements that find runs or gates are planned to do. */
+/** Query plans of the statements that find runs or gates. */
 function plansOf(db: Database): string[] {
   const plans: string[] = [];
   const prepare = db.prepare.bind(db) as (sql: string) => Statement<unknown[]>;

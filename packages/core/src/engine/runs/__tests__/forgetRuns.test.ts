@@ -12,10 +12,10 @@ import { durable } from '../../app/durable.ts';
 import { step } from '../../node/step.ts';
 import { child, waitFor } from '../../node/waitFor.ts';
 
-/** No word of the engine's. */
+/** A word that the engine does not use. */
 const NAME = 'Quendelina';
 
-/** Texts that are too large for a row, and that no compression makes shorter. */
+/** Texts too large for a row, and hard to compress. */
 const letter = (size: number): string =>
   Array.from({ length: size }, (_, at) => `${NAME}${Math.sin(at).toString(36).slice(3)}`).join(' ');
 
