@@ -20,7 +20,10 @@ catch (error) { console.log(error.code, error.message, error.remedy); }
 `;
 
 /** What a small program prints that was bundled and lies in an empty folder. */
-function printedBy(options: { readonly format: 'cjs' | 'esm'; readonly external?: readonly string[] }): string {
+function printedBy(options: {
+  readonly format: 'cjs' | 'esm';
+  readonly external?: readonly string[];
+}): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-bundled-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'server.ts'), PROGRAM);

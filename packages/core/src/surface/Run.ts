@@ -2,13 +2,7 @@ import { asAsked } from '../engine/activity/ActivityMasker.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import { exchangesAt, type GateExchange, type QuotableSection } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import {
-  type ClosedGate,
-  closedGates,
-  type Gate,
-  gatesOf,
-  sentAnswer,
-} from '../engine/gates/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, gatesOf, sentAnswer } from '../engine/gates/Gate.ts';
 import type { GateAnswer } from '../engine/gates/GateAnswer.ts';
 import type { RevealedPlace } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, type Principal, principalOf, principalText } from '../engine/gates/principals.ts';

@@ -14,7 +14,7 @@ import {
   sinceQuoted,
 } from '../engine/gates/comments.ts';
 import type { EngineStore } from '../engine/gates/EngineStore.ts';
-import { type Gate, type SentAnswer, gateOf } from '../engine/gates/Gate.ts';
+import { type Gate, gateOf, type SentAnswer } from '../engine/gates/Gate.ts';
 import { type RevealedPlace, revealedPlaces, revealFact } from '../engine/gates/hiddenPlaces.ts';
 import { asHuman, isSameId, principalOf, principalText } from '../engine/gates/principals.ts';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';

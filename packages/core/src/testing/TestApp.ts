@@ -26,7 +26,11 @@ const TESTER = { kind: 'human', id: 'tester' } as const;
 type TestAnswer = Readonly<Record<string, unknown>>;
 
 /** As {@link DurableApp.decide} takes it; without `by` it is the test's own human. */
-type GivenAnswer = (GateAnswer extends infer One ? (One extends unknown ? Omit<One, 'by'> : never) : never) & {
+type GivenAnswer = (GateAnswer extends infer One
+  ? One extends unknown
+    ? Omit<One, 'by'>
+    : never
+  : never) & {
   readonly by?: GateAnswer['by'];
 };
 
@@ -73,9 +77,22 @@ export function testApp<Source extends GraphSource, Answers extends AnswersAt<Na
   {
     clock = new SkippingClock(),
     ...options
-  }: TestOptions<StateOf<Source>, NameOf<Source>, GatesBefore<StateOf<Source>, NameOf<Source>, Answers> & Gates> = {},
-): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>, OutputOf<Source>, GateOfApp<Gates>> {
-  return new TestApp((db) => durable<Source, Answers, Gates>(source, { ...options, db, now: clock.now }), clock);
+  }: TestOptions<
+    StateOf<Source>,
+    NameOf<Source>,
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers> & Gates
+  > = {},
+): TestApp<
+  CompiledOf<BuilderOf<Source>>,
+  StateOf<Source>,
+  UpdateOf<Source>,
+  OutputOf<Source>,
+  GateOfApp<Gates>
+> {
+  return new TestApp(
+    (db) => durable<Source, Answers, Gates>(source, { ...options, db, now: clock.now }),
+    clock,
+  );
 }
 
 /** One process after the other on the same state. */
@@ -85,7 +102,10 @@ export class TestApp<Graph, State, Update, Output = State, AppGate extends Gate 
   #db = createDatabase({ dbPath: ':memory:' });
   #app: DurableApp<Graph, State, Update, Output, AppGate>;
 
-  constructor(open: (db: Database) => DurableApp<Graph, State, Update, Output, AppGate>, clock: SkippingClock) {
+  constructor(
+    open: (db: Database) => DurableApp<Graph, State, Update, Output, AppGate>,
+    clock: SkippingClock,
+  ) {
     this.clock = clock;
     this.#open = open;
     this.#app = open(this.#db);

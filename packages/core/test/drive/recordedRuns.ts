@@ -1,4 +1,3 @@
-import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { Annotation, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { parseBrief } from '../../src/brief/brief.ts';
@@ -16,6 +15,7 @@ import {
 import { type DurableOptions, durable } from '../../src/engine/app/durable.ts';
 import { internalsOf } from '../../src/engine/file/appInternals.ts';
 import type { Gate } from '../../src/engine/gates/Gate.ts';
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { progress } from '../../src/engine/node/nodeContext.ts';
 import { step } from '../../src/engine/node/step.ts';
 import { EventBus } from '../../src/events/EventBus.ts';

@@ -1,4 +1,3 @@
-import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
@@ -8,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import type { GatedToolCall } from '../../src/engine/gates/DeclaredGate.ts';
+import type { GateAnswer } from '../../src/engine/gates/GateAnswer.ts';
 import { type Gate, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -143,7 +143,9 @@ describe('a gate per tool call', () => {
       { value: 1 },
       { action: 'edit' },
     ])
-      await expect(app.decide(gate, { ...wrong, by: ada } as GateAnswer)).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+      await expect(app.decide(gate, { ...wrong, by: ada } as GateAnswer)).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
     await expect(app.decide(gate, { approved: false, by: ada })).rejects.toMatchObject({
       code: 'FEEDBACK_REQUIRED',
     });

@@ -63,7 +63,13 @@ const METHODS = {
     ExecuteOptions & StreamOptions
   >,
   result: { wait: true, signal: true },
-  runDue: { signal: true, abort: true, callbacks: true, now: true, limit: true } satisfies OptionNames<RunDueOptions>,
+  runDue: {
+    signal: true,
+    abort: true,
+    callbacks: true,
+    now: true,
+    limit: true,
+  } satisfies OptionNames<RunDueOptions>,
   follow: { after: true, signal: true } satisfies OptionNames<FollowOptions>,
   signal: { by: true, signalId: true } satisfies OptionNames<SignalOptions>,
   openGates: PAGE,

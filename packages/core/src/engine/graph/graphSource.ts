@@ -38,7 +38,7 @@ type TypesOf<Source> =
     ? { readonly state: State; readonly update: Update; readonly name: Name }
     : { readonly state: object; readonly update: object; readonly name: string };
 
-/** An agent, whose builder says nothing of its state, says in `invoke` what goes in and comes out. */
+/** An agent of `createAgent`: its `invoke` has its types. */
 interface Agent<Input = never, State = unknown> {
   readonly graph: { readonly builder: CompilableBuilder };
   invoke(input: Input, ...more: never): Promise<State>;
@@ -63,8 +63,7 @@ export type UpdateOf<Source> =
     : TypesOf<Source>['update'];
 
 /** The return value of its `invoke`; the state, where its type does not know the names in it. */
-export type OutputOf<Source> =
-  IsAgent<Source> extends true ? StateOf<Source> : OutputOfGraph<Source>;
+export type OutputOf<Source> = IsAgent<Source> extends true ? StateOf<Source> : OutputOfGraph<Source>;
 
 type OutputOfGraph<Source> =
   BuilderOf<Source> extends { compile(options?: never): { invoke(...given: never): Promise<infer Output> } }

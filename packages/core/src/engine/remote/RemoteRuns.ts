@@ -174,7 +174,11 @@ function standingOf<Graph, State, Update, Output>(
   return { ...releaseOf(id, store), view: runIndexOf(id, store), ...ours };
 }
 
-type Streaming<Update> = readonly [id: string, input: Update | undefined, options: StreamOptions & RunOptions];
+type Streaming<Update> = readonly [
+  id: string,
+  input: Update | undefined,
+  options: StreamOptions & RunOptions,
+];
 
 interface Listener<Output> {
   readonly tell: (event: StreamEvent) => void;

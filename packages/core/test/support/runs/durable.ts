@@ -66,7 +66,8 @@ async function runDue(app: AnyApp, clock: () => number, { now = clock() }: RunDu
   const driven: object[] = [];
   for (const { id } of (await app.list()).runs.toReversed()) {
     const { until = Number.POSITIVE_INFINITY } = await app.result(id);
-    const drive = async () => driven.push({ id, ...(await app.run(id, undefined, { throwOnFailure: false })) });
+    const drive = async () =>
+      driven.push({ id, ...(await app.run(id, undefined, { throwOnFailure: false })) });
     if (until <= now) await nullIfBusy(drive);
   }
   return { driven, refused: [] };

@@ -31,7 +31,12 @@ describe('a mistyped option is refused, with the nearest that there is', () => {
     ['result', 'wiat', 'wait', (app, options) => app.result('r', options)],
     ['runDue', 'limt', 'limit', (app, options) => app.runDue(options)],
     ['list', 'statuss', 'status', (app, options) => app.list(options)],
-    ['signal', 'signalID', 'signalId', (app, options) => app.signal('r', 's', 1, Object.assign({ by }, options) as never)],
+    [
+      'signal',
+      'signalID',
+      'signalId',
+      (app, options) => app.signal('r', 's', 1, Object.assign({ by }, options) as never),
+    ],
   ] satisfies readonly [
     string,
     string,
@@ -73,7 +78,9 @@ describe('decide', () => {
     const app = durable(new StateGraph(OwnState).addNode('a', says('a')).addEdge(START, 'a'), { db });
     const { gates } = await app.run('r', { log: [] });
     const decide = (gate: unknown, answer: unknown) => app.decide(gate as never, answer as never);
-    await expect(decide(gates[0], { approved: true, by })).rejects.toThrow(/there is no gate .* ended, failed/);
+    await expect(decide(gates[0], { approved: true, by })).rejects.toThrow(
+      /there is no gate .* ended, failed/,
+    );
     await expect(decide(gates, { approved: true, by })).rejects.toThrow('expected one gate');
     const gate = { sessionId: 's', artifactHash: 'h' };
     await expect(decide(gate, undefined)).rejects.toThrow('expected an answer');

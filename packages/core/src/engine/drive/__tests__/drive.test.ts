@@ -1,4 +1,3 @@
-import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, GraphDrained, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
@@ -10,6 +9,7 @@ import { plant } from '../../../../test/support/runs/places.ts';
 import { HAS_FILES, notThroughRuns, ofOneFile } from '../../../../test/support/runs/where.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
+import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
@@ -133,7 +133,9 @@ describe('a decision', () => {
       const app = gated(db);
       const gate = only((await app.run('run', {})).gates);
       const before = everyTable(db);
-      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by } as GateAnswer))).toBe(code);
+      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by } as GateAnswer))).toBe(
+        code,
+      );
       expect(everyTable(db)).toBe(before);
 
       expect((await app.run('run')).status).toBe('waiting');
@@ -288,7 +290,10 @@ describe('an answer', () => {
     });
     const app = durable(twoSteps(node), { db });
     await app.decide(only((await app.run('run', {})).gates), { value: 'one', by: ada });
-    expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({ status: 'failed', reason: 'flaky' });
+    expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      reason: 'flaky',
+    });
     const second = await app.run('run');
     expect(second).toMatchObject({ status: 'waiting', gates: [{ artifact: 'second?' }] });
     await app.decide(only(second.gates), { value: 'two', by: bob });
@@ -330,7 +335,10 @@ describe('an answer', () => {
     const app = durable(twoSteps(says('first'), second), { db, gates: { second: () => 'go?' } });
     await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
     for (const left of [2, 1, 0]) {
-      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({ status: 'failed', reason: `flaky ${left}` });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'failed',
+        reason: `flaky ${left}`,
+      });
     }
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
     expect(statusesOf(db)).toEqual(['resumed']);
@@ -916,7 +924,9 @@ describe('a run that is taken over', () => {
       await internalsOf(app).recordRun({ threadId: 'run', input: {} });
       let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
       await plant(db, (file) => diesOften(file, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) }));
-      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({ status: 'dead_letter' });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'dead_letter',
+      });
     },
   );
 

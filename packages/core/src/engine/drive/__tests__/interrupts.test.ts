@@ -1,4 +1,3 @@
-import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { Annotation, Command, END, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
@@ -6,6 +5,7 @@ import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
+import type { GateAnswer } from '../../../engine/gates/GateAnswer.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 
 const asking = (...question: Parameters<typeof interrupt>) =>

@@ -199,7 +199,10 @@ describe('a question on an edge', () => {
       { db },
     );
     for (const executed of [1, 2]) {
-      const { status, reason } = executed === 1 ? await app.run('run', {}, { throwOnFailure: false }) : await app.run('run', undefined, { throwOnFailure: false });
+      const { status, reason } =
+        executed === 1
+          ? await app.run('run', {}, { throwOnFailure: false })
+          : await app.run('run', undefined, { throwOnFailure: false });
       expect({ status, reason }).toEqual({
         status: 'failed',
         reason: expect.stringMatching(/^INTERRUPT_IN_EDGE: /),

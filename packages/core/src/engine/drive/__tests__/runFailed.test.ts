@@ -51,19 +51,26 @@ describe('a run that has failed', () => {
   test('as a dead letter rejects, too, and says how it comes back', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.start('dead', { log: [] });
-    db.prepare("UPDATE threads SET status = 'dead_letter', reason = 'its processes died', ended_at = 1").run();
+    db.prepare(
+      "UPDATE threads SET status = 'dead_letter', reason = 'its processes died', ended_at = 1",
+    ).run();
     await expect(app.run('dead')).rejects.toMatchObject({
       code: 'RUN_FAILED',
       message: 'Run "dead" is a dead letter: its processes died',
       remedy: expect.stringContaining('app.revive(id, { by })') as string,
       context: { threadId: 'dead', status: 'dead_letter' },
     });
-    expect(await app.run('dead', undefined, { throwOnFailure: false })).toMatchObject({ status: 'dead_letter' });
+    expect(await app.run('dead', undefined, { throwOnFailure: false })).toMatchObject({
+      status: 'dead_letter',
+    });
   });
 
   test('is told by its status where that is asked for; other ends reject nothing', async ({ db }) => {
     const app = durable(failing(), { db });
-    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({ status: 'failed', error: { name: 'QuotaError' } });
+    expect(await app.run('run', {}, { throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      error: { name: 'QuotaError' },
+    });
     await internalsOf(app).recordRun({ threadId: 'gone', input: {} });
     await app.cancel('gone');
     expect(await app.run('gone')).toMatchObject({ status: 'cancelled' });

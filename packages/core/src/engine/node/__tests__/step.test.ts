@@ -381,7 +381,10 @@ describe('step is refused', () => {
     const neverSettled = "UPDATE threads SET status = 'running' WHERE thread_id = 'run'";
     for (let crashes = 0; crashes < 2; crashes += 1) {
       await plant(db, (file) => file.exec(neverSettled));
-      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({ status: 'failed', reason: refused.reason });
+      expect(await app.run('run', undefined, { throwOnFailure: false })).toMatchObject({
+        status: 'failed',
+        reason: refused.reason,
+      });
     }
     expect(made).toHaveLength(1);
     result = 'plain';
@@ -418,7 +421,11 @@ describe('step is refused', () => {
           await inEdge();
           return END;
         });
-      const { status, reason } = await durable(builder, { db }).run(`run ${inEdge}`, { log: [] }, { throwOnFailure: false });
+      const { status, reason } = await durable(builder, { db }).run(
+        `run ${inEdge}`,
+        { log: [] },
+        { throwOnFailure: false },
+      );
       expect([status, reason]).toEqual(['failed', expect.stringContaining('must be called inside a node')]);
     }
   });

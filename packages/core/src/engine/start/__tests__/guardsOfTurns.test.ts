@@ -81,7 +81,9 @@ describe('the guards of a turn', () => {
       .addEdge(START, 'pay');
     const app = durable(failing, { db, budget: { usd: 4 } });
     const [input, turn] = inTurn('1', 1);
-    expect(await app.run('run', input, { ...turn, throwOnFailure: false })).toMatchObject({ status: 'failed' });
+    expect(await app.run('run', input, { ...turn, throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+    });
     expect(await app.run('run', ...inTurn('2', 1))).toMatchObject({ status: 'completed' });
   });
 

@@ -316,7 +316,10 @@ describe('a turn that did not complete', () => {
       status: 'failed',
       reason: 'no 2',
     });
-    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), throwOnFailure: false })).toMatchObject({ status: 'failed', turn: '1' });
+    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      turn: '1',
+    });
     fails = false;
     const { status, values } = await app.run('run', { log: ['b'] }, turn('2'));
     expect({ status, log: values?.log }).toEqual({
@@ -386,7 +389,9 @@ describe('a turn that did not complete', () => {
       },
     );
     const app = durable(graph, { db, now: () => now });
-    expect(await app.run('run', {}, { ...turn('1'), throwOnFailure: false })).toMatchObject({ status: 'failed' });
+    expect(await app.run('run', {}, { ...turn('1'), throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+    });
     fails = false;
     expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'waiting' });
     now += 120_000;

@@ -120,7 +120,10 @@ describe('turns that are given at once', () => {
         followed += 1;
       };
       const isOver = at(moment, beginNext);
-      expect(await app.run(id, undefined, { throwOnFailure: false, turn: '1' }), id).toMatchObject({ status: 'failed', turn: '1' });
+      expect(await app.run(id, undefined, { throwOnFailure: false, turn: '1' }), id).toMatchObject({
+        status: 'failed',
+        turn: '1',
+      });
       if (isOver()) break;
       if (inputs.find(id, '2') !== null)
         expect(inputs.latest(id)).toMatchObject({ key: '2', isTaken: false });

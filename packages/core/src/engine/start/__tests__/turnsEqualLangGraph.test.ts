@@ -173,7 +173,9 @@ async function doIn({ app }: Process, id: string, act: Act): Promise<Stand | str
     for (const gate of await app.gates(id)) await app.decide(gate, { value: 'yes', by: ada });
   }
   const { status, values } =
-    act.act === 'run' ? await app.run(id, inputOf(act.text), { throwOnFailure: false, turn: act.key }) : await app.run(id, undefined, { throwOnFailure: false });
+    act.act === 'run'
+      ? await app.run(id, inputOf(act.text), { throwOnFailure: false, turn: act.key })
+      : await app.run(id, undefined, { throwOnFailure: false });
   return { status: status as Status, said: texts(values) };
 }
 

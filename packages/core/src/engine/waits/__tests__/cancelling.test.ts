@@ -156,7 +156,9 @@ describe('the next turn of a run', () => {
       { db },
     );
     await internalsOf(below).recordRun({ threadId: 'unrelated', input: {} });
-    expect(await app.run('p', {}, { throwOnFailure: false, turn: 'm-1' })).toMatchObject({ status: 'failed' });
+    expect(await app.run('p', {}, { throwOnFailure: false, turn: 'm-1' })).toMatchObject({
+      status: 'failed',
+    });
     expect(await app.run('p', {}, { turn: 'm-2' })).toMatchObject({ status: 'completed' });
     expect(['c', 'unrelated'].map((id) => internalsOf(app).store.threads.require(id).status)).toEqual([
       'cancelled',

@@ -135,7 +135,10 @@ describe('sleep()', () => {
       return {};
     });
     const app = durable(graph, { db });
-    expect(await app.run('r', {}, { throwOnFailure: false })).toMatchObject({ status: 'failed', error: { name: 'TypeError' } });
+    expect(await app.run('r', {}, { throwOnFailure: false })).toMatchObject({
+      status: 'failed',
+      error: { name: 'TypeError' },
+    });
     const plain = durable(
       twoSteps(async () => {
         await sleep(1);
