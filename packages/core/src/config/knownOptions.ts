@@ -5,10 +5,9 @@
 export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]: true };
 
 /**
- * Returns options as they were given, after a check of their names: a program without types would not notice that a
- * mistyped option does nothing.
+ * Checks the names of options, and returns the options unchanged. JavaScript alone ignores a mistyped one.
  *
- * @param what - The function, as a message names it.
+ * @param what - Name of the function in the message.
  * @throws TypeError naming an unknown option and the nearest known one.
  */
 export function withKnownNames<Options extends object>(
@@ -44,18 +43,15 @@ function editDistance(from: string, to: string): number {
     const next: number[] = [row];
     for (let at = 1; at <= to.length; at += 1) {
       const isSame = from[row - 1] === to[at - 1];
-      const isSwapped = row > 1 && at > 1 && from[row - 1] === to[at - 2] && from[row - 2] === to[at - 1];
-      next.push(
-        Math.min(
-          (last[at] ?? 0) + 1,
-          (next[at - 1] ?? 0) + 1,
-          (last[at - 1] ?? 0) + (isSame ? 0 : 1),
-          isSwapped ? (before[at - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
+      const [one = 0, other = 0, both = 0] = [last[at], next[at - 1], last[at - 1]];
+      const swapped = isSwapped(from, to, [row, at]) ? (before[at - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min(one + 1, other + 1, both + (isSame ? 0 : 1), swapped));
     }
     before = last;
     last = next;
   }
   return last[to.length] ?? 0;
 }
+
+const isSwapped = (from: string, to: string, [row, at]: readonly [number, number]): boolean =>
+  row > 1 && at > 1 && from[row - 1] === to[at - 2] && from[row - 2] === to[at - 1];

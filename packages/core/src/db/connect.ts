@@ -137,7 +137,7 @@ const DRIVER = 'better-sqlite3';
 /** What drivers up to 12 say when their installation script was not run: package managers may be told to skip them. */
 const NOT_BUILT = 'Could not locate the bindings file';
 
-/** What drivers up to 12 say in a bundle that lies in no package. */
+/** The message of drivers up to 12 in a bundle outside of any package. */
 const NO_ROOT = 'Could not find module root given file';
 
 /** What drivers from 13 on load where none of the builds they bring fits the machine. */

@@ -10,7 +10,7 @@ import { internalsOf } from '../engine/file/appInternals.ts';
 import type { RunOptions } from '../engine/file/RunOptions.ts';
 import { isEdit } from '../engine/gates/answers.ts';
 import { abandonQuestions } from '../engine/gates/comments.ts';
-import type { ClosedGate, Gate, GateAnswer, SentAnswer } from '../engine/gates/Gate.ts';
+import type { ClosedGate, Gate, SentAnswer } from '../engine/gates/Gate.ts';
 import type { CompactOptions, CompactResult } from '../engine/runs/compactFile.ts';
 import {
   decisionNoticeOf,

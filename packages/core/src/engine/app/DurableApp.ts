@@ -302,7 +302,7 @@ export class DurableApp<Graph, State, Update, Output = State, AppGate extends Ga
    * @throws DevsError `GATE_STALE` if the content changed, `GATE_ALREADY_DECIDED` with the recorded decision,
    *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
    *   `QUOTE_NOT_SHOWN` for a comment. The gate is unchanged then.
-   * @throws TypeError without a gate, as `gates[0]` of a run that does not wait.
+   * @throws TypeError if `gate` is missing, as `gates[0]` of a run that has ended.
    */
   async decide<Asked extends Pick<Gate, 'sessionId' | 'artifactHash'>>(
     gate: Asked,

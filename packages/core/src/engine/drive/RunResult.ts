@@ -72,7 +72,7 @@ export type RunOutcome<Question = Gate> =
   | EndedOutcome<Question>
   | DeadOutcome<Question>;
 
-/** What `run` returns by default: it throws `RUN_FAILED` for a run that is `failed` or a `dead_letter`. */
+/** Result of `run` by default. For a run that is `failed` or a `dead_letter`, `run` throws `RUN_FAILED`. */
 export type NotFailed<Result extends RunOutcome<unknown>> = Exclude<
   Result,
   { readonly status: 'failed' | 'dead_letter' }

@@ -94,8 +94,8 @@ const errorLine = ({ code, message }: RunError): string =>
   code === undefined ? message : `${code}: ${message}`;
 
 /**
- * What a drive has come to, or that the run has failed as an error, as a call of a graph throws it. Its cause has the name,
- * message, stack and cause of what the node threw, masked, and is no instance of its class.
+ * Returns the result of a run that has not failed. The error's cause has the name, message, stack and cause of
+ * the node's error, masked. Its class is another one.
  *
  * @throws DevsError `RUN_FAILED` for a run that has failed or is a dead letter.
  */

@@ -227,7 +227,7 @@ export class FileApp<Graph, State, Update, Output = State> implements AppInterna
   /**
    * Executes a run and yields its events; with `null` as input it only reads.
    *
-   * @param ended - Called with what the execution came to; what it throws, the stream throws after its last event.
+   * @param ended - Receives the result of the execution. The stream throws its error after the last event.
    */
   stream(
     id: string,

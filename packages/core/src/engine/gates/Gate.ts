@@ -66,9 +66,9 @@ export type SentAnswer = {
 } & Readonly<Record<string, unknown>>;
 
 /**
- * The answer that a program passes to `decide`, once it is one, to a gate: `gates[0]` is `undefined` where a run does not wait.
+ * Checks the arguments of `decide`, and returns the answer. `gates[0]` of a run that has ended is `undefined`.
  *
- * @throws TypeError saying what that means.
+ * @throws TypeError with the reason.
  */
 export function sentAnswer(gate: unknown, answer: object): SentAnswer {
   if (gate === undefined || gate === null) {

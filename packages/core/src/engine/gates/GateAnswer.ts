@@ -1,4 +1,4 @@
-// What a gate takes, as types: `decide` refuses another answer where it is compiled, and checks what it gets where it runs.
+// The types of answers, by gate. The compiler refuses a wrong answer. `decide` checks each one again.
 import type { BudgetLimits } from '../../config/budgetMeasures.ts';
 import type { HitlSessionKind, Principal } from '../../state/gates/hitlSession.ts';
 import type { GateComment } from './comments.ts';
@@ -44,19 +44,19 @@ interface AnswersOfKinds {
 /** Only the compiler sees it. */
 declare const taken: unique symbol;
 
-/** A gate that was declared before a node: with the type of what its `show` returns. */
+/** A declared gate. Its artifact has the type that `show` returns. */
 export interface DeclaredNodeGate<Artifact = unknown, Answers = AnswersOfKinds['node_gate']> extends Gate {
   readonly kind: 'node_gate';
   readonly artifact: Artifact;
   readonly [taken]?: Answers;
 }
 
-/** A gate of a kind that nobody declares: `interrupt()`, and the guards. */
+/** A gate of `interrupt()` or of a guard. */
 interface AskedGate extends Gate {
   readonly kind: Exclude<HitlSessionKind, 'node_gate'>;
 }
 
-/** Those of every kind for a gate without a type. */
+/** For a gate without a type, the answers of every kind. */
 type AnswersAt<Asked> = [Asked] extends [never]
   ? AnswersOfKinds[HitlSessionKind]
   : Asked extends unknown
@@ -70,7 +70,7 @@ type AnswersOf<Asked> = typeof taken extends keyof Asked
     : AnswersOfKinds[HitlSessionKind];
 
 /**
- * A decision: an answer that the gate takes, and its author. For a gate whose kind is known (`gate.kind === 'budget'`), the
+ * A decision: an answer and its author. For a gate whose kind is known (`gate.kind === 'budget'`), the
  * answers of that kind; else those of every kind.
  *
  * @example
@@ -80,7 +80,7 @@ type AnswersOf<Asked> = typeof taken extends keyof Asked
  */
 export type GateAnswer<Asked = Gate> = AnswerAuthor & AnswersAt<Asked>;
 
-/** The gates of an app. Compare `kind` with `node_gate` for what a declared gate shows. @typeParam Gates - As declared. */
+/** The gates of an app, by the gates it declares. A gate of kind `node_gate` has a typed artifact. */
 export type GateOfApp<Gates> = unknown extends Gates
   ? Gate
   : { readonly [Node in keyof Gates]-?: NodeGateOf<NonNullable<Gates[Node]>> }[keyof Gates] | AskedGate;
@@ -103,7 +103,7 @@ type DeclaredAnswers<Declared> =
 
 type MemberOf<Declared, Name extends string> = Name extends keyof Declared ? Declared[Name] : undefined;
 
-/** What a schema takes, where it says so. */
+/** The input type of a schema. */
 type InputOf<Schema> = Schema extends {
   readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
 }

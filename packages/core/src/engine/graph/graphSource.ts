@@ -38,7 +38,7 @@ type TypesOf<Source> =
     ? { readonly state: State; readonly update: Update; readonly name: Name }
     : { readonly state: object; readonly update: object; readonly name: string };
 
-/** An agent, whose builder says nothing of its state, says in `invoke` what goes in and comes out. */
+/** An agent of `createAgent`: its `invoke` has its types. */
 interface Agent<Input = never, State = unknown> {
   readonly graph: { readonly builder: CompilableBuilder };
   invoke(input: Input, ...more: never): Promise<State>;
