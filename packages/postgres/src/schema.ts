@@ -145,6 +145,15 @@ ALTER TABLE $.workers ADD COLUMN leases uuid[], ADD COLUMN leases_at timestamptz
 CREATE INDEX runs_to_drive ON $.runs (run_id)
   WHERE owner IS NULL AND ended_at IS NULL AND (status IN ('created', 'running') OR wake_seq > handled_seq);
 `,
+  // Queues of a graph in the order in which its shapes came: workers of a newer one look after the runs of an older one.
+  `
+CREATE TABLE $.graphs (
+  queue text PRIMARY KEY,
+  graph text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY
+);
+INSERT INTO $.graphs (queue, graph) SELECT queue, min(graph) FROM $.runs GROUP BY queue ORDER BY min(created_at);
+`,
 ];
 
 /** How many steps this release has. */
@@ -194,6 +203,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   run_parts: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   run_bases: ['SELECT', 'INSERT', 'DELETE'],
   file_templates: ['SELECT', 'INSERT'],
+  graphs: ['SELECT', 'INSERT'],
 };
 
 /**
