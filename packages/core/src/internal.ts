@@ -39,8 +39,13 @@ export type * as WorkspacePort from './orchestration/workspacePort.ts';
 export type { CommitBarrier } from './state/commits/CommitBarrier.ts';
 export { EventStore } from './state/events/EventStore.ts';
 export type { HitlSession } from './state/gates/hitlSession.ts';
-export { assertNoRuns, placeStateFile } from './state/moving/placeStateFile.ts';
-export { nameStateFile, readStateFileName, type StateFileName } from './state/moving/stateFileName.ts';
+export {
+  assertNoRuns,
+  nameStateFile,
+  placeStateFile,
+  readStateFileName,
+  type StateFileName,
+} from './state/moving/movedRun.ts';
 export { StepStore } from './state/steps/StepStore.ts';
 export { CountedDeaths } from './state/threads/driverDeaths.ts';
 export { hosts } from './state/threads/hostIdentity.ts';

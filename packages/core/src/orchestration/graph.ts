@@ -38,17 +38,22 @@ import {
   routeAfterPivot,
   routeAfterResearch,
   routeAfterVerify,
+  type VerifyRoute,
 } from './routing.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
 import { type GraphState, OrchestratorAnnotation } from './types.ts';
 
-export { approveDesignNode, approveTaskDagNode } from './hitl.ts';
-export { designNode } from './nodes/designNode.ts';
-export { distillNode } from './nodes/distillNode.ts';
-export { implementNode } from './nodes/implementNode.ts';
-export { researchNode } from './nodes/researchNode.ts';
-export { verifyNode } from './nodes/verifyNode.ts';
-export { routeAfterVerify, type VerifyRoute } from './routing.ts';
+export {
+  approveDesignNode,
+  approveTaskDagNode,
+  designNode,
+  distillNode,
+  implementNode,
+  researchNode,
+  routeAfterVerify,
+  type VerifyRoute,
+  verifyNode,
+};
 
 export interface OrchestrationGraphOptions {
   /** Without agents the nodes only move the project on. */

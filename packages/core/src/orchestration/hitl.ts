@@ -5,11 +5,15 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { lateSchema } from '../config/lateSchema.ts';
 import { isDriven, nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
-import { isAnswer, isEdit } from '../engine/gates/answers.ts';
+import { type GateRule, type GateRules, isAnswer, isEdit } from '../engine/gates/answers.ts';
 import { comments } from '../engine/gates/comments.ts';
 import {
   HumanInTheLoopManager as GateManager,
+  HitlSessionNotFoundError,
   type HumanInTheLoopManagerOptions,
+  type PauseOptions,
+  type SessionDecision,
+  type SuspendedSession,
 } from '../engine/gates/HumanInTheLoopManager.ts';
 import { askQuestion, questionAbout } from '../engine/gates/question.ts';
 import { scrub } from '../masking/scrub.ts';
@@ -25,27 +29,28 @@ import type {
   HitlApprovalSignal,
   HitlDecisionRecord,
   HitlGate,
+  HitlSessionKind,
   ProjectStatus,
 } from './types.ts';
 
-export type { GateRule, GateRules } from '../engine/gates/answers.ts';
+export type { Principal } from '../engine/gates/principals.ts';
+export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
+
 export {
+  type GateRule,
+  type GateRules,
+  type GraphState,
+  type HitlApprovalSignal,
+  type HitlDecisionRecord,
+  type HitlGate,
+  type HitlSessionKind,
   HitlSessionNotFoundError,
   type HumanInTheLoopManagerOptions,
   type PauseOptions,
+  type RecordedEdit,
   type SessionDecision,
   type SuspendedSession,
-} from '../engine/gates/HumanInTheLoopManager.ts';
-export type { Principal } from '../engine/gates/principals.ts';
-export type { RecordedEdit } from './gates/pipelineGates.ts';
-export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
-export type {
-  GraphState,
-  HitlApprovalSignal,
-  HitlDecisionRecord,
-  HitlGate,
-  HitlSessionKind,
-} from './types.ts';
+};
 
 /**
  * Opens gates and records their answers. Each gate is answered once, by a person who saw its content (law L2). Source:

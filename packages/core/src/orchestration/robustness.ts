@@ -1,7 +1,7 @@
 // State machine robustness: budgets and loops become pivots. Errors become records in robustness/.
 
 import { advance } from './taskStates.ts';
-import type { EntropyRecord, GraphState, TaskStatus } from './types.ts';
+import type { EntropyRecord, ErrorKind, ErrorRecord, GraphState, TaskStatus } from './types.ts';
 
 export { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 export { classifyError, transientRetryPolicy } from './robustness/classifyError.ts';
@@ -13,7 +13,8 @@ export {
   errorNode,
   errorRecordAt,
 } from './robustness/errorNode.ts';
-export type { ErrorKind, ErrorRecord } from './types.ts';
+
+export type { ErrorKind, ErrorRecord };
 
 /** The `pivot_agent` node without an agent: requests another strategy and ends there. The pivot is no longer pending. */
 export function pivotAgentNode(state: GraphState): Partial<GraphState> {

@@ -7,15 +7,16 @@ import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { nodeExecutionOf } from '../engine/execution/nodeExecution.ts';
 import { internalsOf } from '../engine/file/appInternals.ts';
 import { depthOf } from '../engine/node/depth.ts';
-import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 
 export { initialState } from '../brief/initialState.ts';
 export { checkpointValues, checkpointViews, nextNodesOf } from '../engine/runs/snapshots.ts';
 export { STEP_CODEC } from '../engine/saver/StrictSerde.ts';
-export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
 export { askGate, whyUnasked } from './askGate.ts';
 export { previewRewind, rewindRun } from './rewind/rewindRun.ts';
 export { undoRewind } from './rewind/undoRewind.ts';
+
+export { orchestrationApp };
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
 export interface RecursionDepth {

@@ -14,7 +14,7 @@ import { EventBus } from '../events/EventBus.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
 import type { GitRecord } from '../orchestration/ports.ts';
 import { GitPackStore, gitRecord } from '../state/GitPackStore.ts';
-import { extractRun } from '../state/moving/extractRun.ts';
+import { extractRun } from '../state/moving/movedRun.ts';
 import { StateFile } from '../state/StateFile.ts';
 
 /** How a run leaves its state file. */

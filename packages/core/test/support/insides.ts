@@ -6,7 +6,7 @@ import { HitlSessionStore } from '../../src/state/gates/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/steps/StepStore.ts';
 import { ThreadStore } from '../../src/state/threads/ThreadStore.ts';
 
-export { nameStateFile } from '../../src/state/moving/stateFileName.ts';
+export { nameStateFile } from '../../src/state/moving/movedRun.ts';
 export { aPlan } from '../../src/testing/fakeAgents.ts';
 export { lineChanges } from '../../src/testing/MemoryWorkspace.ts';
 

@@ -34,7 +34,7 @@ import {
   type FrameRequest,
 } from './recurse.ts';
 
-export type { CompiledLangGraph } from './recurse.ts';
+export type { CompiledLangGraph };
 
 /** The state of one frame after one super-step; by then it is in the checkpointer. */
 export interface FrameCheckpoint {

@@ -5,7 +5,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { Principal } from '../../state/gates/hitlSession.ts';
 
-export type { Principal } from '../../state/gates/hitlSession.ts';
+export type { Principal };
 
 /**
  * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.

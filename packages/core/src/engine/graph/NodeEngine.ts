@@ -16,7 +16,7 @@ import { ENGINE_GATES } from '../gates/engineGates.ts';
 import type { Question } from '../gates/question.ts';
 import type { GuardFinding, GuardLevel } from '../guards/lattice.ts';
 
-export type { NodeUpdate } from '../execution/nodeExecution.ts';
+export type { NodeUpdate };
 
 /** The effect of an answer to an entry question on the visit that asked it. */
 export interface AppliedAnswer<State> {

@@ -34,7 +34,7 @@ export class FileRuns implements Runs {
   }
 
   async create({ id, file }: NewRun): Promise<boolean> {
-    const { adoptRun } = await import('../../state/moving/extractRun.ts'); // a user of one file moves none
+    const { adoptRun } = await import('../../state/moving/movedRun.ts'); // a user of one file moves none
     const from = openStateCopy(file);
     try {
       return adoptRun(id, from, this.#store.db);

@@ -1,5 +1,5 @@
 import { EventBus } from '../../events/EventBus.ts';
-import { extractRun } from '../../state/moving/extractRun.ts';
+import { extractRun } from '../../state/moving/movedRun.ts';
 import { hasEnded } from '../../state/threads/threadRecords.ts';
 import { readValuesAt } from '../drive/compiledGraph.ts';
 import { nullIfBusy } from '../drive/lease.ts';

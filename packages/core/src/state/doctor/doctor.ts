@@ -4,19 +4,13 @@ import { isEncrypted } from '../../db/connect.ts';
 import { pendingMigrations } from '../../db/ledger.ts';
 import { transaction } from '../../db/prepare.ts';
 import { DecisionLog } from '../gates/DecisionLog.ts';
-import { damagedCheckpoints } from './damagedCheckpoints.ts';
-import { damagedRows } from './damagedRows.ts';
+import { damagedCheckpoints, damagedWrites } from './damagedCheckpoints.ts';
 import { damagedValues } from './damagedValues.ts';
-import { damagedWrites } from './damagedWrites.ts';
 import { type FileSizes, fileSizes } from './fileSizes.ts';
 import { error, type Finding, note } from './finding.ts';
-import { orphanRows } from './orphanRows.ts';
-import { unknownWords } from './unknownWords.ts';
-import { unsealedRows } from './unsealedRows.ts';
-import { unusedBlobs } from './unusedBlobs.ts';
+import { damagedRows, orphanRows, unknownWords, unsealedRows, unusedBlobs } from './rowChecks.ts';
 
-export type { FileSizes } from './fileSizes.ts';
-export type { Finding } from './finding.ts';
+export type { FileSizes, Finding };
 
 /** Result of {@link doctor}. */
 export interface DoctorReport {
