@@ -29,12 +29,17 @@ export class GraphQueues {
     this.#known.add(name);
   }
 
-  /** Queues of older shapes, by the queue of the graph that came after them: of the newest of `queues`, where several did. */
+  /**
+   * Queues of older shapes that no worker of their own looks after, by the queue of the graph that came after them: of the newest of
+   * `queues`, where several did.
+   */
   async olderThan(queues: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#tables.query<{ readonly older: string; readonly queue: string }>(
       `SELECT o.queue AS older, n.queue FROM ${this.#tables.schema}.graphs n
        JOIN ${this.#tables.schema}.graphs o ON o.graph = n.graph AND o.seq < n.seq
-       WHERE n.queue = ANY ($1) AND o.queue <> ALL ($1) ORDER BY n.seq`,
+       WHERE n.queue = ANY ($1) AND o.queue <> ALL ($1) AND NOT EXISTS (
+         SELECT FROM ${this.#tables.schema}.workers w WHERE NOT w.draining AND w.graphs ? o.queue)
+       ORDER BY n.seq`,
       [queues],
     );
     return new Map(rows.map(({ older, queue }) => [older, queue]));

@@ -85,8 +85,9 @@ class OlderQueues {
   readonly #own: readonly string[];
   readonly #graphs: GraphQueues;
   readonly #looking: NodeJS.Timeout;
-  /** With the queue of the graph that drives what is in it. */
-  queues: ReadonlyMap<string, string> = new Map();
+  readonly #known = new Map<string, string>();
+  /** Those that nobody else looks after. */
+  queues: readonly string[] = [];
 
   constructor(own: readonly string[], graphs: GraphQueues) {
     this.#own = own;
@@ -97,7 +98,14 @@ class OlderQueues {
   }
 
   async look(): Promise<void> {
-    this.queues = new Map([...this.queues, ...(await this.#graphs.olderThan(this.#own))]);
+    const older = await this.#graphs.olderThan(this.#own);
+    for (const [queue, own] of older) this.#known.set(queue, own);
+    this.queues = [...older.keys()];
+  }
+
+  /** The queue of the graph that drives what is in one; `undefined` for one of no older shape. */
+  ownOf(queue: string): string | undefined {
+    return this.#known.get(queue);
   }
 
   stop(): void {
@@ -147,7 +155,7 @@ export class Worker {
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
     this.#dispatcher = new Dispatcher({
       ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
-      queues: () => [...this.#drivers.keys(), ...older.queues.keys()],
+      queues: () => [...this.#drivers.keys(), ...older.queues],
       caps: () => leases.caps(),
       take: (job, how) => this.#take(job, how),
       makeRoom: () => this.#makeRoom(),
@@ -284,7 +292,7 @@ export class Worker {
 
   async #claim({ runId, jobId, queue }: FetchedJob, isAlone: boolean): Promise<HeldPostgresRun | NotClaimed> {
     if (this.#drain.signal.aborted || this.#driven.has(runId)) return 'busy';
-    if (this.#isRefused(runId) && this.#older.queues.has(queue)) return 'busy';
+    if (this.#isRefused(runId) && !this.#drivers.has(queue)) return 'busy';
     return this.#runs.take(runId, { jobId, isCapped: true, isAlone });
   }
 
@@ -312,7 +320,7 @@ export class Worker {
   }
 
   async #drive(queue: string, held: HeldPostgresRun): Promise<string> {
-    const driver = this.#drivers.get(this.#older.queues.get(queue) ?? queue) as RunDriver;
+    const driver = this.#drivers.get(this.#older.ownOf(queue) ?? queue) as RunDriver;
     const signal = AbortSignal.any([this.#drain.signal, this.#leave.signal]);
     for (;;) {
       const end = await driver.drive(held, { signal, abort: this.#abort.signal });
@@ -330,7 +338,7 @@ export class Worker {
       await this.#insist(() => this.#leases.freeLeases([held.lease]));
       return this.#insist(() => this.#leases.decline(job, 0));
     }
-    if (isDevsError(error, 'GRAPH_CHANGED') && this.#older.queues.has(job.queue)) {
+    if (isDevsError(error, 'GRAPH_CHANGED') && !this.#drivers.has(job.queue)) {
       // A worker of its own graph may have it.
       this.#sayFailed(job, error);
       this.#refused.set(runId, Date.now());
