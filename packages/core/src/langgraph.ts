@@ -8,7 +8,6 @@ export type { Limits } from './config/limits.ts';
 export { DurableApp } from './engine/app/DurableApp.ts';
 export { type DurableOptions, durable } from './engine/app/durable.ts';
 export type { UpgradeCheck } from './engine/change/checkUpgrade.ts';
-export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
 export type { RunDetails, RunError, RunInfo, RunOutcome, RunResult } from './engine/drive/RunResult.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signals.ts';
 export { scoreEntropy } from './engine/entropy/scoreEntropy.ts';
@@ -18,6 +17,7 @@ export { type CompiledLangGraph, recurse, recurseAll } from './engine/frames/rec
 export { type DeclaredGate, perToolCall } from './engine/gates/DeclaredGate.ts';
 export { type ClosedGate, type Gate, type GateAnswer, shownGate } from './engine/gates/Gate.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
+export type { DeclaredChanges } from './engine/graph/DeclaredChanges.ts';
 export type { Budget } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,

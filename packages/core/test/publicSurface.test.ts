@@ -259,6 +259,7 @@ describe('the public surface', () => {
         "TaskRecord",
         "TaskRequest",
         "TestCase",
+        "UpgradeCheck",
         "VerifyRoute",
         "WaitResult",
         "WorkResult",
@@ -295,6 +296,7 @@ describe('the public surface', () => {
         "SignalReceipt",
         "StepOptions",
         "StreamEvent",
+        "UpgradeCheck",
         "WaitResult",
       ]
     `);
@@ -398,6 +400,7 @@ describe('the public surface', () => {
       [
         "acceptGraph",
         "cancel",
+        "checkUpgrade",
         "close",
         "constructor",
         "decide",
@@ -515,6 +518,7 @@ describe('the public surface', () => {
         "GOAL_REACHED",
         "GOAL_SET",
         "GRAPH_ACCEPTED",
+        "GRAPH_TAKEN",
         "GUARD_SUPPRESSED",
         "GUARD_TRIPPED",
         "GUARD_WARNED",

@@ -46,8 +46,7 @@ test('workers of a newer graph take the runs of an older one, and leave those th
   await old.app.start('order-1', {});
   await old.app.start('order-2', {});
   await working(old);
-  for (const id of ['order-1', 'order-2'])
-    while ((await old.app.gates(id)).length === 0) await sleep(20);
+  for (const id of ['order-1', 'order-2']) while ((await old.app.gates(id)).length === 0) await sleep(20);
   await workers.pop()?.stop({ drainMs: 0 });
 
   const newer = program('ask', 'tell');

@@ -30,8 +30,8 @@ export class GraphQueues {
   }
 
   /**
-   * Queues of older shapes that no worker of their own looks after, by the queue of the graph that came after them: of the newest of
-   * `queues`, where several did.
+   * Queues of older shapes without a worker of their own, each with the queue of the graph that came after it: the newest of
+   * `queues`.
    */
   async olderThan(queues: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#tables.query<{ readonly older: string; readonly queue: string }>(

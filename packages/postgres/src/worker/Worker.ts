@@ -86,7 +86,7 @@ class OlderQueues {
   readonly #graphs: GraphQueues;
   readonly #looking: NodeJS.Timeout;
   readonly #known = new Map<string, string>();
-  /** Those that nobody else looks after. */
+  /** Those without a worker of their own. */
   queues: readonly string[] = [];
 
   constructor(own: readonly string[], graphs: GraphQueues) {
@@ -103,7 +103,7 @@ class OlderQueues {
     this.queues = [...older.keys()];
   }
 
-  /** The queue of the graph that drives what is in one; `undefined` for one of no older shape. */
+  /** The queue of the graph that drives what is in one; `undefined` for other queues. */
   ownOf(queue: string): string | undefined {
     return this.#known.get(queue);
   }

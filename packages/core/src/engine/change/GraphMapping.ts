@@ -27,7 +27,8 @@ export class GraphMapping {
     };
     const { nodes = [], channels = [], gates = [] } = removedNames(removed, before, now);
     const stranger = gates.find((name) => !Object.hasOwn(before.gates, name));
-    if (stranger !== undefined) refuse('unknown_name', `its graph has no node, channel or gate "${stranger}"`);
+    if (stranger !== undefined)
+      refuse('unknown_name', `its graph has no node, channel or gate "${stranger}"`);
     this.#nodes = targetsOf(
       { what: 'node', before: before.nodes, now: now.nodes },
       new Map(Object.entries(renamed.nodes ?? {})),
@@ -176,7 +177,7 @@ export type NotAcceptedReason =
   | 'unknown_target'
   /** Two old names became one. */
   | 'ambiguous'
-  /** A gate is gone, and nothing says that it was removed. */
+  /** A gate is gone without a declaration. */
   | 'gate_removed'
   /** What the run is about to do, the new graph cannot do. */
   | 'pending_visit'

@@ -3,7 +3,12 @@ import type { Engine } from '../drive/Engine.ts';
 import { holdLease, releasing } from '../drive/lease.ts';
 import { isOver } from '../drive/outcome.ts';
 import { asHuman, type Principal, principalText } from '../gates/principals.ts';
-import { type DeclaredChanges, isNameList, type RemovedNames, removedNames } from '../graph/DeclaredChanges.ts';
+import {
+  type DeclaredChanges,
+  isNameList,
+  type RemovedNames,
+  removedNames,
+} from '../graph/DeclaredChanges.ts';
 import { type GraphShape, graphChanges, isOfGraph, isSameGraph, recordedShape } from '../graph/graphShape.ts';
 import { GraphMapping, notAccepted } from './GraphMapping.ts';
 import { changesFor, gatesGone } from './graphChanges.ts';
@@ -79,7 +84,7 @@ async function planFor(
   return { ...plan, changes: graphChanges(before, now) };
 }
 
-/** What is declared for this run, and what the program declares for all of them. */
+/** The declaration for this run, with that of the program for all runs. */
 function withProgram(
   { renamed = {}, removed = [] }: DeclaredChanges,
   before: GraphShape,
@@ -102,7 +107,10 @@ function withProgram(
     removed: {
       nodes: [...(known.nodes ?? []), ...besides('nodes')],
       channels: [...(known.channels ?? []), ...besides('channels')],
-      gates: [...(known.gates ?? []), ...said.filter((name) => Object.hasOwn(before.gates, name) && !own.includes(name))],
+      gates: [
+        ...(known.gates ?? []),
+        ...said.filter((name) => Object.hasOwn(before.gates, name) && !own.includes(name)),
+      ],
     },
   };
 }

@@ -1,16 +1,21 @@
 // Changes of a graph that its program declares once, for the runs of every version before.
 
 import { isRecord } from '../../values/isRecord.ts';
-import { type DeclaredChanges, isNameList, type RemovedNames, removedNames } from '../graph/DeclaredChanges.ts';
+import {
+  type DeclaredChanges,
+  isNameList,
+  type RemovedNames,
+  removedNames,
+} from '../graph/DeclaredChanges.ts';
 import type { GraphShape } from '../graph/graphShape.ts';
 import type { GraphMapping } from './GraphMapping.ts';
 
 const KINDS = ['nodes', 'channels', 'gates'] as const;
 
 /**
- * Checks what a program declares against its own graph.
+ * Checks the declaration of a program against its own graph.
  *
- * @throws TypeError for what is no declaration, and for a new name that the graph does not have.
+ * @throws TypeError for an invalid declaration, and for a new name that the graph lacks.
  */
 export function assertGraphChanges(declared: unknown, now: GraphShape): void {
   if (!isRecord(declared)) throw new TypeError('graphChanges: expected { renamed, removed }.');
@@ -58,8 +63,8 @@ function followed(old: string, renamed: Names, now: readonly string[]): string {
 }
 
 /**
- * What of a declaration is about a run: it stays in a program for the runs of every version before, and a run of a later one
- * has the new names. Names that are gone without a word are removed, as LangGraph passes over them.
+ * The part of a declaration that is about a run. It stays in a program for the runs of every version before, and a run of a later
+ * one has the new names. Names that are gone without a declaration are removed, as LangGraph passes over them.
  */
 export function changesFor(
   before: GraphShape,
@@ -94,16 +99,14 @@ function renamedFor(before: readonly string[], now: readonly string[], renamed: 
   return Object.fromEntries(own);
 }
 
-/** Gates of the graph before that ask nobody now, and that nothing says were removed. */
+/** Gates of the graph before that are gone without a declaration. */
 export function gatesGone(
   before: GraphShape,
   now: GraphShape,
   mapping: Pick<GraphMapping, 'gate'>,
   removed: readonly string[] | RemovedNames = [],
 ): readonly string[] {
-  const named = isNameList(removed)
-    ? removed
-    : [...(removed.gates ?? []), ...(removed.nodes ?? [])];
+  const named = isNameList(removed) ? removed : [...(removed.gates ?? []), ...(removed.nodes ?? [])];
   return Object.keys(before.gates).filter((gate) => {
     const to = mapping.gate(gate);
     if (to !== null && Object.hasOwn(now.gates, to)) return false;

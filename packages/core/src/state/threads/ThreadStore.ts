@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type BusyWait, whenFree } from '../../db/busy.ts';
 import { tellNews } from '../../db/FileWatch.ts';
 import { prepare } from '../../db/prepare.ts';
@@ -16,6 +15,7 @@ import {
 } from '../commits/Fence.ts';
 import { type FencedLease, withinTransaction } from '../commits/immediateTransaction.ts';
 import { type StoreOptions, useSeals } from '../rows/rows.ts';
+import { GraphOrderStore } from './GraphOrderStore.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { RunFolderStore } from './RunFolders.ts';
 import { type NewSignal, type SignalKind, SignalStore } from './SignalStore.ts';
@@ -72,7 +72,7 @@ export class ThreadStore {
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #folders: RunFolderStore;
-  /** The graphs whose runs are in the file. */
+  /** The graphs of the runs in the file. */
   readonly graphs: GraphOrderStore;
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;

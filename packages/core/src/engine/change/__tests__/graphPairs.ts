@@ -34,7 +34,11 @@ export interface PairGraph {
 /** One change of a program, and whether it is declared. */
 type Change =
   | { readonly is: 'node added' | 'channel added' }
-  | { readonly is: 'node removed' | 'node renamed' | 'channel removed' | 'channel renamed'; readonly at: number; readonly declared: boolean }
+  | {
+      readonly is: 'node removed' | 'node renamed' | 'channel removed' | 'channel renamed';
+      readonly at: number;
+      readonly declared: boolean;
+    }
   | { readonly is: 'gate'; readonly at: number; readonly declared: boolean }
   | { readonly is: 'kind' | 'edge'; readonly at: number; readonly to: number };
 
@@ -57,7 +61,10 @@ const node = fc.record({
 
 const place = { at: fc.nat(5), declared: fc.boolean() };
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ is: fc.constantFrom('node added' as const, 'channel added' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ is: fc.constantFrom('node added' as const, 'channel added' as const) }),
+  },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -193,7 +200,10 @@ const renaming = (
   { label, name }: PairChannel,
   to: string,
 ): Pick<GraphPair, 'declared' | 'oldNames'> => ({
-  declared: { ...declared, renamed: { ...declared.renamed, [kind]: { ...declared.renamed?.[kind], [name]: to } } },
+  declared: {
+    ...declared,
+    renamed: { ...declared.renamed, [kind]: { ...declared.renamed?.[kind], [name]: to } },
+  },
   oldNames: { ...oldNames, [label]: name },
 });
 
@@ -234,14 +244,16 @@ export function buildPairGraph(
   const nameOf = (label: string): string => graph.nodes.find((each) => each.label === label)?.name ?? label;
   const channelOf = (label: string | null) => graph.channels.find((each) => each.label === label)?.name;
   const builder = new StateGraph(schema) as unknown as LooseBuilder;
-  const work = ({ label, kind, gate, writes }: PairNode) => (state: State) => {
-    onCall(label);
-    if (asks && gate) interrupt('gate');
-    const seen = graph.channels.map((each) => `${each.label}${state[each.name]}`).join('');
-    const said = kind === 'ask' || kind === 'askingGraph' ? interrupt('what') : '';
-    const channel = channelOf(writes);
-    return { log: [`${label}${said}(${seen})`], ...(channel !== undefined && { [channel]: 1 }) };
-  };
+  const work =
+    ({ label, kind, gate, writes }: PairNode) =>
+    (state: State) => {
+      onCall(label);
+      if (asks && gate) interrupt('gate');
+      const seen = graph.channels.map((each) => `${each.label}${state[each.name]}`).join('');
+      const said = kind === 'ask' || kind === 'askingGraph' ? interrupt('what') : '';
+      const channel = channelOf(writes);
+      return { log: [`${label}${said}(${seen})`], ...(channel !== undefined && { [channel]: 1 }) };
+    };
   for (const each of graph.nodes) {
     const inner = new StateGraph(schema) as unknown as LooseBuilder;
     if (isGraph(each.kind)) {

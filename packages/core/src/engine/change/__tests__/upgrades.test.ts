@@ -1,11 +1,11 @@
-import { createDatabase } from '../../../db/createDatabase.ts';
-import { isDevsError } from '../../../errors/DevsError.ts';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { durable } from '../../../../test/support/runs/durable.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { isDevsError } from '../../../errors/DevsError.ts';
+import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { ada } from '../../__tests__/ownGraph.ts';
 import {
   buildPairGraph,
@@ -22,12 +22,15 @@ const PAIRS = howMany('DEVS_UPGRADE_PAIRS', 25);
 function program(graph: PairGraph, file: Parameters<typeof durable>[1], calls: string[], declared?: object) {
   const gated = graph.nodes.filter(({ gate }) => gate).map(({ name }) => [name, () => 'go?'] as const);
   const builder = buildPairGraph(graph, { asks: false, onCall: (label) => calls.push(label) });
-  return durable(builder as never, {
-    ...file,
-    version: graph.version,
-    gates: Object.fromEntries(gated),
-    ...(declared && { graphChanges: declared }),
-  } as never);
+  return durable(
+    builder as never,
+    {
+      ...file,
+      version: graph.version,
+      gates: Object.fromEntries(gated),
+      ...(declared && { graphChanges: declared }),
+    } as never,
+  );
 }
 
 type Program = ReturnType<typeof program>;
@@ -37,7 +40,10 @@ async function answer(app: Program, rounds: number): Promise<string> {
   let { status, gates } = await app.run('run');
   for (let round = 0; round < rounds && status === 'waiting'; round += 1) {
     for (const gate of gates)
-      await app.decide(gate, gate.kind === 'interrupt' ? { value: '!', by: ada } : { approved: true, by: ada });
+      await app.decide(
+        gate,
+        gate.kind === 'interrupt' ? { value: '!', by: ada } : { approved: true, by: ada },
+      );
     ({ status, gates } = await app.run('run'));
   }
   return status;

@@ -312,7 +312,9 @@ describe('a turn whose graph has changed before it was taken up', () => {
   });
 });
 
-test('a new turn finds the channels of the one before under the names that its graph declares', async ({ db }) => {
+test('a new turn finds the channels of the one before under the names that its graph declares', async ({
+  db,
+}) => {
   const State = (name: string) =>
     Annotation.Root({ [name]: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) });
   const chat = (name: string) =>
