@@ -103,7 +103,7 @@ class OlderQueues {
     this.queues = [...older.keys()];
   }
 
-  /** The queue of the graph that drives what is in one; `undefined` for other queues. */
+  /** The queue of the graph that drives the runs in another; `undefined` for other queues. */
   ownOf(queue: string): string | undefined {
     return this.#known.get(queue);
   }

@@ -160,7 +160,7 @@ function commitTaken({ changes, ...move }: TakenRun, lease: Lease, engine: Takin
 }
 
 /**
- * Moves the channels of a run whose turn has ended to the names that its graph declares for them, before the next turn is
+ * Moves the channels of a run between two turns to the names that its graph declares for them, before the next turn is
  * recorded. Other changes go with the record of that turn.
  */
 export async function takeBetweenTurns(threadId: string, engine: TakingEngine): Promise<void> {

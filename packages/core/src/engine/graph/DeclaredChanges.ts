@@ -10,8 +10,8 @@ export interface DeclaredChanges {
     readonly channels?: Readonly<Record<string, string>>;
   };
   /**
-   * Removed for good; the values of removed channels are dropped. A list names nodes, channels and gates alike. A gate whose node
-   * is left is named as a gate.
+   * Removed for good; the values of removed channels are dropped. A list names nodes, channels and gates alike. To remove
+   * a gate alone, list its name.
    */
   readonly removed?: readonly string[] | RemovedNames;
 }

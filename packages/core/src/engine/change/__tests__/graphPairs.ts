@@ -109,7 +109,9 @@ const isJoined = (at: number): boolean => at === 1 || at === 4;
 const isGraph = (kind: PairNode['kind']): boolean => kind === 'graph' || kind === 'askingGraph';
 
 function changed(pair: GraphPair, changes: readonly Change[]): GraphPair {
-  return changes.reduce((so, one) => ({ ...so, ...changedBy(so, one) }), pair);
+  let now = pair;
+  for (const one of changes) now = { ...now, ...changedBy(now, one) };
+  return now;
 }
 
 function changedBy(pair: GraphPair, one: Change): Partial<GraphPair> {
